@@ -1,0 +1,191 @@
+// Package event names what happens in a run. Events are the run's log: the owner of the run numbers them, the store
+// keeps them, and every view of a run (the terminal, a stream mode, a history page) is a projection of them.
+//
+// An event is either durable, then readers see it only after the transaction that wrote it, or live ([Chunk],
+// [Progress]): pieces of a step that is still running, kept in the memory of the run's owner and never stored.
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// ID orders the events of a run: by attempt, then by number. It is written "<attempt>-<n>" and never used twice.
+type ID struct {
+	Attempt int
+	N       int64
+}
+
+// String returns "<attempt>-<n>".
+func (id ID) String() string { return fmt.Sprintf("%d-%d", id.Attempt, id.N) }
+
+// ParseID reads what [ID.String] wrote.
+func ParseID(s string) (ID, error) {
+	var id ID
+	if _, err := fmt.Sscanf(s, "%d-%d", &id.Attempt, &id.N); err != nil || id.String() != s {
+		return ID{}, fmt.Errorf("event id %q is not of the form <attempt>-<number>", s)
+	}
+	return id, nil
+}
+
+// Compare orders ids.
+func (id ID) Compare(o ID) int {
+	switch {
+	case id == o:
+		return 0
+	case id.Attempt < o.Attempt, id.Attempt == o.Attempt && id.N < o.N:
+		return -1
+	}
+	return 1
+}
+
+// Event is one thing that happened in a run.
+type Event struct {
+	ID   ID
+	Time time.Time
+	// Node is where it happened: "model", "tools", "TitleMiddleware.after_model"; empty for the run itself.
+	Node string
+	// Namespace is the path of sub-agents that it happened in; empty in the lead agent.
+	Namespace []string
+	Data      Data
+}
+
+// Kind tells the events apart; it is the "kind" of the JSON form.
+type Kind string
+
+// The kinds of events, each with its own [Data] type.
+const (
+	KindRun       Kind = "run"        // Run: the run's status changed
+	KindState     Kind = "state"      // State: a node updated the thread's state
+	KindMessage   Kind = "message"    // Message: a streamed message is complete
+	KindDiscard   Kind = "discard"    // Discard: streamed text is withdrawn
+	KindToolStart Kind = "tool_start" // ToolStart: a tool call begins (the intent)
+	KindToolEnd   Kind = "tool_end"   // ToolEnd: a tool call has its result
+	KindInterrupt Kind = "interrupt"  // Interrupt: the run waits for a human
+	KindCustom    Kind = "custom"     // Custom: anything a tool or middleware says
+	KindChunk     Kind = "chunk"      // Chunk: live piece of a message
+	KindProgress  Kind = "progress"   // Progress: live output of a tool
+)
+
+// Data is what an event carries: one of the types below.
+type Data interface{ Kind() Kind }
+
+// Run statuses, as LangGraph names them.
+const (
+	StatusPending     = "pending"
+	StatusRunning     = "running"
+	StatusSuccess     = "success"
+	StatusError       = "error"
+	StatusInterrupted = "interrupted"
+)
+
+// Run says that the run has a new status.
+type Run struct {
+	Status string `json:"status"`
+	// Error is for people: what failed and what to do. Set only with StatusError.
+	Error string `json:"error,omitempty"`
+	// StopReason tells why a run ended other than by its own decision, such as "turn_capped" or "cancelled".
+	StopReason string `json:"stop_reason,omitempty"`
+}
+
+// State is one node's update of the thread's state, in the encoding of state.Update.
+type State struct {
+	Writes json.RawMessage `json:"writes"`
+	// Checkpoint is the id of the checkpoint that holds the update.
+	Checkpoint string `json:"checkpoint,omitempty"`
+}
+
+// Message says that a message which was streamed in chunks is complete and in the state. Chunks holds what each live
+// [Chunk] carried, so that a reader who was cut off can be served from the same place.
+type Message struct {
+	MessageID string `json:"message_id"`
+	// First is the number of the event id of the first chunk; the chunks have consecutive numbers.
+	First  int64 `json:"first,omitempty"`
+	Chunks []Cut `json:"chunks,omitempty"`
+}
+
+// Cut is the boundary of one chunk: how many bytes of reasoning, of text and of each tool call's arguments it carried.
+type Cut struct {
+	Reasoning int   `json:"r,omitempty"`
+	Text      int   `json:"t,omitempty"`
+	Args      []int `json:"a,omitempty"` // pairs: index of the call, bytes
+}
+
+// Discard withdraws the chunks of a message that will never be committed (a retried or failed model call).
+type Discard struct {
+	MessageID string `json:"message_id"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+// ToolStart is the intent of a tool call. For a tool with side effects it is durable before the tool starts.
+type ToolStart struct {
+	CallID    string          `json:"call_id"`
+	MessageID string          `json:"message_id"` // the AI message that asked
+	Tool      string          `json:"tool"`
+	Args      json.RawMessage `json:"args"`
+}
+
+// ToolEnd is the result of a tool call: the update that it will make when its step is committed, in the encoding of
+// state.Update, so that a resumed run need not call the tool again.
+type ToolEnd struct {
+	CallID    string          `json:"call_id"`
+	MessageID string          `json:"message_id"`
+	Tool      string          `json:"tool"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Writes    json.RawMessage `json:"writes,omitempty"`
+	Goto      string          `json:"goto,omitempty"`
+	// Summary is one line for people.
+	Summary string `json:"summary,omitempty"`
+	// Millis is how long the call took.
+	Millis int64 `json:"millis"`
+}
+
+// Interrupt says that the run stopped to ask a human.
+type Interrupt struct {
+	InterruptID string          `json:"interrupt_id"`
+	CallID      string          `json:"call_id,omitempty"`
+	Value       json.RawMessage `json:"value"`
+}
+
+// Custom is a JSON object that a tool or a middleware wants clients to see.
+type Custom struct {
+	Value json.RawMessage `json:"value"`
+}
+
+// Chunk is a live piece of the message that a model is writing.
+type Chunk struct {
+	MessageID string          `json:"message_id"`
+	Text      string          `json:"text,omitempty"`
+	Reasoning string          `json:"reasoning,omitempty"`
+	ToolCalls []ToolCallChunk `json:"tool_calls,omitempty"`
+}
+
+// ToolCallChunk is a live piece of a tool call.
+type ToolCallChunk struct {
+	Index int    `json:"index"`
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Args  string `json:"args,omitempty"`
+}
+
+// Progress is live output of a running tool.
+type Progress struct {
+	CallID string `json:"call_id"`
+	Text   string `json:"text"`
+}
+
+// Kind implementations.
+func (Run) Kind() Kind       { return KindRun }
+func (State) Kind() Kind     { return KindState }
+func (Message) Kind() Kind   { return KindMessage }
+func (Discard) Kind() Kind   { return KindDiscard }
+func (ToolStart) Kind() Kind { return KindToolStart }
+func (ToolEnd) Kind() Kind   { return KindToolEnd }
+func (Interrupt) Kind() Kind { return KindInterrupt }
+func (Custom) Kind() Kind    { return KindCustom }
+func (Chunk) Kind() Kind     { return KindChunk }
+func (Progress) Kind() Kind  { return KindProgress }
+
+// Live reports whether events of the kind are shown while they happen and never stored.
+func (k Kind) Live() bool { return k == KindChunk || k == KindProgress }

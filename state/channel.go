@@ -1,0 +1,141 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// AnyChannel is a channel whatever its type: a name, a way to merge updates, and a codec. Only this package's
+// LastValue, Reduced and Log implement it.
+type AnyChannel interface {
+	// Name is the key of the channel in the state's JSON form.
+	Name() string
+	// Private reports whether the channel is kept from clients (counters and hints of middlewares).
+	Private() bool
+
+	// load makes a cell of an encoded value, to be decoded on first use.
+	load(enc encoded) (cell, error)
+	// apply returns the cell after the write. old is nil when the channel has no value yet.
+	apply(old cell, w write) (cell, error)
+	// decodeWrite reads the value of a stored write.
+	decodeWrite(op Op, raw json.RawMessage) (write, error)
+}
+
+// Channel is a channel of one value of type T. T must survive encoding/json.
+type Channel[T any] struct {
+	name    string
+	reduce  func(old, upd T) (T, error)
+	private bool
+}
+
+// LastValue declares a channel whose last write wins.
+func LastValue[T any](name string) *Channel[T] {
+	return &Channel[T]{name: name, reduce: func(_, upd T) (T, error) { return upd, nil }}
+}
+
+// Reduced declares a channel whose updates are merged by reduce, a pure function that changes neither argument. The
+// first update is merged with T's zero value. An error refuses the whole update.
+func Reduced[T any](name string, reduce func(old, upd T) (T, error)) *Channel[T] {
+	return &Channel[T]{name: name, reduce: reduce}
+}
+
+// AsPrivate marks the channel as one that clients do not see, and returns it.
+func (c *Channel[T]) AsPrivate() *Channel[T] { c.private = true; return c }
+
+// Name implements [AnyChannel].
+func (c *Channel[T]) Name() string { return c.name }
+
+// Private implements [AnyChannel].
+func (c *Channel[T]) Private() bool { return c.private }
+
+// Get returns the channel's value in s, or T's zero value when it has none. The caller must not change it.
+// A loaded value that cannot be decoded reads as zero; [State.Check] reports it.
+func (c *Channel[T]) Get(s State) T {
+	v, _ := decodeCell[T](s.cells[c.name])
+	return v
+}
+
+// Put returns the update that merges v into the channel.
+func (c *Channel[T]) Put(v T) Update { return Update{newWrite(c, OpPut, v)} }
+
+// Overwrite returns the update that sets the channel to v, bypassing its reducer.
+func (c *Channel[T]) Overwrite(v T) Update { return Update{newWrite(c, OpOverwrite, v)} }
+
+// Delete returns the update that removes the channel's value.
+func (c *Channel[T]) Delete() Update { return Update{write{ch: c, op: OpDelete, enc: rawOf(nullJSON)}} }
+
+func (c *Channel[T]) load(enc encoded) (cell, error) {
+	if enc.items != nil {
+		return nil, fmt.Errorf("channel %q holds one value but a list of items was stored", c.name)
+	}
+	return &value[T]{lazy: rawOf(enc.raw)}, nil
+}
+
+func (c *Channel[T]) apply(old cell, w write) (cell, error) {
+	upd, ok := w.val.(T)
+	if !ok && w.op != OpDelete {
+		return nil, fmt.Errorf("channel %q: update is a %T", c.name, w.val)
+	}
+	switch w.op {
+	case OpDelete:
+		return nil, nil
+	case OpOverwrite:
+		return &value[T]{lazy: w.enc, val: upd, decoded: true}, nil
+	case OpPut:
+	default:
+		return nil, fmt.Errorf("channel %q has no operation %q", c.name, w.op)
+	}
+	prev, err := decodeCell[T](old)
+	if err != nil {
+		return nil, fmt.Errorf("channel %q: %w", c.name, err)
+	}
+	next, err := c.reduce(prev, upd)
+	if err != nil {
+		return nil, fmt.Errorf("channel %q: %w", c.name, err)
+	}
+	return &value[T]{lazy: lazyOf(next), val: next, decoded: true}, nil
+}
+
+func (c *Channel[T]) decodeWrite(op Op, raw json.RawMessage) (write, error) {
+	if op == OpDelete {
+		return c.Delete()[0], nil
+	}
+	if op != OpPut && op != OpOverwrite {
+		return write{}, fmt.Errorf("channel %q has no operation %q", c.name, op)
+	}
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return write{}, fmt.Errorf("channel %q: %w", c.name, err)
+	}
+	return write{ch: c, op: op, val: v, enc: rawOf(raw)}, nil
+}
+
+// passthrough is a channel that nobody declared: its last write wins and its bytes are never looked into.
+type passthrough string
+
+var nullJSON = json.RawMessage("null")
+
+func (p passthrough) Name() string  { return string(p) }
+func (p passthrough) Private() bool { return false }
+
+func (p passthrough) load(enc encoded) (cell, error) {
+	if enc.items == nil {
+		return &value[json.RawMessage]{lazy: rawOf(enc.raw), val: enc.raw, decoded: true}, nil
+	}
+	return p.load(encoded{raw: enc.json()})
+}
+
+func (p passthrough) apply(_ cell, w write) (cell, error) {
+	if w.op == OpDelete {
+		return nil, nil
+	}
+	raw, err := w.enc.bytes()
+	if err != nil {
+		return nil, err
+	}
+	return p.load(encoded{raw: raw})
+}
+
+func (p passthrough) decodeWrite(op Op, raw json.RawMessage) (write, error) {
+	return write{ch: p, op: op, val: raw, enc: rawOf(raw)}, nil
+}

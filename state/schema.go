@@ -1,0 +1,83 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Schema is the set of declared channels by name: what turns stored bytes back into typed state.
+type Schema map[string]AnyChannel
+
+// NewSchema collects channels. The same channel may come twice; two channels of one name are an error.
+func NewSchema(channels ...AnyChannel) (Schema, error) {
+	s := make(Schema, len(channels))
+	for _, c := range channels {
+		if old, ok := s[c.Name()]; ok && old != c {
+			return nil, fmt.Errorf("state channel %q is declared twice; share one declaration", c.Name())
+		}
+		s[c.Name()] = c
+	}
+	return s, nil
+}
+
+func (s Schema) channel(name string) AnyChannel {
+	if c, ok := s[name]; ok {
+		return c
+	}
+	return passthrough(name)
+}
+
+// Load makes a state of the JSON form of its channels. Values are decoded on first use; call [State.Check] to find
+// out now whether all of them can be.
+func (s Schema) Load(values map[string]json.RawMessage) (State, error) {
+	return s.load(func(yield func(string, encoded) error) error {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if err := yield(name, encoded{raw: values[name]}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s Schema) load(each func(func(string, encoded) error) error) (State, error) {
+	st := State{cells: make(map[string]cell), chans: maps.Clone(s)}
+	err := each(func(name string, enc encoded) error {
+		ch := s.channel(name)
+		c, err := ch.load(enc)
+		if err != nil {
+			return fmt.Errorf("load state: %w", err)
+		}
+		st.cells[name] = c
+		return nil
+	})
+	if err != nil {
+		return State{}, err
+	}
+	return st, nil
+}
+
+// DecodeUpdate reads the stored form of an update. Every value of a declared channel is decoded and checked.
+func (s Schema) DecodeUpdate(raw []byte) (Update, error) {
+	var writes []struct {
+		C  string          `json:"c"`
+		Op Op              `json:"op"`
+		V  json.RawMessage `json:"v"`
+	}
+	if err := json.Unmarshal(raw, &writes); err != nil {
+		return nil, fmt.Errorf("decode update: %w", err)
+	}
+	u := make(Update, len(writes))
+	for i, w := range writes {
+		if w.C == "" || len(w.V) == 0 {
+			return nil, fmt.Errorf("decode update: write %d has no channel or no value", i)
+		}
+		var err error
+		if u[i], err = s.channel(w.C).decodeWrite(w.Op, w.V); err != nil {
+			return nil, fmt.Errorf("decode update: %w", err)
+		}
+	}
+	return u, nil
+}

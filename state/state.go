@@ -1,0 +1,113 @@
+// Package state holds a thread's state: an open set of typed channels. A channel is declared once, next to the
+// feature that owns it; hooks and tools read it with Get and return an [Update] that [State.Apply] merges.
+//
+//	var Title = state.LastValue[string]("title")
+//	title := Title.Get(s)
+//	return agent.Command{Update: Title.Put("Sales 2026")}, nil
+//
+// There are three kinds of channel: [LastValue], [Reduced] (a pure reducer merges updates) and [Log] (a list of
+// identified items that changes by operations). State is an immutable value: Apply returns the next one. Updates and
+// values have a JSON form, which is what the store keeps and what clients see; a value is encoded once and decoded
+// on first use, and a channel that nobody declared passes through untouched.
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// State is the value of all channels at one moment. The zero value is the empty state. States are immutable and may
+// be shared between goroutines.
+type State struct {
+	cells map[string]cell
+	chans map[string]AnyChannel
+}
+
+// Apply returns the state after the update and the names of the channels that it wrote, in order of first write.
+// On error s is unchanged and no part of the update took effect.
+func (s State) Apply(u Update) (next State, changed []string, err error) {
+	if len(u) == 0 {
+		return s, nil, nil
+	}
+	next = State{cells: maps.Clone(s.cells), chans: s.chans}
+	if next.cells == nil {
+		next.cells = make(map[string]cell, len(u))
+	}
+	for _, w := range u {
+		name := w.ch.Name()
+		c, err := w.ch.apply(next.cells[name], w)
+		if err != nil {
+			return s, nil, err
+		}
+		if c == nil {
+			delete(next.cells, name)
+		} else {
+			next.cells[name] = c
+		}
+		next.declare(s.chans, w.ch)
+		if !slices.Contains(changed, name) {
+			changed = append(changed, name)
+		}
+	}
+	return next, changed, nil
+}
+
+// declare remembers a channel, copying the shared map when it is new.
+func (s *State) declare(shared map[string]AnyChannel, ch AnyChannel) {
+	if _, ok := s.chans[ch.Name()]; ok {
+		return
+	}
+	if len(s.chans) == len(shared) { // still the shared map
+		s.chans = maps.Clone(shared)
+	}
+	if s.chans == nil {
+		s.chans = make(map[string]AnyChannel)
+	}
+	s.chans[ch.Name()] = ch
+}
+
+// Has reports whether the channel has a value.
+func (s State) Has(name string) bool { return s.cells[name] != nil }
+
+// Check decodes every loaded value and returns the first failure, naming the channel.
+// After a nil result no Get of a channel that the schema declared can miss a value.
+func (s State) Check() error {
+	for _, name := range slices.Sorted(maps.Keys(s.cells)) {
+		if err := s.cells[name].check(); err != nil {
+			return fmt.Errorf("state channel %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Values returns the JSON form of all channels that are not private, by name.
+func (s State) Values() (map[string]json.RawMessage, error) {
+	out := make(map[string]json.RawMessage, len(s.cells))
+	for name, c := range s.cells {
+		if ch := s.chans[name]; ch != nil && ch.Private() {
+			continue
+		}
+		enc, err := c.encode()
+		if err != nil {
+			return nil, fmt.Errorf("encode channel %q: %w", name, err)
+		}
+		out[name] = enc.json()
+	}
+	return out, nil
+}
+
+func (e encoded) json() json.RawMessage {
+	if e.items == nil {
+		return e.raw
+	}
+	b := []byte{'['}
+	for i, it := range e.items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, it...)
+	}
+	return append(b, ']')
+}

@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -15,9 +18,12 @@ import (
 type Runtime struct {
 	ThreadID, RunID, UserID string
 	Config                  RunConfig
+	// Input enters the state when the run starts; it is not read when the run resumes.
+	Input state.Update
 	// Emit shows an event. It numbers the event, keeps the order and never waits for a reader.
 	Emit func(node string, data event.Data)
-	// Commit makes a step durable before it returns. nil keeps nothing.
+	// Commit makes a step durable before it returns; calls may come side by side. An error ends the run at once, without
+	// another commit. nil keeps nothing.
 	Commit func(ctx context.Context, step Step) error
 	// Now is the clock.
 	Now func() time.Time
@@ -77,4 +83,40 @@ type Resume struct {
 	Ended   map[string]event.ToolEnd
 	// Answers are the human's answers, by call id.
 	Answers map[string]json.RawMessage
+}
+
+// Interrupted is returned by [Agent.Run] when tools wait for a human. The run goes on with a Resume that holds the
+// Answers.
+type Interrupted struct {
+	Interrupts []event.Interrupt
+}
+
+func (e *Interrupted) Error() string {
+	return fmt.Sprintf("the run waits for an answer to %d question(s)", len(e.Interrupts))
+}
+
+const commitTimeout = 30 * time.Second
+
+// commitError is a failed commit: nothing more may be written.
+type commitError struct{ err error }
+
+func (e *commitError) Error() string { return "commit: " + e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
+
+// withDefaults returns a copy in which nothing is missing.
+func (rt *Runtime) withDefaults() *Runtime {
+	c := *rt
+	if c.Emit == nil {
+		c.Emit = func(string, event.Data) {}
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.NewID == nil {
+		c.NewID = func() string { return deriveID(c.RunID, rand.Text()) }
+	}
+	c.Config.MaxSteps = cmp.Or(c.Config.MaxSteps, DefaultMaxSteps)
+	c.Config.ToolTimeout = cmp.Or(c.Config.ToolTimeout, DefaultToolTimeout)
+	c.Config.ParallelTools = cmp.Or(c.Config.ParallelTools, DefaultParallelTools)
+	return &c
 }

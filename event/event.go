@@ -8,6 +8,8 @@ package event
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -18,15 +20,27 @@ type ID struct {
 }
 
 // String returns "<attempt>-<n>".
-func (id ID) String() string { return fmt.Sprintf("%d-%d", id.Attempt, id.N) }
+func (id ID) String() string {
+	b := strconv.AppendInt(make([]byte, 0, 24), int64(id.Attempt), 10)
+	return string(strconv.AppendInt(append(b, '-'), id.N, 10))
+}
 
-// ParseID reads what [ID.String] wrote.
+// ParseID reads what [ID.String] wrote: two decimal numbers without sign or leading zeros. Every id has one spelling.
 func ParseID(s string) (ID, error) {
-	var id ID
-	if _, err := fmt.Sscanf(s, "%d-%d", &id.Attempt, &id.N); err != nil || id.String() != s {
-		return ID{}, fmt.Errorf("event id %q is not of the form <attempt>-<number>", s)
+	attempt, n, _ := strings.Cut(s, "-")
+	a, errA := parseNumber(attempt, strconv.IntSize)
+	b, errB := parseNumber(n, 64)
+	if errA != nil || errB != nil {
+		return ID{}, fmt.Errorf("event id %.60q is not of the form <attempt>-<number>", s)
 	}
-	return id, nil
+	return ID{Attempt: int(a), N: b}, nil
+}
+
+func parseNumber(s string, bits int) (int64, error) {
+	if s == "" || s[0] < '0' || s[0] > '9' || s[0] == '0' && len(s) > 1 { // a sign or a leading zero
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseInt(s, 10, bits)
 }
 
 // Compare orders ids.
@@ -68,7 +82,7 @@ const (
 	KindProgress  Kind = "progress"   // Progress: live output of a tool
 )
 
-// Data is what an event carries: one of the types below.
+// Data is what an event carries: one of the types below, by value.
 type Data interface{ Kind() Kind }
 
 // Run statuses, as LangGraph names them.
@@ -91,7 +105,7 @@ type Run struct {
 
 // State is one node's update of the thread's state, in the encoding of state.Update.
 type State struct {
-	Writes json.RawMessage `json:"writes"`
+	Writes json.RawMessage `json:"writes,omitempty"`
 	// Checkpoint is the id of the checkpoint that holds the update.
 	Checkpoint string `json:"checkpoint,omitempty"`
 }
@@ -123,7 +137,7 @@ type ToolStart struct {
 	CallID    string          `json:"call_id"`
 	MessageID string          `json:"message_id"` // the AI message that asked
 	Tool      string          `json:"tool"`
-	Args      json.RawMessage `json:"args"`
+	Args      json.RawMessage `json:"args,omitempty"`
 }
 
 // ToolEnd is the result of a tool call: the update that it will make when its step is committed, in the encoding of
@@ -145,12 +159,12 @@ type ToolEnd struct {
 type Interrupt struct {
 	InterruptID string          `json:"interrupt_id"`
 	CallID      string          `json:"call_id,omitempty"`
-	Value       json.RawMessage `json:"value"`
+	Value       json.RawMessage `json:"value,omitempty"`
 }
 
 // Custom is a JSON object that a tool or a middleware wants clients to see.
 type Custom struct {
-	Value json.RawMessage `json:"value"`
+	Value json.RawMessage `json:"value,omitempty"`
 }
 
 // Chunk is a live piece of the message that a model is writing.
@@ -175,6 +189,13 @@ type Progress struct {
 	Text   string `json:"text"`
 }
 
+// Unknown is an event of a kind that this version does not know, such as one that a newer version stored. It is
+// carried through unchanged.
+type Unknown struct {
+	KindName Kind
+	Raw      json.RawMessage // the event's data
+}
+
 // Kind implementations.
 func (Run) Kind() Kind       { return KindRun }
 func (State) Kind() Kind     { return KindState }
@@ -186,6 +207,7 @@ func (Interrupt) Kind() Kind { return KindInterrupt }
 func (Custom) Kind() Kind    { return KindCustom }
 func (Chunk) Kind() Kind     { return KindChunk }
 func (Progress) Kind() Kind  { return KindProgress }
+func (u Unknown) Kind() Kind { return u.KindName }
 
 // Live reports whether events of the kind are shown while they happen and never stored.
 func (k Kind) Live() bool { return k == KindChunk || k == KindProgress }

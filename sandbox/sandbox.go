@@ -59,12 +59,12 @@ type Mount struct {
 
 // Limits bound what all processes of a sandbox may take together. Zero means the default.
 type Limits struct {
-	Processes int   // default 256
-	Memory    int64 // bytes; default 2 GiB
-	CPUs      float64
-	Tmp       int64 // bytes of /tmp; default 256 MiB
-	Disk      int64 // bytes of all writable mounts together; default 4 GiB
-	FileSize  int64 // bytes of one file; default 2 GiB
+	Processes int     // default 256
+	Memory    int64   // bytes; default 2 GiB
+	CPUs      float64 // of processor time per second of wall time; default all
+	Tmp       int64   // bytes of /tmp; default 256 MiB
+	Disk      int64   // bytes of all writable mounts together; default 4 GiB
+	FileSize  int64   // bytes of one file; default 2 GiB
 }
 
 // Sandbox runs commands. Several may run at once. Background processes live until Close.
@@ -87,7 +87,8 @@ type Command struct {
 	// Timeout bounds the command; 0 means 600 s.
 	Timeout time.Duration
 	// Stdout and Stderr receive the output as it comes, nil means discard. A background process keeps writing to them
-	// until it ends or the sandbox is closed, also after Run returned.
+	// until it ends or the sandbox is closed, also after Run returned. They may be called at the same time. Once one
+	// fails, the rest of its stream is discarded.
 	Stdout, Stderr io.Writer
 }
 
@@ -96,7 +97,8 @@ type Result struct {
 	// Exit is the shell's exit code; 128+n when signal n killed it.
 	Exit     int
 	TimedOut bool
-	// Limit names the limit that ended the command ("memory", "processes", "disk" ...), if one did.
+	// Limit names the limit that the sandbox ran into while the command ran: "memory", "processes" or "disk". As a rule
+	// it is what ended the command. Empty when none was met.
 	Limit string
 	// Background counts the processes that the command left running.
 	Background int

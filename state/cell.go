@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -48,10 +49,15 @@ type appender interface {
 }
 
 func encodeJSON(v any) ([]byte, error) {
-	if a, ok := v.(appender); ok {
-		return a.AppendJSON(nil)
+	a, ok := v.(appender)
+	if !ok {
+		return json.Marshal(v)
 	}
-	return json.Marshal(v)
+	raw, err := a.AppendJSON(nil)
+	if err == nil && len(raw) == 0 {
+		err = fmt.Errorf("%T wrote no JSON", v)
+	}
+	return raw, err
 }
 
 // value is the cell of a Channel[T].
@@ -88,6 +94,45 @@ func (c *value[T]) check() error {
 func (c *value[T]) encode() (encoded, error) {
 	raw, err := c.lazy.bytes()
 	return encoded{raw: raw}, err
+}
+
+// rawCell is the cell of a channel that nobody declared when the state was loaded. A channel that is declared later,
+// or only where the state is read, sees its bytes decoded.
+type rawCell struct {
+	enc encoded
+
+	mu    sync.Mutex
+	ch    AnyChannel // who read it last
+	typed cell
+	err   error
+}
+
+func (r *rawCell) encode() (encoded, error) { return r.enc, nil }
+
+func (r *rawCell) check() error {
+	if !json.Valid(r.enc.json()) {
+		return errors.New("the value is not JSON")
+	}
+	return nil
+}
+
+// as returns the cell that ch makes of the bytes. It is kept, so that they are decoded once.
+func (r *rawCell) as(ch AnyChannel) (cell, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ch != ch {
+		r.ch = ch
+		r.typed, r.err = ch.load(r.enc)
+	}
+	return r.typed, r.err
+}
+
+// view returns the cell as ch sees it.
+func view(c cell, ch AnyChannel) (cell, error) {
+	if r, ok := c.(*rawCell); ok {
+		return r.as(ch)
+	}
+	return c, nil
 }
 
 // decodeCell returns the value of a Channel[T]'s cell; nil is the zero value.

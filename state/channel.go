@@ -24,13 +24,13 @@ type AnyChannel interface {
 // Channel is a channel of one value of type T. T must survive encoding/json.
 type Channel[T any] struct {
 	name    string
-	reduce  func(old, upd T) (T, error)
+	reduce  func(old, upd T) (T, error) // nil: the last write wins
 	private bool
 }
 
 // LastValue declares a channel whose last write wins.
 func LastValue[T any](name string) *Channel[T] {
-	return &Channel[T]{name: name, reduce: func(_, upd T) (T, error) { return upd, nil }}
+	return &Channel[T]{name: name}
 }
 
 // Reduced declares a channel whose updates are merged by reduce, a pure function that changes neither argument. The
@@ -51,7 +51,7 @@ func (c *Channel[T]) Private() bool { return c.private }
 // Get returns the channel's value in s, or T's zero value when it has none. The caller must not change it.
 // A loaded value that cannot be decoded reads as zero; [State.Check] reports it.
 func (c *Channel[T]) Get(s State) T {
-	v, _ := decodeCell[T](s.cells[c.name])
+	v, _ := c.value(s.cells[c.name])
 	return v
 }
 
@@ -64,28 +64,31 @@ func (c *Channel[T]) Overwrite(v T) Update { return Update{newWrite(c, OpOverwri
 // Delete returns the update that removes the channel's value.
 func (c *Channel[T]) Delete() Update { return Update{write{ch: c, op: OpDelete, enc: rawOf(nullJSON)}} }
 
-func (c *Channel[T]) load(enc encoded) (cell, error) {
-	if enc.items != nil {
-		return nil, fmt.Errorf("channel %q holds one value but a list of items was stored", c.name)
+func (c *Channel[T]) value(held cell) (T, error) {
+	held, err := view(held, c)
+	if err != nil {
+		var zero T
+		return zero, err
 	}
-	return &value[T]{lazy: rawOf(enc.raw)}, nil
+	return decodeCell[T](held)
+}
+
+func (c *Channel[T]) load(enc encoded) (cell, error) {
+	return &value[T]{lazy: rawOf(enc.json())}, nil
 }
 
 func (c *Channel[T]) apply(old cell, w write) (cell, error) {
+	if w.op == OpDelete {
+		return nil, nil
+	}
 	upd, ok := w.val.(T)
-	if !ok && w.op != OpDelete {
+	if !ok && w.val != nil { // nil is the zero value of an interface type
 		return nil, fmt.Errorf("channel %q: update is a %T", c.name, w.val)
 	}
-	switch w.op {
-	case OpDelete:
-		return nil, nil
-	case OpOverwrite:
+	if w.op == OpOverwrite || c.reduce == nil {
 		return &value[T]{lazy: w.enc, val: upd, decoded: true}, nil
-	case OpPut:
-	default:
-		return nil, fmt.Errorf("channel %q has no operation %q", c.name, w.op)
 	}
-	prev, err := decodeCell[T](old)
+	prev, err := c.value(old)
 	if err != nil {
 		return nil, fmt.Errorf("channel %q: %w", c.name, err)
 	}
@@ -101,7 +104,7 @@ func (c *Channel[T]) decodeWrite(op Op, raw json.RawMessage) (write, error) {
 		return c.Delete()[0], nil
 	}
 	if op != OpPut && op != OpOverwrite {
-		return write{}, fmt.Errorf("channel %q has no operation %q", c.name, op)
+		return write{}, errNoOp(c, op)
 	}
 	var v T
 	if err := json.Unmarshal(raw, &v); err != nil {
@@ -110,32 +113,6 @@ func (c *Channel[T]) decodeWrite(op Op, raw json.RawMessage) (write, error) {
 	return write{ch: c, op: op, val: v, enc: rawOf(raw)}, nil
 }
 
-// passthrough is a channel that nobody declared: its last write wins and its bytes are never looked into.
-type passthrough string
-
-var nullJSON = json.RawMessage("null")
-
-func (p passthrough) Name() string  { return string(p) }
-func (p passthrough) Private() bool { return false }
-
-func (p passthrough) load(enc encoded) (cell, error) {
-	if enc.items == nil {
-		return &value[json.RawMessage]{lazy: rawOf(enc.raw), val: enc.raw, decoded: true}, nil
-	}
-	return p.load(encoded{raw: enc.json()})
-}
-
-func (p passthrough) apply(_ cell, w write) (cell, error) {
-	if w.op == OpDelete {
-		return nil, nil
-	}
-	raw, err := w.enc.bytes()
-	if err != nil {
-		return nil, err
-	}
-	return p.load(encoded{raw: raw})
-}
-
-func (p passthrough) decodeWrite(op Op, raw json.RawMessage) (write, error) {
-	return write{ch: p, op: op, val: raw, enc: rawOf(raw)}, nil
+func errNoOp(ch AnyChannel, op Op) error {
+	return fmt.Errorf("channel %q has no operation %q", ch.Name(), op)
 }

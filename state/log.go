@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
 // ErrNoItem is returned, wrapped, by an update that replaces or removes an item that the log does not have.
@@ -51,7 +51,7 @@ func (c *LogChannel[T]) Reset(items ...T) Update { return c.write(OpReset, items
 
 // Remove returns the update that drops the items with the ids; [ErrNoItem] if one is not there.
 func (c *LogChannel[T]) Remove(ids ...string) Update {
-	return Update{newWrite(c, OpRemove, slices.Clone(ids))}
+	return Update{newWrite(c, OpRemove, append([]string{}, ids...))}
 }
 
 func (c *LogChannel[T]) write(op Op, items []T) Update {
@@ -92,7 +92,11 @@ func (c *LogChannel[T]) cell(old cell) (*logCell[T], error) {
 	if old == nil {
 		return &logCell[T]{}, nil
 	}
-	l, ok := old.(*logCell[T])
+	held, err := view(old, c)
+	if err != nil {
+		return nil, err
+	}
+	l, ok := held.(*logCell[T])
 	if !ok {
 		return nil, fmt.Errorf("channel %q is a log but holds a %T; was it declared twice?", c.name, old)
 	}
@@ -100,43 +104,51 @@ func (c *LogChannel[T]) cell(old cell) (*logCell[T], error) {
 }
 
 func (c *LogChannel[T]) load(enc encoded) (cell, error) {
-	if enc.items == nil {
-		var raws []json.RawMessage
-		if err := json.Unmarshal(enc.raw, &raws); err != nil {
-			return nil, fmt.Errorf("channel %q: %w", c.name, err)
-		}
-		enc.items = make([][]byte, len(raws))
-		for i, r := range raws {
-			enc.items[i] = r
-		}
+	items, err := enc.split()
+	if err != nil {
+		return nil, fmt.Errorf("channel %q: %w", c.name, err)
 	}
-	return &logCell[T]{loaded: enc.items, id: c.id}, nil
+	return &logCell[T]{loaded: items, id: c.id}, nil
 }
 
 func (c *LogChannel[T]) decodeWrite(op Op, raw json.RawMessage) (write, error) {
 	switch op {
-	case OpRemove:
+	case OpAppend, OpReplace, OpRemove, OpReset:
+	default:
+		return write{}, errNoOp(c, op)
+	}
+	raws, ok := rawjson.Elements(raw)
+	if !ok {
+		return write{}, errNoList(c, raw)
+	}
+	w := write{ch: c, op: op, enc: rawOf(raw)}
+	if op == OpRemove {
 		var ids []string
-		if err := json.Unmarshal(raw, &ids); err != nil {
+		err := json.Unmarshal(raw, &ids)
+		if err != nil {
 			return write{}, fmt.Errorf("channel %q: %w", c.name, err)
 		}
-		return write{ch: c, op: op, val: ids, enc: rawOf(raw)}, nil
-	case OpAppend, OpReplace, OpReset:
-	default:
-		return write{}, fmt.Errorf("channel %q has no operation %q", c.name, op)
-	}
-	var raws []json.RawMessage
-	if err := json.Unmarshal(raw, &raws); err != nil {
-		return write{}, fmt.Errorf("channel %q: %w", c.name, err)
-	}
-	if raws == nil {
-		return write{}, fmt.Errorf("channel %q: a list is wanted, not null", c.name)
+		w.val = ids
+		return w, nil
 	}
 	entries, err := decodeEntries(raws, c.id)
+	if err == nil {
+		err = checkIDs(entries)
+	}
 	if err != nil {
 		return write{}, fmt.Errorf("channel %q: %w", c.name, err)
 	}
-	return write{ch: c, op: op, val: entryList[T](entries), enc: rawOf(raw)}, nil
+	w.val = entryList[T](entries)
+	return w, nil
+}
+
+func checkIDs[T any](items []*entry[T]) error {
+	for i, e := range items {
+		if e.id == "" {
+			return fmt.Errorf("item %d of the update has no id", i)
+		}
+	}
+	return nil
 }
 
 func decodeEntries[T any, R ~[]byte](raws []R, id func(T) string) ([]*entry[T], error) {
@@ -153,6 +165,9 @@ func decodeEntries[T any, R ~[]byte](raws []R, id func(T) string) ([]*entry[T], 
 }
 
 func (c *LogChannel[T]) apply(old cell, w write) (cell, error) {
+	if w.op == OpReset { // needs nothing of the old value, which may be unreadable
+		old = nil
+	}
 	l, err := c.cell(old)
 	if err != nil {
 		return nil, err
@@ -168,149 +183,8 @@ func (c *LogChannel[T]) apply(old cell, w write) (cell, error) {
 	if !ok {
 		return nil, fmt.Errorf("channel %q: update is a %T", c.name, w.val)
 	}
-	for i, e := range items {
-		if e.id == "" {
-			return nil, fmt.Errorf("channel %q: item %d of the update has no id", c.name, i)
-		}
+	if err := checkIDs(items); err != nil {
+		return nil, fmt.Errorf("channel %q: %w", c.name, err)
 	}
-	switch w.op {
-	case OpAppend:
-		return l.merge(c.name, items, true)
-	case OpReplace:
-		return l.merge(c.name, items, false)
-	case OpReset:
-		return (&logCell[T]{}).merge(c.name, items, true)
-	}
-	return nil, fmt.Errorf("channel %q has no operation %q", c.name, w.op)
-}
-
-// logCell is the cell of a LogChannel. entries and vals run in parallel. Cells that follow from each other by
-// appending share their arrays: tail tells how much of them is taken, so that only one successor grows in place.
-type logCell[T any] struct {
-	entries []*entry[T]
-	vals    []T
-	tail    *tail
-
-	loaded [][]byte // not yet decoded
-	id     func(T) string
-	once   sync.Once
-	err    error
-}
-
-type tail struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (l *logCell[T]) get() ([]T, error) {
-	l.once.Do(func() {
-		if l.loaded == nil {
-			return
-		}
-		if l.entries, l.err = decodeEntries(l.loaded, l.id); l.err != nil {
-			return
-		}
-		l.vals = make([]T, len(l.entries))
-		for i, e := range l.entries {
-			l.vals[i] = e.val
-		}
-	})
-	return l.vals, l.err
-}
-
-func (l *logCell[T]) check() error {
-	_, err := l.get()
-	return err
-}
-
-func (l *logCell[T]) encode() (encoded, error) {
-	if l.loaded != nil {
-		return encoded{items: l.loaded}, nil
-	}
-	items := make([][]byte, len(l.entries))
-	for i, e := range l.entries {
-		raw, err := e.enc.bytes()
-		if err != nil {
-			return encoded{}, err
-		}
-		items[i] = raw
-	}
-	return encoded{items: items}, nil
-}
-
-// merge adds the items, or puts each in the place of the one with its id.
-func (l *logCell[T]) merge(name string, items entryList[T], mayAdd bool) (cell, error) {
-	fresh := make(entryList[T], 0, len(items))
-	next := &logCell[T]{entries: l.entries, vals: l.vals, tail: l.tail}
-	for _, e := range items {
-		if i := next.index(e.id); i >= 0 {
-			next.set(l, i, e)
-		} else if i := slices.IndexFunc(fresh, func(f *entry[T]) bool { return f.id == e.id }); i >= 0 {
-			fresh[i] = e
-		} else if mayAdd {
-			fresh = append(fresh, e)
-		} else {
-			return nil, fmt.Errorf("channel %q: replace %q: %w", name, e.id, ErrNoItem)
-		}
-	}
-	next.grow(fresh)
-	return next, nil
-}
-
-// index finds an item from the end, where updates nearly always point.
-func (l *logCell[T]) index(id string) int {
-	for i := len(l.entries) - 1; i >= 0; i-- {
-		if l.entries[i].id == id {
-			return i
-		}
-	}
-	return -1
-}
-
-// set replaces item i, copying the arrays first if they are still those of from.
-func (l *logCell[T]) set(from *logCell[T], i int, e *entry[T]) {
-	if len(from.entries) > 0 && &l.entries[0] == &from.entries[0] {
-		l.entries, l.vals, l.tail = slices.Clone(l.entries), slices.Clone(l.vals), nil
-	}
-	l.entries[i], l.vals[i] = e, e.val
-}
-
-// grow appends, in place when no other successor has taken the room behind the last item.
-func (l *logCell[T]) grow(items entryList[T]) {
-	if len(items) == 0 {
-		return
-	}
-	n := len(l.entries)
-	if l.tail == nil || !l.tail.take(n, n+len(items)) {
-		l.entries, l.vals = slices.Clip(l.entries), slices.Clip(l.vals)
-		l.tail = &tail{n: n + len(items)}
-	}
-	for _, e := range items {
-		l.entries = append(l.entries, e)
-		l.vals = append(l.vals, e.val)
-	}
-}
-
-// take claims the room from n to end; false if another successor has it.
-func (t *tail) take(n, end int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.n != n {
-		return false
-	}
-	t.n = end
-	return true
-}
-
-func (l *logCell[T]) remove(name string, ids []string) (cell, error) {
-	next := &logCell[T]{entries: slices.Clone(l.entries), vals: slices.Clone(l.vals)}
-	for _, id := range ids {
-		i := next.index(id)
-		if i < 0 {
-			return nil, fmt.Errorf("channel %q: remove %q: %w", name, id, ErrNoItem)
-		}
-		next.entries = slices.Delete(next.entries, i, i+1)
-		next.vals = slices.Delete(next.vals, i, i+1)
-	}
-	return next, nil
+	return l.merge(c.name, items, w.op != OpReplace)
 }

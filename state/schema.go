@@ -30,10 +30,13 @@ func (s Schema) channel(name string) AnyChannel {
 }
 
 // Load makes a state of the JSON form of its channels. Values are decoded on first use; call [State.Check] to find
-// out now whether all of them can be.
+// out now whether all of them can be. The state keeps the bytes, which must not change any more.
 func (s Schema) Load(values map[string]json.RawMessage) (State, error) {
 	return s.load(func(yield func(string, encoded) error) error {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if len(values[name]) == 0 {
+				return fmt.Errorf("load state: channel %q has no value", name)
+			}
 			if err := yield(name, encoded{raw: values[name]}); err != nil {
 				return err
 			}
@@ -45,8 +48,10 @@ func (s Schema) Load(values map[string]json.RawMessage) (State, error) {
 func (s Schema) load(each func(func(string, encoded) error) error) (State, error) {
 	st := State{cells: make(map[string]cell), chans: maps.Clone(s)}
 	err := each(func(name string, enc encoded) error {
-		ch := s.channel(name)
-		c, err := ch.load(enc)
+		if st.cells[name] != nil {
+			return fmt.Errorf("load state: channel %q comes twice", name)
+		}
+		c, err := s.channel(name).load(enc)
 		if err != nil {
 			return fmt.Errorf("load state: %w", err)
 		}
@@ -76,7 +81,7 @@ func (s Schema) DecodeUpdate(raw []byte) (Update, error) {
 		}
 		var err error
 		if u[i], err = s.channel(w.C).decodeWrite(w.Op, w.V); err != nil {
-			return nil, fmt.Errorf("decode update: %w", err)
+			return nil, fmt.Errorf("decode update: write %d: %w", i, err)
 		}
 	}
 	return u, nil

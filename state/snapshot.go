@@ -87,21 +87,30 @@ func (r *snapshotReader) channel() (name string, enc encoded) {
 	name = string(r.bytes())
 	switch kind {
 	case snapshotValue:
-		return name, encoded{raw: r.bytes()}
+		return name, encoded{raw: r.value()}
 	case snapshotLog:
 		n := r.uvarint()
-		if n > uint64(len(r.b)) { // every item takes a byte at least
+		if n > uint64(len(r.b))/2 { // every item takes two bytes at least
 			r.err = errTruncated
 			return "", encoded{}
 		}
 		enc.items = make([][]byte, n)
 		for i := range enc.items {
-			enc.items[i] = r.bytes()
+			enc.items[i] = r.value()
 		}
 		return name, enc
 	}
 	r.err = fmt.Errorf("state snapshot has a channel of unknown kind %d", kind)
 	return "", encoded{}
+}
+
+// value reads the bytes of a JSON value, which are never none.
+func (r *snapshotReader) value() []byte {
+	v := r.bytes()
+	if len(v) == 0 && r.err == nil {
+		r.err = errors.New("state snapshot has an empty value")
+	}
+	return v
 }
 
 func (r *snapshotReader) bytes() []byte {

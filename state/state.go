@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
 // State is the value of all channels at one moment. The zero value is the empty state. States are immutable and may
@@ -37,6 +39,9 @@ func (s State) Apply(u Update) (next State, changed []string, err error) {
 	}
 	for _, w := range u {
 		name := w.ch.Name()
+		if w, err = next.typed(w); err != nil {
+			return s, nil, err
+		}
 		c, err := w.ch.apply(next.cells[name], w)
 		if err != nil {
 			return s, nil, err
@@ -54,9 +59,22 @@ func (s State) Apply(u Update) (next State, changed []string, err error) {
 	return next, changed, nil
 }
 
-// declare remembers a channel, copying the shared map when it is new.
+// typed reads a write of an undeclared channel with the channel that the state knows by its name.
+func (s *State) typed(w write) (write, error) {
+	ch := s.chans[w.ch.Name()]
+	if _, undeclared := w.ch.(passthrough); !undeclared || ch == nil {
+		return w, nil
+	}
+	raw, err := w.enc.bytes()
+	if err != nil {
+		return write{}, err
+	}
+	return ch.decodeWrite(w.op, raw)
+}
+
+// declare remembers a declared channel, copying the shared map when it is new.
 func (s *State) declare(shared map[string]AnyChannel, ch AnyChannel) {
-	if _, ok := s.chans[ch.Name()]; ok {
+	if _, undeclared := ch.(passthrough); undeclared || s.chans[ch.Name()] != nil {
 		return
 	}
 	if len(s.chans) == len(shared) { // still the shared map
@@ -82,7 +100,7 @@ func (s State) Check() error {
 	return nil
 }
 
-// Values returns the JSON form of all channels that are not private, by name.
+// Values returns the JSON form of all channels that are not private, by name. The caller must not change the bytes.
 func (s State) Values() (map[string]json.RawMessage, error) {
 	out := make(map[string]json.RawMessage, len(s.cells))
 	for name, c := range s.cells {
@@ -102,7 +120,11 @@ func (e encoded) json() json.RawMessage {
 	if e.items == nil {
 		return e.raw
 	}
-	b := []byte{'['}
+	n := 2 + len(e.items)
+	for _, it := range e.items {
+		n += len(it)
+	}
+	b := append(make([]byte, 0, n), '[')
 	for i, it := range e.items {
 		if i > 0 {
 			b = append(b, ',')
@@ -110,4 +132,24 @@ func (e encoded) json() json.RawMessage {
 		b = append(b, it...)
 	}
 	return append(b, ']')
+}
+
+// split returns the items of a list; null has none.
+func (e encoded) split() ([][]byte, error) {
+	if e.items != nil {
+		return e.items, nil
+	}
+	var check json.RawMessage
+	if err := json.Unmarshal(e.raw, &check); err != nil {
+		return nil, err
+	}
+	list, ok := rawjson.Elements(e.raw)
+	if !ok && string(check) != "null" {
+		return nil, fmt.Errorf("a list is wanted, not %s", rawjson.Kind(check))
+	}
+	items := make([][]byte, len(list))
+	for i, it := range list {
+		items[i] = it
+	}
+	return items, nil
 }

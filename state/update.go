@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
 // Op is the operation of a write.
@@ -51,7 +53,7 @@ type Write struct {
 	Private bool
 }
 
-// Writes returns the writes in order.
+// Writes returns the writes in order. The caller must not change the values.
 func (u Update) Writes() ([]Write, error) {
 	out := make([]Write, len(u))
 	for i, w := range u {
@@ -65,7 +67,7 @@ func (u Update) Writes() ([]Write, error) {
 }
 
 // AppendJSON appends the stored form: an array of {"c": channel, "op": operation, "v": value}. Values are written byte
-// for byte as they were encoded. It implements json's contract too, through [Update.MarshalJSON].
+// for byte as they were encoded and may contain line breaks.
 func (u Update) AppendJSON(b []byte) ([]byte, error) {
 	writes, err := u.Writes()
 	if err != nil {
@@ -76,12 +78,7 @@ func (u Update) AppendJSON(b []byte) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, err := json.Marshal(w.Channel)
-		if err != nil {
-			return nil, err
-		}
-		b = append(b, `{"c":`...)
-		b = append(b, name...)
+		b = rawjson.AppendString(append(b, `{"c":`...), w.Channel)
 		b = append(b, `,"op":"`...)
 		b = append(b, w.Op...)
 		b = append(b, `","v":`...)
@@ -91,5 +88,5 @@ func (u Update) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON implements [json.Marshaler]. json.Marshal compacts its result. Read it back with [Schema.DecodeUpdate].
 func (u Update) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil) }

@@ -28,6 +28,8 @@ var (
 	ErrNewer = errors.New("database was written by a newer Pudu")
 	// ErrLocked: another process holds the data folder.
 	ErrLocked = errors.New("data folder is in use")
+	// ErrClosed: the store was closed; nothing was read or written.
+	ErrClosed = errors.New("store is closed")
 )
 
 // Store is all of it.
@@ -35,7 +37,8 @@ type Store interface {
 	Threads
 	Runs
 	Log
-	// Close waits for writes under way and releases the database.
+	// Close finishes the writes that were accepted, refuses later ones ([ErrClosed]) and releases the database. A second
+	// call does nothing.
 	Close() error
 }
 
@@ -125,10 +128,12 @@ type Step struct {
 	Updates []NodeUpdate
 	// Next is the node that the run goes on with after this step.
 	Next string
-	// State is the state after the updates: the source of a snapshot, when the store finds that one is due.
+	// State is the thread's head with the updates applied: the source of a snapshot, when the store finds that one is due.
+	// Steps with updates of one thread therefore come one after the other; steps of events alone may come beside them.
 	State state.State
-	// Events are durable events with ids that grow. One of data type event.State stands for the update with the same
-	// position among Updates; its Writes and Checkpoint are left empty and filled in on reading.
+	// Events are durable events of the fence's attempt with ids that grow; an id at or before the last one written is
+	// [ErrConflict]. One of data type event.State stands for the update with the same position among Updates; its Writes
+	// and Checkpoint are left empty and filled in on reading.
 	Events []event.Event
 	// Run, if not nil, changes the run.
 	Run *RunChange
@@ -139,10 +144,10 @@ type Step struct {
 
 // RunChange ends or marks a run.
 type RunChange struct {
-	Status     string
+	Status     string // one of the event.Status constants
 	Error      string
 	StopReason string
-	Usage      json.RawMessage
+	Usage      json.RawMessage // nil keeps what the run has
 }
 
 // Checkpoint is the state of a thread at one point of its log.
@@ -154,7 +159,7 @@ type Checkpoint struct {
 	RunID    string
 	Attempt  int
 	Next     string
-	// Step counts the checkpoints from the thread's start along the parents.
+	// Step counts the checkpoints from the thread's start along the parents; the first has 1.
 	Step      int
 	CreatedAt time.Time
 	// State is empty in a listing.

@@ -1,0 +1,96 @@
+package agent_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// addMessages is LangGraph's add_messages in the plainest words, on ids and texts.
+func addMessages(left, right []message.Message) ([]message.Message, error) {
+	for i, m := range slices.Backward(right) {
+		if m.Role == message.Remove && m.ID == message.RemoveAll {
+			left, right = nil, right[i+1:]
+			break
+		}
+	}
+	merged := slices.Clone(left)
+	drop := map[string]bool{}
+	for _, m := range right {
+		i := slices.IndexFunc(merged, func(o message.Message) bool { return o.ID == m.ID })
+		switch {
+		case m.Role == message.Remove && i < 0:
+			return nil, fmt.Errorf("unknown id %q", m.ID)
+		case m.Role == message.Remove:
+			drop[m.ID] = true
+		case i >= 0:
+			merged[i] = m
+			delete(drop, m.ID)
+		default:
+			merged = append(merged, m)
+		}
+	}
+	return slices.DeleteFunc(merged, func(m message.Message) bool { return drop[m.ID] }), nil
+}
+
+func TestAddMessagesEqualsTheReference(t *testing.T) {
+	msg := rapid.Custom(func(t *rapid.T) message.Message {
+		m := message.New(message.Human, rapid.StringMatching(`[a-z]{1,4}`).Draw(t, "text"))
+		m.ID = rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "id")
+		if rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
+			m = message.Message{Role: message.Remove, ID: rapid.SampledFrom([]string{m.ID, message.RemoveAll}).Draw(t, "what")}
+		}
+		return m
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var s state.State
+		var want []message.Message
+		for range rapid.IntRange(1, 4).Draw(t, "batches") {
+			batch := rapid.SliceOfN(msg, 1, 6).Draw(t, "batch")
+			next, errWant := addMessages(want, batch)
+			u, err := agent.AddMessages(s, batch, func() string { return "new" })
+			if (err != nil) != (errWant != nil) {
+				t.Fatalf("got error %v, want %v", err, errWant)
+			}
+			if err != nil {
+				continue
+			}
+			if s, _, err = s.Apply(u); err != nil {
+				t.Fatal(err)
+			}
+			want = next
+			if got := brief(agent.Messages.Get(s)); got != brief(want) {
+				t.Fatalf("got %s, want %s", got, brief(want))
+			}
+		}
+	})
+}
+
+func brief(msgs []message.Message) string {
+	var b strings.Builder
+	for _, m := range msgs {
+		b.WriteString(m.ID + "=" + m.Text() + " ")
+	}
+	return b.String()
+}
+
+func TestAddMessagesMintsMissingIDs(t *testing.T) {
+	u, err := agent.AddMessages(state.State{}, []message.Message{message.New(message.Human, "x")}, func() string { return "new" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := state.State{}.Apply(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := agent.Messages.Get(s)[0].ID; got != "new" {
+		t.Errorf("id is %q", got)
+	}
+}

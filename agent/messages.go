@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// Messages is the conversation.
+var Messages = state.Log("messages", func(m message.Message) string { return m.ID })
+
+// stepCount counts the model and tools nodes of the run that it names.
+var stepCount = state.LastValue[steps]("loop_steps").AsPrivate()
+
+type steps struct {
+	RunID string `json:"run_id"`
+	N     int    `json:"n"`
+}
+
+// stop is why the run named must come to its end.
+var stop = state.LastValue[Stopping]("loop_stop").AsPrivate()
+
+// Channels returns the channels that every agent declares.
+func Channels() []state.AnyChannel { return []state.AnyChannel{Messages, stepCount, stop} }
+
+// Stopping says that a limit or a guard ends the run.
+type Stopping struct {
+	RunID string `json:"run_id"`
+	// Reason is the run's stop_reason, such as "turn_capped", "loop_capped" or "token_capped".
+	Reason string `json:"reason"`
+	// Answered is set once the model has given its last answer.
+	Answered bool `json:"answered,omitempty"`
+}
+
+func (s Stopping) pending() bool { return s.Reason != "" && !s.Answered }
+
+// ReasonTurns is the stop reason of a run that reached RunConfig.MaxSteps.
+const ReasonTurns = "turn_capped"
+
+// Stop returns the update that ends the run: calls that are still open are answered as not executed, the model is
+// asked once more, without tools, to sum up what there is, and the run ends as a success with the reason.
+func Stop(rt *Runtime, reason string) state.Update {
+	return stop.Put(Stopping{RunID: rt.RunID, Reason: reason})
+}
+
+// answered is the write that remembers that the last answer is given.
+func answered(s state.State) state.Update {
+	st := stop.Get(s)
+	st.Answered = true
+	return stop.Put(st)
+}
+
+// StopState returns why the run stops, or the zero value if nothing stops it.
+func StopState(s state.State, runID string) Stopping {
+	if st := stop.Get(s); st.RunID == runID {
+		return st
+	}
+	return Stopping{}
+}
+
+// AddMessages returns the update that merges messages from outside into the conversation, by the rules of LangGraph's
+// add_messages: a message whose id is known takes the place of the old one, a remove message drops the message with
+// its id (an unknown id is an error), the id [message.RemoveAll] drops everything before it, and messages without an
+// id get one from newID.
+func AddMessages(s state.State, msgs []message.Message, newID func() string) (state.Update, error) {
+	known := make(map[string]bool)
+	for _, m := range Messages.Get(s) {
+		known[m.ID] = true
+	}
+	for i, m := range slices.Backward(msgs) {
+		if m.Role == message.Remove && m.ID == message.RemoveAll {
+			return addRest(Messages.Reset(), msgs[i+1:], nil, newID)
+		}
+	}
+	return addRest(nil, msgs, known, newID)
+}
+
+func addRest(update state.Update, msgs []message.Message, known map[string]bool, newID func() string) (state.Update, error) {
+	var add []message.Message
+	at := make(map[string]int) // index into add
+	gone := make(map[string]bool)
+	for i, m := range msgs {
+		if m.ID == "" && m.Role != message.Remove {
+			m.ID = newID()
+		}
+		_, added := at[m.ID]
+		switch {
+		case m.Role == message.Remove && !known[m.ID] && !added:
+			return nil, fmt.Errorf("message %d: cannot remove %q: the thread has no message with this id", i, m.ID)
+		case m.Role == message.Remove:
+			gone[m.ID] = true
+			continue
+		case added:
+			add[at[m.ID]] = m
+		default:
+			at[m.ID] = len(add)
+			add = append(add, m)
+		}
+		delete(gone, m.ID)
+	}
+	var remove []string
+	for id := range gone {
+		if known[id] {
+			remove = append(remove, id)
+		}
+	}
+	keep := add[:0]
+	for _, m := range add {
+		if !gone[m.ID] {
+			keep = append(keep, m)
+		}
+	}
+	if len(remove) > 0 {
+		slices.Sort(remove)
+		update = update.With(Messages.Remove(remove...))
+	}
+	if len(keep) > 0 {
+		update = update.With(Messages.Append(keep...))
+	}
+	return update, nil
+}
+
+// toolMessage turns a result into the message that answers the call.
+func toolMessage(rt *Runtime, messageID string, call tool.Call, res *tool.Result) message.Message {
+	m := message.Message{
+		ID: res.MessageID, Role: message.Tool, Name: call.Name, ToolCallID: call.ID,
+		Content: res.Content, Status: message.StatusSuccess, Artifact: res.Artifact, Kwargs: res.Kwargs,
+	}
+	if m.ID == "" {
+		m.ID = deriveID(rt.RunID, messageID, call.ID)
+	}
+	if res.IsError {
+		m.Status = message.StatusError
+	}
+	if len(m.Content) == 0 {
+		m.Content = []message.Part{message.Text("(no output)")}
+	}
+	return m
+}
+
+// deriveID makes an id that is the same whenever it is derived from the same parts, in the form of a UUID.
+func deriveID(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	h := hex.EncodeToString(sum[:16])
+	return h[:8] + "-" + h[8:12] + "-8" + h[13:16] + "-8" + h[17:20] + "-" + h[20:32]
+}
+
+// openCalls returns the calls of the last AI message that no tool message answers yet, and that message.
+func openCalls(s state.State) (message.Message, []openCall) {
+	msgs := Messages.Get(s)
+	answered := make(map[string]bool)
+	for i := len(msgs) - 1; i >= 0; i-- {
+		switch m := msgs[i]; m.Role {
+		case message.Tool:
+			answered[m.ToolCallID] = true
+		case message.AI:
+			return m, callsOf(m, answered)
+		}
+	}
+	return message.Message{}, nil
+}
+
+// openCall is a call that wants an answer. invalid says why it cannot run.
+type openCall struct {
+	message.ToolCall
+	invalid string
+}
+
+func callsOf(m message.Message, answered map[string]bool) []openCall {
+	var open []openCall
+	for _, c := range m.ToolCalls {
+		if !answered[c.ID] {
+			open = append(open, openCall{ToolCall: c})
+		}
+	}
+	for _, c := range m.InvalidToolCalls {
+		if !answered[c.ID] {
+			call := message.ToolCall{ID: c.ID, Name: c.Name}
+			open = append(open, openCall{ToolCall: call, invalid: invalidText(c)})
+		}
+	}
+	return open
+}
+
+func invalidText(c message.InvalidToolCall) string {
+	const most = 500
+	args := c.Args
+	if len(args) > most {
+		args = strings.ToValidUTF8(args[:most], "") + "…"
+	}
+	return fmt.Sprintf("This call was not executed: its arguments are not a complete JSON object (%s). You sent: %s\n"+
+		"Send the call again with complete arguments; split very long content over several calls.", c.Error, args)
+}

@@ -1,0 +1,42 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// settle brings the state to rest after the run failed or was cancelled, commits what had happened, and returns the
+// error that Run reports. Calls that are open after a cancel are answered, so that the thread can go on.
+func (r *run) settle(ctx context.Context, err error) error {
+	var waiting *Interrupted
+	var lost *commitError
+	if errors.As(err, &waiting) {
+		return err
+	}
+	if errors.As(err, &lost) { // nothing more may be written
+		return err
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+		_ = r.closeCalls(cancelled) // appending messages to a log cannot fail
+	}
+	if errCommit := r.commit(ctx, Done); errCommit != nil {
+		return errors.Join(err, errCommit)
+	}
+	return err
+}
+
+// closeCalls answers every open call of the last answer with an error that says why it did not run.
+func (r *run) closeCalls(why string) error {
+	msg, open := openCalls(r.state)
+	for _, call := range open {
+		tc := tool.Call{ID: call.ID, Name: call.Name}
+		m := toolMessage(r.rt, msg.ID, tc, tool.Error(why))
+		if err := r.apply(NodeTools, Messages.Append(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,306 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// Texts that answer a call that did not run to its end.
+const (
+	notExecuted = "This call was not executed: the run reached a limit."
+	cancelled   = "This call was cancelled before it finished. What it had done until then stays done."
+	unknown     = "The outcome of this call is unknown: it was started, then the program stopped before a result was recorded. " +
+		"It may have run completely, partly or not at all. Look at what it would have changed before you decide whether to call it again."
+)
+
+// cancelGrace is how long a tool may take to return after its context was cancelled; then it is left behind.
+const cancelGrace = 800 * time.Millisecond
+
+// toolsNode runs the open calls of the last answer side by side and merges their results in call order.
+func (r *run) toolsNode(ctx context.Context) error {
+	msg, open := openCalls(r.state)
+	if len(open) == 0 {
+		return r.commit(ctx, NodeBeforeModel)
+	}
+	if r.atLimit() {
+		return r.commit(ctx, NodeBeforeModel)
+	}
+	outcomes := r.runCalls(ctx, msg.ID, open)
+	if err := firstFailure(ctx, outcomes); err != nil {
+		return err
+	}
+	if waiting := interrupts(outcomes); len(waiting) > 0 && ctx.Err() == nil {
+		return r.interrupt(ctx, outcomes, waiting)
+	}
+	return r.merge(ctx, outcomes)
+}
+
+// outcome is how one call ended: with an end event and its update, with an interrupt, or with an error that fails the run.
+type outcome struct {
+	call      openCall
+	end       event.ToolEnd
+	update    state.Update
+	interrupt *event.Interrupt
+	err       error
+	done      bool
+}
+
+// runCalls runs each call and returns all outcomes in call order. A call that does not end after a cancel is answered
+// as cancelled. Each result but the last to come is committed at once.
+func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) []outcome {
+	type indexed struct {
+		i int
+		o outcome
+	}
+	results := make(chan indexed, len(open))
+	slots := make(chan struct{}, r.rt.Config.ParallelTools)
+	snapshot := r.state // a call that is left behind may still read it
+	for i, call := range open {
+		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			results <- indexed{i, r.runCall(ctx, snapshot, messageID, call)}
+		}()
+	}
+	outcomes := make([]outcome, len(open))
+	var giveUp <-chan time.Time
+	stopped := ctx.Done()
+	for left := len(open); left > 0; {
+		select {
+		case res := <-results:
+			left--
+			outcomes[res.i] = r.keep(ctx, res.o, left == 0)
+		case <-stopped:
+			stopped, giveUp = nil, time.After(cancelGrace)
+		case <-giveUp:
+			left = 0
+		}
+	}
+	for i := range outcomes {
+		if !outcomes[i].done {
+			outcomes[i] = r.ended(messageID, open[i], tool.Error(cancelled), 0)
+		}
+	}
+	return outcomes
+}
+
+// keep commits a result that is not the last one, so that it survives a crash or cancel of its siblings.
+func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
+	if last || o.err != nil || o.interrupt != nil {
+		return o
+	}
+	if err := r.write(ctx, Step{Next: r.next, Events: []Emitted{{NodeTools, o.end}}, Usage: r.usage}); err != nil {
+		o.err = err
+	}
+	o.end.Writes = nil // written; merge must not write it again
+	return o
+}
+
+// runCall takes one call through checks, wrappers and the tool.
+func (r *run) runCall(ctx context.Context, s state.State, messageID string, call openCall) (o outcome) {
+	start := r.rt.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			o = outcome{call: call, done: true, err: fmt.Errorf("tools: %s panicked: %v\n%s", call.Name, p, debug.Stack())}
+		}
+	}()
+	if known, ok := r.known(messageID, call); ok {
+		return known
+	}
+	req := r.toolRequest(s, messageID, call)
+	res, err := r.callTool(ctx, req)
+	var ask *tool.InterruptError
+	switch {
+	case errors.As(err, &ask):
+		id := deriveID("interrupt", messageID, call.ID)
+		return outcome{call: call, done: true, interrupt: &event.Interrupt{InterruptID: id, CallID: call.ID, Value: ask.Value}}
+	case err != nil && ctx.Err() != nil:
+		res = tool.Error(cancelled)
+	case err != nil:
+		return outcome{call: call, done: true, err: fmt.Errorf("tools: %s: %w", call.Name, err)}
+	}
+	return r.ended(messageID, call, res, r.rt.Now().Sub(start))
+}
+
+// known answers a call from the durable past: a recorded result is used, and a call with side effects that was started
+// and has no result is not run again.
+func (r *run) known(messageID string, call openCall) (outcome, bool) {
+	past := r.rt.Resume
+	if past == nil {
+		return outcome{}, false
+	}
+	if end, ok := past.Ended[call.ID]; ok && end.MessageID == messageID {
+		u, err := r.schema.DecodeUpdate(end.Writes)
+		end.Writes = nil
+		return outcome{call: call, end: end, update: u, err: err, done: true}, true
+	}
+	if start, ok := past.Started[call.ID]; ok && start.MessageID == messageID {
+		if t, ok := r.tools.byName[call.Name]; ok && t.spec.Effect != tool.SideEffects {
+			return outcome{}, false
+		}
+		res := tool.Error(unknown)
+		res.Kwargs = message.Fields{"outcome_unknown": json.RawMessage("true")}
+		return r.ended(messageID, call, res, 0), true
+	}
+	return outcome{}, false
+}
+
+// ended is the outcome of a call with a result: its message, the rest of its update, and the event that tells of it.
+func (r *run) ended(messageID string, call openCall, res *tool.Result, took time.Duration) outcome {
+	tc := tool.Call{ID: call.ID, Name: call.Name}
+	update := Messages.Append(toolMessage(r.rt, messageID, tc, res)).With(res.Update)
+	writes, err := update.MarshalJSON()
+	return outcome{call: call, update: update, err: err, done: true, end: event.ToolEnd{
+		CallID: call.ID, MessageID: messageID, Tool: call.Name, IsError: res.IsError, Writes: writes,
+		Goto: string(res.Goto), Summary: summaryOf(res), Millis: took.Milliseconds(),
+	}}
+}
+
+// toolRequest checks the call and prepares it for the wrappers.
+func (r *run) toolRequest(s state.State, messageID string, call openCall) *ToolRequest {
+	rt := r.rt
+	req := &ToolRequest{Runtime: rt, messageID: messageID, Invalid: call.invalid, Call: tool.Call{
+		ID: call.ID, Name: call.Name, Args: call.Args, State: s,
+		ThreadID: rt.ThreadID, RunID: rt.RunID, UserID: rt.UserID,
+		Emit: func(v any) {
+			if raw, err := json.Marshal(v); err == nil {
+				rt.Emit(NodeTools, event.Custom{Value: raw})
+			}
+		},
+		Progress: func(s string) { rt.Emit(NodeTools, event.Progress{CallID: call.ID, Text: s}) },
+	}}
+	if rt.Resume != nil {
+		req.Call.Answer = rt.Resume.Answers[call.ID]
+	}
+	bound, ok := r.tools.byName[call.Name]
+	if !ok {
+		req.Invalid = r.tools.unknown(call.Name)
+		return req
+	}
+	req.Spec, req.tool = bound.spec, bound.tool
+	if req.Invalid != "" {
+		return req
+	}
+	args, err := bound.schema.Check(call.Args)
+	if err != nil {
+		req.Invalid = err.Error()
+		return req
+	}
+	req.Call.Args = args
+	return req
+}
+
+// runTool is the innermost tool handler: it records the intent and runs the tool. A tool with side effects starts only
+// after its intent is durable.
+func runTool(ctx context.Context, req *ToolRequest) (*tool.Result, error) {
+	if req.Invalid != "" {
+		return tool.Error(req.Invalid), nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	rt := req.Runtime
+	intent := event.ToolStart{CallID: req.Call.ID, MessageID: req.messageID, Tool: req.Call.Name, Args: req.Call.Args}
+	if req.Spec.Effect == tool.SideEffects && rt.Commit != nil {
+		r := run{rt: rt}
+		if err := r.write(ctx, Step{Next: NodeTools, Events: []Emitted{{NodeTools, intent}}}); err != nil {
+			return nil, err
+		}
+	} else {
+		rt.Emit(NodeTools, intent)
+	}
+	limit := req.Spec.Timeout
+	if limit == 0 {
+		limit = rt.Config.ToolTimeout
+	}
+	return callBounded(ctx, req, limit)
+}
+
+func callBounded(ctx context.Context, req *ToolRequest, limit time.Duration) (*tool.Result, error) {
+	tctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	res, err := req.tool.Run(tctx, &req.Call)
+	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return tool.Error(fmt.Sprintf("The tool did not finish within %s and was stopped.", limit)), nil
+	}
+	if res == nil && err == nil {
+		return nil, errors.New("the tool returned neither a result nor an error")
+	}
+	return res, err
+}
+
+// merge commits all results as one step and goes where they lead: to the end if a result says so or if every tool
+// returns directly, else to the model.
+func (r *run) merge(ctx context.Context, outcomes []outcome) error {
+	next, direct := NodeBeforeModel, true
+	for i, o := range outcomes {
+		update := o.update
+		if i == 0 {
+			update = update.With(r.counted()...)
+		}
+		if err := r.apply(NodeTools, update); err != nil {
+			return fmt.Errorf("%s: %w", o.call.Name, err)
+		}
+		if o.end.Writes != nil {
+			o.end.Writes = nil // the update itself is in this step
+			r.events = append(r.events, Emitted{NodeTools, o.end})
+		}
+		direct = direct && r.tools.byName[o.call.Name].spec.ReturnDirect && !o.end.IsError
+		if g := tool.Goto(o.end.Goto); g != "" && next != NodeAfterAgent {
+			next = r.target(g)
+		}
+	}
+	if direct {
+		next = NodeAfterAgent
+	}
+	if StopState(r.state, r.rt.RunID).pending() {
+		next = NodeBeforeModel
+	}
+	return r.commit(ctx, next)
+}
+
+// interrupt commits the results that there are and the questions; the checkpoint stays at the tools.
+func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event.Interrupt) error {
+	for _, o := range outcomes {
+		if o.interrupt != nil {
+			r.events = append(r.events, Emitted{NodeTools, *o.interrupt})
+		} else if o.end.Writes != nil {
+			r.events = append(r.events, Emitted{NodeTools, o.end})
+		}
+	}
+	if err := r.commit(ctx, NodeTools); err != nil {
+		return err
+	}
+	return &Interrupted{Interrupts: waiting}
+}
+
+func interrupts(outcomes []outcome) []event.Interrupt {
+	var waiting []event.Interrupt
+	for _, o := range outcomes {
+		if o.interrupt != nil {
+			waiting = append(waiting, *o.interrupt)
+		}
+	}
+	return waiting
+}
+
+// firstFailure returns the error that ends the run: a failed commit, or any other unless the run is being cancelled,
+// which is handled after the results are kept.
+func firstFailure(ctx context.Context, outcomes []outcome) error {
+	for _, o := range outcomes {
+		var lost *commitError
+		if errors.As(o.err, &lost) || o.err != nil && ctx.Err() == nil {
+			return o.err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+)
+
+// The bounds of the doctor's checks.
+const (
+	modelTimeout = 60 * time.Second
+	leastDisk    = 1 << 30 // bytes
+)
+
+// Doctor implements cli.App.
+func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) {
+	cfg, dir, notes, err := settings(o)
+	if err != nil {
+		report(failed("config", err, "correct the file that is named, or start without --config"))
+		return
+	}
+	detail := "no file, the built-in settings"
+	if cfg.Path != "" {
+		detail = cfg.Path
+	}
+	for _, n := range notes {
+		detail += "; " + n
+	}
+	report(cli.Check{Name: "config", OK: true, Detail: detail})
+	report(checkData(ctx, dir))
+	report(checkDisk(dir))
+	report(checkSandbox(ctx, cfg))
+	report(checkModel(ctx, cfg, o.Model))
+}
+
+func failed(name string, err error, remedy string) cli.Check {
+	return cli.Check{Name: name, Detail: err.Error(), Remedy: remedy}
+}
+
+// checkData opens the store. A store that another Pudu holds is read without its lock.
+func checkData(ctx context.Context, dir string) cli.Check {
+	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
+	held := ""
+	if errors.Is(err, store.ErrLocked) {
+		held = " (another Pudu is using it)"
+		st, err = sqlstore.Open(ctx, sqlstore.Config{Dir: dir, ReadOnly: true})
+	}
+	if err != nil {
+		return failed("data", err, "see the message; another folder can be given with --data")
+	}
+	defer st.Close()
+	if _, err := st.ListThreads(ctx, DefaultUser, 1, 0); err != nil {
+		return failed("data", err, "restore the folder from a backup, or give another one with --data")
+	}
+	return cli.Check{Name: "data", OK: true, Detail: dir + held}
+}
+
+func checkDisk(dir string) cli.Check {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return failed("disk", err, "check that the data folder exists and can be read")
+	}
+	free := int64(fs.Bavail) * int64(fs.Bsize)
+	c := cli.Check{Name: "disk", OK: free >= leastDisk, Detail: fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))}
+	if !c.OK {
+		c.Remedy = "free some space, or give a data folder on another disk with --data"
+	}
+	return c
+}
+
+func checkSandbox(ctx context.Context, cfg *config.Config) cli.Check {
+	b := openSandbox(ctx, cfg)
+	if b.off != "" {
+		return failed("sandbox", errors.New(b.off), "until then the agent works without running code")
+	}
+	dir, err := os.MkdirTemp("", "pudu-doctor-")
+	if err != nil {
+		return failed("sandbox", err, "check that the temporary folder can be written")
+	}
+	defer os.RemoveAll(dir)
+	work := filepath.Join(dir, "workspace")
+	if err := os.Mkdir(work, 0o755); err != nil {
+		return failed("sandbox", err, "check that the temporary folder can be written")
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return failed("sandbox", err, "check that the temporary folder can be written")
+	}
+	start := time.Now()
+	if err := b.check(ctx, work); err != nil {
+		return failed("sandbox", err, "run `bwrap --version` and see the README, section Sandbox")
+	}
+	detail := fmt.Sprintf("%s, started and ran a command in %s", b.name, time.Since(start).Round(time.Millisecond))
+	return cli.Check{Name: "sandbox", OK: true, Detail: detail}
+}
+
+// checkModel asks the model for one word.
+func checkModel(ctx context.Context, cfg *config.Config, name string) cli.Check {
+	chosen, err := chooseModel(ctx, cfg, name)
+	if err != nil {
+		return failed("model", err, "name another one with --model, or correct the configuration")
+	}
+	if chosen.missing != "" {
+		return failed("model", errors.New("none found; the scripted demonstration would play"), chosen.missing)
+	}
+	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
+	defer cancel()
+	start := time.Now()
+	_, err = model.Collect(chosen.model.Stream(ctx, &model.Request{
+		Messages: []message.Message{message.New(message.Human, "Answer with the word ready.")},
+	}))
+	if err != nil {
+		return failed("model", err, remedyFor(err))
+	}
+	detail := fmt.Sprintf("%s answered in %s (%s)", chosen.model.Name(), time.Since(start).Round(time.Millisecond), chosen.why)
+	return cli.Check{Name: "model", OK: true, Detail: detail}
+}
+
+// remedyFor is what to do about a failed call.
+func remedyFor(err error) string {
+	e := model.AsError(err)
+	if e == nil {
+		return "try again"
+	}
+	switch e.Class {
+	case model.ClassAuth:
+		return "check the key of " + e.Provider
+	case model.ClassQuota:
+		return "check the credit of your account at " + e.Provider
+	case model.ClassNotFound:
+		return "check the model's name and the base URL; --model names another"
+	case model.ClassRateLimit, model.ClassBurst, model.ClassBusy, model.ClassTransient:
+		return "try again later; if it stays so, check the address and the network"
+	}
+	return "read the provider's message"
+}

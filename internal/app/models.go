@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/models/anthropic"
+	"github.com/pudu-ai/pudu/internal/models/openai"
+	"github.com/pudu-ai/pudu/internal/models/scripted"
+	"github.com/pudu-ai/pudu/model"
+)
+
+// ollamaTimeout bounds the look for a local Ollama.
+const ollamaTimeout = time.Second
+
+// chosen is the model of this process.
+type chosen struct {
+	model  model.ChatModel
+	why    string
+	vision bool
+	// missing tells how to add a model; with it, model is the scripted demonstration.
+	missing string
+}
+
+// chooseModel finds the model to use. Without any, it is the scripted demonstration.
+func chooseModel(ctx context.Context, cfg *config.Config, name string) (chosen, error) {
+	choice, err := config.Choose(cfg, name, func(base string) ([]string, error) { return ollamaModels(ctx, base) })
+	if errors.Is(err, config.ErrNoModel) {
+		m, errDemo := scripted.New(scripted.Config{Name: "demo", Script: demoScript})
+		if errDemo != nil {
+			return chosen{}, fmt.Errorf("demonstration: %w", errDemo)
+		}
+		return chosen{model: m, why: "no model was found", missing: err.Error()}, nil
+	}
+	if err != nil {
+		return chosen{}, err
+	}
+	m, err := buildModel(choice.Model)
+	if err != nil {
+		return chosen{}, err
+	}
+	return chosen{model: m, why: choice.Reason, vision: choice.Model.SupportsVision}, nil
+}
+
+// buildModel constructs the provider of a resolved model.
+func buildModel(m config.Model) (model.ChatModel, error) {
+	if m.Err != nil {
+		return nil, fmt.Errorf("model %q: %w", m.Name, m.Err)
+	}
+	settings := model.Settings{Temperature: m.Temperature, MaxTokens: m.MaxTokens, Effort: m.Effort}
+	var extra map[string]json.RawMessage
+	if len(m.ExtraBody) > 0 {
+		if err := json.Unmarshal(m.ExtraBody, &extra); err != nil {
+			return nil, fmt.Errorf("model %q: extra_body: %w", m.Name, err)
+		}
+	}
+	switch m.Wire {
+	case config.WireScripted:
+		return scripted.New(scripted.Config{Name: m.ID, File: m.Script})
+	case config.WireAnthropic:
+		return anthropic.New(anthropic.Config{
+			Name: m.Provider, BaseURL: m.BaseURL, APIKey: string(m.Key), Model: m.ID,
+			Headers: m.Headers, Settings: settings, IdleTimeout: m.ChunkTimeout,
+		}), nil
+	default:
+		return openai.New(openai.Config{
+			Name: m.Provider, BaseURL: m.BaseURL, APIKey: string(m.Key), Model: m.ID, Dialect: m.Dialect,
+			Headers: m.Headers, ExtraBody: extra, Settings: settings, IdleTimeout: m.ChunkTimeout,
+		}), nil
+	}
+}
+
+// ollamaModels lists the models of a local Ollama.
+func ollamaModels(ctx context.Context, base string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, ollamaTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/tags", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ollama at %s: HTTP %d", base, resp.StatusCode)
+	}
+	var list struct {
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&list); err != nil {
+		return nil, fmt.Errorf("ollama at %s: %w", base, err)
+	}
+	names := make([]string, len(list.Models))
+	for i, m := range list.Models {
+		names[i] = m.Name
+	}
+	return names, nil
+}

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/sandboxes/bwrap"
+	"github.com/pudu-ai/pudu/internal/sandboxes/host"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// probeTimeout bounds the probe of the sandbox, which takes milliseconds.
+const probeTimeout = 10 * time.Second
+
+// box is the sandbox provider of this process, or the reason why there is none.
+type box struct {
+	provider sandbox.Provider
+	name     string // for people
+	isolated bool
+	off      string // why code cannot be run; empty if it can
+	notes    []string
+	limits   sandbox.Limits
+	programs string
+}
+
+// openSandbox makes the configured provider and probes it. What cannot isolate is not used: then code tools are off.
+func openSandbox(ctx context.Context, cfg *config.Config) box {
+	l := cfg.Sandbox.Limits
+	b := box{limits: sandbox.Limits{Processes: l.Processes, Memory: int64(l.Memory), Tmp: int64(l.Tmp), Disk: int64(l.Disk)}}
+	switch cfg.Sandbox.Provider {
+	case config.NoSandbox:
+		b.name, b.off = "none (code tools are off)", "the configuration turns the sandbox off."
+		return b
+	case config.HostSandbox:
+		b.provider = host.New(host.Config{})
+		b.notes = append(b.notes, "the sandbox is \"host\": commands are NOT isolated and run as you, on this machine")
+	default:
+		b.provider = bwrap.New(bwrap.Config{})
+	}
+	b.name, b.isolated = b.provider.Name(), b.provider.Isolated()
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := b.provider.Probe(ctx); err != nil {
+		why := strings.TrimPrefix(err.Error(), sandbox.ErrUnavailable.Error()+": ")
+		b.name, b.off = "none (code tools are off)", why
+		b.notes = append(b.notes, "code tools are off: "+why)
+		return b
+	}
+	if !b.isolated {
+		b.name += " (not isolated)"
+	}
+	if lister, ok := b.provider.(interface {
+		Programs(ctx context.Context) []string
+	}); ok {
+		b.programs = strings.Join(lister.Programs(ctx), ", ")
+	}
+	return b
+}
+
+// check opens a sandbox of the provider and runs a command in it.
+func (b box) check(ctx context.Context, dir string) error {
+	if b.off != "" {
+		return errors.New(b.off)
+	}
+	mount := sandbox.Mount{Host: dir, Path: sandbox.Workspace}
+	box, err := b.provider.Open(ctx, sandbox.Spec{ID: "doctor", Mounts: []sandbox.Mount{mount}})
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	var out strings.Builder
+	res, err := box.Run(ctx, sandbox.Command{Script: "echo $((6*7)); cat /etc/shadow /proc/1/environ 2>/dev/null | tr '\\0' '\\n' | grep -c .", Stdout: &out})
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(out.String(), "42\n") {
+		return fmt.Errorf("a command gave %q and exit code %d", out.String(), res.Exit)
+	}
+	return nil
+}

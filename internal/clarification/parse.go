@@ -1,0 +1,179 @@
+package clarification
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse reads the arguments of a call. It accepts anything; see the package comment.
+func Parse(args json.RawMessage) Request {
+	in := object(args)
+	r := Request{
+		Question: text(in["question"], maxText),
+		Context:  text(in["context"], maxText),
+		Type:     text(in["clarification_type"], maxLabel),
+		Options:  options(in["options"]),
+		Fields:   fields(in["fields"]),
+	}
+	if _, ok := icons[r.Type]; !ok {
+		r.Type = MissingInfo
+	}
+	if len(in) == 0 {
+		r.Question = text(args, maxText)
+	}
+	if r.Question == "" {
+		r.Question, r.Context = r.Context, ""
+	}
+	if r.Question == "" {
+		r.Question = "Please give more details."
+	}
+	if len(r.Fields) > 0 && len(r.Artifact(strings.Repeat("x", 128))) > maxRequest {
+		r.Fields = nil
+	}
+	return r
+}
+
+// object returns the members of a JSON object, also of one in a string; nil for anything else.
+func object(raw json.RawMessage) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(unquote(raw), &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// unquote returns the JSON array or object that a JSON string holds; other values come back as they are.
+func unquote(raw json.RawMessage) json.RawMessage {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return raw
+	}
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "[") || strings.HasPrefix(s, "{") {
+		if json.Valid([]byte(s)) {
+			return json.RawMessage(s)
+		}
+	}
+	return raw
+}
+
+// text returns a JSON string or scalar as trimmed text of at most limit runes; "" for null, arrays and objects.
+func text(raw json.RawMessage, limit int) string {
+	s, ok := scalar(raw)
+	if !ok {
+		return ""
+	}
+	return clip(strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD")), limit)
+}
+
+func scalar(raw json.RawMessage) (string, bool) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] == '[' || raw[0] == '{' || string(raw) == "null" || !json.Valid(raw) {
+		return "", false
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s, true
+	}
+	return string(raw), true // a number or a bool
+}
+
+func clip(s string, limit int) string {
+	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit-1]) + "…"
+}
+
+// tag is one piece of markup. "a < b" is none.
+var tag = regexp.MustCompile(`</?[A-Za-z][\w:.-]*(\s[^<>]*)?/?>`)
+
+// options flattens whatever a model calls a list of options into labels, in order, without tags, blanks and repeats.
+func options(raw json.RawMessage) []Option {
+	var c collector
+	c.add(raw, 0)
+	return c.found
+}
+
+type collector struct {
+	found []Option
+	seen  map[string]bool
+}
+
+func (c *collector) add(raw json.RawMessage, depth int) {
+	const maxDepth = 8
+	if raw = bytes.TrimSpace(unquote(raw)); len(raw) == 0 || depth > maxDepth || len(c.found) >= maxListed {
+		return
+	}
+	switch raw[0] {
+	case '[':
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list)
+		for _, v := range list {
+			c.add(v, depth+1)
+		}
+	case '{':
+		c.addObject(raw, depth)
+	default:
+		if s, ok := scalar(raw); ok {
+			for line := range strings.SplitSeq(tag.ReplaceAllString(s, "\n"), "\n") {
+				c.keep(line, "")
+			}
+		}
+	}
+}
+
+// addObject takes {"label": ..., "value": ...} as one option and the leaves of any other object as one each.
+func (c *collector) addObject(raw json.RawMessage, depth int) {
+	m := object(raw)
+	for _, key := range []string{"label", "title", "name", "text", "value"} {
+		if label := text(m[key], maxText); label != "" {
+			c.keep(label, text(m["value"], maxText))
+			return
+		}
+	}
+	for _, v := range values(raw) {
+		c.add(v, depth+1)
+	}
+}
+
+func (c *collector) keep(label, value string) {
+	clean := func(s string) string {
+		return clip(strings.Join(strings.Fields(tag.ReplaceAllString(s, " ")), " "), maxText)
+	}
+	o := Option{clean(label), clean(value)}
+	if o.Label == "" || len(c.found) >= maxListed {
+		return
+	}
+	if o.Value == "" {
+		o.Value = o.Label
+	}
+	if c.seen == nil {
+		c.seen = map[string]bool{}
+	}
+	if c.seen["l"+o.Label] || c.seen["v"+o.Value] {
+		return
+	}
+	c.seen["l"+o.Label], c.seen["v"+o.Value] = true, true
+	c.found = append(c.found, o)
+}
+
+// values returns the values of an object in the order in which they are written.
+func values(raw json.RawMessage) []json.RawMessage {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var out []json.RawMessage
+	for dec.More() {
+		var v json.RawMessage
+		if _, err := dec.Token(); err != nil || dec.Decode(&v) != nil {
+			break
+		}
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+// Package cli is the terminal: the commands of pudu and how a run looks while it happens. It knows runs and the store;
+// what they are made of comes from the assembly through [App].
+//
+// The answer goes to standard output, everything else to standard error.
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// Exit codes.
+const (
+	ExitOK        = 0
+	ExitFailed    = 1   // the run, or the command, failed
+	ExitUsage     = 2   // wrong flags, arguments or configuration
+	ExitWaiting   = 3   // the agent asked something, and nobody is there to answer
+	ExitCancelled = 130 // Ctrl-C
+)
+
+// Options are the flags that say which Pudu to open.
+type Options struct {
+	Config string          // --config: path of a config.yaml; empty searches
+	Data   string          // --data: data folder; empty means the default
+	Model  string          // --model: name or provider/model; empty chooses
+	Mounts []sandbox.Mount // --mount
+	// ReadOnly opens the store for looking only: no lock is taken, no model and no sandbox are set up.
+	ReadOnly bool
+}
+
+// App makes what the commands work with.
+type App interface {
+	// Open sets everything up for runs.
+	Open(ctx context.Context, o Options) (*Session, error)
+	// Doctor examines the machine and the configuration. It reports each check as soon as it is known.
+	Doctor(ctx context.Context, o Options, report func(Check))
+	// Keep stores a key for later sessions and returns the file that holds it.
+	Keep(name, value string) (file string, err error)
+	// Key returns the name of the environment variable for a key that looks like this one; empty if it looks like none.
+	Key(value string) (name string)
+}
+
+// Session is an open Pudu.
+type Session struct {
+	Manager *runs.Manager
+	Store   store.Store
+	UserID  string
+	// Model is "provider/model" and Why how it was chosen; Sandbox names the provider.
+	Model, Why, Sandbox string
+	// Scripted says that no model was found and the scripted demonstration plays; NoModel tells how to add one.
+	Scripted bool
+	NoModel  string
+	// Notes are warnings to show once.
+	Notes []string
+	// Demo is the task and the file of the demonstration.
+	Demo Demo
+	// Files opens a thread's files. The caller closes them.
+	Files func(threadID string) (*sandbox.Files, error)
+	Close func() error
+}
+
+// Demo is a task that shows what Pudu does.
+type Demo struct {
+	Task string
+	Name string
+	File []byte
+}
+
+// Check is one finding of the doctor.
+type Check struct {
+	Name   string
+	OK     bool
+	Detail string
+	// Remedy says what to do; empty when OK.
+	Remedy string
+}
+
+// IO is where a command reads and writes.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// InTTY, OutTTY and ErrTTY say which of them are terminals.
+	InTTY, OutTTY, ErrTTY bool
+	// Plain asks for no colours and no moving lines on a terminal.
+	Plain bool
+	// Width of the terminal in columns; 0 means 80.
+	Width int
+	// Secret reads a line without showing it; nil reads it like any other.
+	Secret func() (string, error)
+	// Signals delivers interrupts (Ctrl-C).
+	Signals <-chan os.Signal
+}
+
+// readLine reads one line, without its end.
+func (stdio IO) readLine() string {
+	line, _ := bufio.NewReader(stdio.In).ReadString('\n') // the end of input is an empty line
+	return strings.TrimSpace(line)
+}
+
+// codeError is an error with its exit code.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string { return e.err.Error() }
+func (e *codeError) Unwrap() error { return e.err }
+
+func usageError(format string, args ...any) error {
+	return &codeError{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, app App, version string, stdio IO, args []string) int {
+	stdio.In = bufio.NewReader(stdio.In) // one buffer for all questions
+	root := command(app, version, stdio)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	var coded *codeError
+	if !errors.As(err, &coded) {
+		coded = &codeError{ExitUsage, err}
+	}
+	if msg := coded.Error(); msg != "" {
+		fmt.Fprintln(stdio.Err, "pudu: "+msg)
+	}
+	return coded.code
+}
+
+func command(app App, version string, stdio IO) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "pudu",
+		Short:         "A self-hosted super agent in one program",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(stdio.In)
+	root.SetOut(stdio.Out)
+	root.SetErr(stdio.Err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	var o Options
+	root.PersistentFlags().StringVar(&o.Config, "config", "", "configuration `FILE` (default: $PUDU_CONFIG, then ./config.yaml, then none)")
+	root.PersistentFlags().StringVar(&o.Data, "data", "", "data `DIR` (default: $PUDU_DATA, then /var/lib/pudu for root, then ~/.local/share/pudu)")
+	root.AddCommand(
+		runCommand(app, &o, stdio),
+		threadsCommand(app, &o, stdio),
+		doctorCommand(app, &o, stdio),
+		&cobra.Command{
+			Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+			Run: func(*cobra.Command, []string) { fmt.Fprintln(stdio.Out, "pudu "+version) },
+		},
+	)
+	return root
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// questionOf returns what the agent asked, if its turn ended with a question.
+func questionOf(s state.State) (string, bool) {
+	msgs := agent.Messages.Get(s)
+	if len(msgs) == 0 {
+		return "", false
+	}
+	m := msgs[len(msgs)-1]
+	if m.Role != message.Tool || m.Name != "ask_clarification" || m.Status == message.StatusError {
+		return "", false
+	}
+	return m.Text(), true
+}
+
+// ask shows a question and reads the reply. Without a terminal the question is the output, and the exit code says that
+// a reply is wanted.
+func (t *turn) ask(question string) (string, error) {
+	if !t.io.InTTY || t.flags.json {
+		if !t.flags.json {
+			fmt.Fprintln(t.io.Out, inert.Text(question))
+		}
+		return "", &codeError{ExitWaiting, fmt.Errorf("the agent waits for an answer: pudu run --thread %s \"ANSWER\"", t.thread)}
+	}
+	fmt.Fprintf(t.io.Err, "\n%s\n\n> ", inert.Text(question))
+	if reply := t.io.readLine(); reply != "" {
+		return reply, nil
+	}
+	return "", &codeError{ExitWaiting, fmt.Errorf("no answer; go on later: pudu run --thread %s \"ANSWER\"", t.thread)}
+}
+
+// finish hands out the presented files, tells what the run took, and turns its end into an exit code.
+func (t *turn) finish(out runs.Outcome) error {
+	saved, err := t.copyOut(threadstate.Artifacts.Get(out.State))
+	line := t.summary
+	if len(saved) > 0 {
+		line = "files: " + strings.Join(saved, " ") + "      " + line
+	}
+	fmt.Fprintln(t.io.Err, t.io.errStyle().dim(line))
+	switch {
+	case out.Run.StopReason == runs.ReasonCancelled:
+		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: pudu run --thread %s \"…\"", t.thread)}
+	case out.Run.Status == event.StatusError:
+		return &codeError{ExitFailed, errors.New(inert.Line(out.Run.Error))}
+	case err != nil:
+		return &codeError{ExitFailed, err}
+	case out.Run.StopReason != "":
+		fmt.Fprintf(t.io.Err, "stopped early (%s); continue with: pudu run --thread %s \"go on\"\n", out.Run.StopReason, t.thread)
+	}
+	return nil
+}
+
+// copyOut copies presented files into the --out folder and returns where they are. A file of another content that is
+// there already is kept: the copy gets a number.
+func (t *turn) copyOut(artifacts []string) ([]string, error) {
+	if t.flags.out == "" || len(artifacts) == 0 {
+		return nil, nil
+	}
+	files, err := t.session.Files(t.thread)
+	if err != nil {
+		return nil, fmt.Errorf("open the files of thread %s: %w", t.thread, err)
+	}
+	defer files.Close()
+	if err := os.MkdirAll(t.flags.out, 0o755); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	var saved []string
+	for _, virtual := range artifacts {
+		raw, err := files.ReadFile(virtual, maxUpload)
+		if errors.Is(err, fs.ErrNotExist) { // removed after it was presented
+			continue
+		}
+		if err != nil {
+			return saved, fmt.Errorf("copy %s: %w", virtual, err)
+		}
+		rel := strings.TrimPrefix(virtual, sandbox.Outputs+"/")
+		to, err := place(t.flags.out, filepath.FromSlash(path.Clean(rel)), raw)
+		if err != nil {
+			return saved, fmt.Errorf("--out: %w", err)
+		}
+		saved = append(saved, to)
+	}
+	return saved, nil
+}
+
+// place writes the file below dir under the first free name: name, name-1, name-2 ... A file that holds the same is
+// left as it is.
+func place(dir, rel string, raw []byte) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+		return "", err
+	}
+	ext := filepath.Ext(rel)
+	for i := 0; ; i++ {
+		name := rel
+		if i > 0 {
+			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(rel, ext), i, ext)
+		}
+		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, raw) {
+				return shown(dir, name), nil
+			}
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(raw)
+		return shown(dir, name), errors.Join(err, f.Close())
+	}
+}
+
+// shown is a path as a person would type it.
+func shown(dir, name string) string {
+	p := filepath.Join(dir, name)
+	if !filepath.IsAbs(p) && !strings.HasPrefix(p, "..") {
+		p = "." + string(filepath.Separator) + p
+	}
+	return p
+}
+
+// offerKey tells how to add a model and, to a person at a terminal, offers to keep a key. It returns true when one was
+// kept.
+func offerKey(app App, s *Session, stdio IO) (bool, error) {
+	fmt.Fprintln(stdio.Err, s.NoModel)
+	if !stdio.InTTY {
+		fmt.Fprintln(stdio.Err, "Playing the scripted demonstration: the model's turns are scripted, the loop, the sandbox, the tools and the store are real.")
+		return false, nil
+	}
+	fmt.Fprint(stdio.Err, "Paste a key to keep it for later, or press Enter for the scripted demonstration: ")
+	read := stdio.Secret
+	if read == nil {
+		read = func() (string, error) { return stdio.readLine(), nil }
+	}
+	value, err := read()
+	if err != nil || value == "" {
+		return false, nil
+	}
+	name := app.Key(value)
+	if name == "" {
+		return false, usageError("this looks like no key that Pudu knows; set the provider's variable instead, for example OPENAI_API_KEY")
+	}
+	file, err := app.Keep(name, value)
+	if err != nil {
+		return false, &codeError{ExitFailed, fmt.Errorf("keep the key: %w", err)}
+	}
+	fmt.Fprintf(stdio.Err, "Kept as %s in %s (readable by you alone).\n", name, file)
+	return true, nil
+}

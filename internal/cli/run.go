@@ -1,0 +1,315 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// maxTask bounds a task, given as argument or on standard input.
+const maxTask = 1 << 20
+
+type runFlags struct {
+	thread   string
+	cont     bool
+	json     bool
+	files    []string
+	mounts   []string
+	out      string
+	maxSteps int
+}
+
+func runCommand(app App, o *Options, stdio IO) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [TASK]",
+		Short: "Carry out a task and print the answer",
+		Long: "Carry out a task and print the answer on standard output; everything else goes to standard error.\n" +
+			"Without TASK, or with -, the task is read from standard input.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runTask(cmd.Context(), app, *o, f, stdio, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.thread, "thread", "", "continue the thread `ID`, or start it")
+	flags.BoolVar(&f.cont, "continue", false, "continue the last used thread")
+	flags.StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
+	flags.BoolVar(&f.json, "json", false, "print the events as JSON lines instead of the answer")
+	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")
+	flags.StringArrayVar(&f.mounts, "mount", nil, "show `DIR[:rw]` at /mnt/<its name>, read-only unless :rw (repeatable)")
+	flags.StringVar(&f.out, "out", ".", "`DIR` that gets copies of the presented files; empty for none")
+	flags.IntVar(&f.maxSteps, "max-steps", 0, "bound on model and tool steps (default 1000)")
+	return cmd
+}
+
+// runTask is pudu run: it opens Pudu, runs the task, and as long as the agent asks and a person is there to answer, runs
+// the answer as the next turn.
+func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args []string) error {
+	task, err := readTask(stdio, args)
+	if err != nil {
+		return err
+	}
+	if o.Mounts, err = parseMounts(f.mounts); err != nil {
+		return err
+	}
+	session, err := app.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	if session.Scripted {
+		if again, err := offerKey(app, session, stdio); err != nil {
+			return err
+		} else if again {
+			_ = session.Close()
+			if session, err = app.Open(ctx, o); err != nil {
+				return err
+			}
+			defer session.Close()
+		}
+	}
+	t := &turn{app: app, session: session, flags: f, io: stdio}
+	if err := t.chooseThread(ctx); err != nil {
+		return err
+	}
+	if err := t.prepare(task); err != nil {
+		return err
+	}
+	return t.converse(ctx)
+}
+
+func readTask(stdio IO, args []string) (string, error) {
+	task := strings.Join(args, " ")
+	if len(args) == 0 && stdio.InTTY {
+		return "", usageError("no task; try: pudu run \"Find the three best months in sales.csv\" --file sales.csv")
+	}
+	if len(args) == 0 || task == "-" {
+		raw, err := io.ReadAll(io.LimitReader(stdio.In, maxTask+1))
+		if err != nil {
+			return "", usageError("read the task from standard input: %w", err)
+		}
+		task = string(raw)
+	}
+	switch task = strings.TrimSpace(task); {
+	case task == "":
+		return "", usageError("the task is empty; give it as an argument or on standard input")
+	case len(task) > maxTask:
+		return "", usageError("the task is larger than %d bytes; put the text into a file and pass it with --file", maxTask)
+	}
+	return task, nil
+}
+
+// parseMounts reads DIR[:rw] flags.
+func parseMounts(specs []string) ([]sandbox.Mount, error) {
+	var mounts []sandbox.Mount
+	seen := map[string]bool{"user-data": true, "skills": true, "acp-workspace": true}
+	for _, spec := range specs {
+		dir, writable := strings.CutSuffix(spec, ":rw")
+		dir = strings.TrimSuffix(dir, ":ro")
+		host, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, usageError("--mount %s: %w", spec, err)
+		}
+		if st, err := os.Stat(host); err != nil || !st.IsDir() {
+			return nil, usageError("--mount %s: %s is not a folder", spec, host)
+		}
+		name := filepath.Base(host)
+		if seen[name] || name == "/" {
+			return nil, usageError("--mount %s: the name /mnt/%s is taken; mount a folder with another name", spec, strings.Trim(name, "/"))
+		}
+		seen[name] = true
+		mounts = append(mounts, sandbox.Mount{Host: host, Path: "/mnt/" + name, ReadOnly: !writable})
+	}
+	return mounts, nil
+}
+
+// turn is one pudu run: a thread and what is said on it.
+type turn struct {
+	app     App
+	session *Session
+	flags   runFlags
+	io      IO
+	thread  string
+	input   message.Message
+	summary string // of the last run
+}
+
+func (t *turn) chooseThread(ctx context.Context) error {
+	switch {
+	case t.flags.cont && t.flags.thread != "":
+		return usageError("--continue and --thread exclude each other")
+	case t.flags.thread != "":
+		t.thread = t.flags.thread
+	case t.flags.cont:
+		last, err := t.session.Store.ListThreads(ctx, t.session.UserID, 1, 0)
+		if err != nil {
+			return &codeError{ExitFailed, err}
+		}
+		if len(last) == 0 {
+			return usageError("there is no thread to continue; run a task without --continue first")
+		}
+		t.thread = last[0].ID
+	default:
+		t.thread = id.New(time.Now())
+	}
+	return nil
+}
+
+// prepare fills the uploads and makes the human message of the task. The demonstration brings its own task and file.
+func (t *turn) prepare(task string) error {
+	files, err := t.session.Files(t.thread)
+	if err != nil {
+		return usageError("thread %q: %w", t.thread, err)
+	}
+	defer files.Close()
+	t.input = message.New(message.Human, task)
+	if t.session.Scripted {
+		t.input = message.New(message.Human, t.session.Demo.Task)
+		return t.attach(files, t.session.Demo.Name, t.session.Demo.File)
+	}
+	for _, path := range t.flags.files {
+		raw, err := readUpload(path)
+		if err != nil {
+			return err
+		}
+		if err := t.attach(files, filepath.Base(path), raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxUpload bounds one uploaded file.
+const maxUpload = 512 << 20
+
+func readUpload(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, usageError("--file %s: %w", path, errors.Unwrap(err))
+	case !st.Mode().IsRegular():
+		return nil, usageError("--file %s: not a regular file; to show a folder use --mount", path)
+	case st.Size() > maxUpload:
+		return nil, usageError("--file %s: larger than %d MiB; to show its folder use --mount", path, maxUpload>>20)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usageError("--file %s: %w", path, errors.Unwrap(err))
+	}
+	return raw, nil
+}
+
+// attach stores an upload and tells the agent of it, in the words of the message's additional_kwargs.files and of its text.
+func (t *turn) attach(files *sandbox.Files, name string, raw []byte) error {
+	path := sandbox.Uploads + "/" + name
+	if err := files.WriteFile(path, raw, false); err != nil {
+		return usageError("--file %s: %w", name, err)
+	}
+	type upload struct {
+		Filename string `json:"filename"`
+		Size     int    `json:"size"`
+		Path     string `json:"path"`
+		Status   string `json:"status"`
+	}
+	var list []upload
+	if old := t.input.Kwargs["files"]; old != nil {
+		if err := json.Unmarshal(old, &list); err != nil {
+			return err
+		}
+	}
+	list = append(list, upload{Filename: name, Size: len(raw), Path: path, Status: "uploaded"})
+	enc, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	t.input.Kwargs = message.Fields{"files": enc}
+	note := fmt.Sprintf("\n\n(Uploaded file: %s, %d bytes)", path, len(raw))
+	t.input.Content = append(t.input.Content, message.Text(note))
+	return nil
+}
+
+// converse runs the turn, and the next ones while the agent asks and a person answers.
+func (t *turn) converse(ctx context.Context) error {
+	t.header()
+	for {
+		out, err := t.execute(ctx)
+		if err != nil {
+			return &codeError{ExitFailed, err}
+		}
+		question, asked := questionOf(out.State)
+		if !asked || out.Run.Status != event.StatusSuccess {
+			return t.finish(out)
+		}
+		reply, err := t.ask(question)
+		if err != nil {
+			return err
+		}
+		t.input = message.New(message.Human, reply)
+	}
+}
+
+func (t *turn) header() {
+	look := t.io.errStyle()
+	for _, note := range t.session.Notes {
+		fmt.Fprintln(t.io.Err, look.yellow("! "+note))
+	}
+	fmt.Fprintln(t.io.Err, look.dim(fmt.Sprintf("model %s  sandbox %s  thread %s", t.session.Model, t.session.Sandbox, t.thread)))
+	if t.session.Scripted {
+		fmt.Fprintln(t.io.Err, look.dim("task  "+t.session.Demo.Task))
+	}
+}
+
+// execute admits and runs one turn. The first interrupt cancels it, the second ends the program at once.
+func (t *turn) execute(ctx context.Context) (runs.Outcome, error) {
+	run, err := t.session.Manager.Admit(ctx, runs.Request{
+		ThreadID: t.thread, UserID: t.session.UserID, Input: []message.Message{t.input},
+		Model: t.session.Model, MaxSteps: t.flags.maxSteps,
+	})
+	if errors.Is(err, store.ErrConflict) {
+		return runs.Outcome{}, fmt.Errorf("thread %s has a run under way; wait for it or use another thread", t.thread)
+	}
+	if err != nil {
+		return runs.Outcome{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	defer close(done)
+	w := newWatcher(t.io, t.flags.json)
+	go t.interrupts(cancel, w, done)
+	out, err := t.session.Manager.Execute(ctx, run, w.show)
+	w.close(out)
+	t.summary = w.summary(out)
+	return out, err
+}
+
+func (t *turn) interrupts(cancel context.CancelCauseFunc, w *watcher, done <-chan struct{}) {
+	select {
+	case <-t.io.Signals:
+		w.note("cancelling … (Ctrl-C again ends at once)")
+		cancel(runs.ErrCancelled)
+	case <-done:
+		return
+	}
+	select {
+	case <-t.io.Signals:
+		os.Exit(ExitCancelled)
+	case <-done:
+	}
+}

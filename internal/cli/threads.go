@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "threads",
+		Short: "List the threads, the last used first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			look := *o
+			look.ReadOnly = true
+			s, err := app.Open(cmd.Context(), look)
+			if errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintln(stdio.Err, "No threads yet. Start one with: pudu run \"TASK\"")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			threads, err := s.Store.ListThreads(cmd.Context(), s.UserID, limit, 0)
+			if err != nil {
+				return &codeError{ExitFailed, err}
+			}
+			return printThreads(stdio, threads)
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	return cmd
+}
+
+func printThreads(stdio IO, threads []store.Thread) error {
+	if len(threads) == 0 {
+		fmt.Fprintln(stdio.Err, "No threads yet. Start one with: pudu run \"TASK\"")
+		return nil
+	}
+	w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)
+	for _, t := range threads {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", t.ID, t.UpdatedAt.Local().Format(time.DateTime), inert.Line(t.Title))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,102 @@
+// Package lead builds the lead agent of a run: its model, its prompt, its tools and the ordered chain of middlewares.
+// A newcomer opens chain.go first.
+package lead
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
+	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// Config is what the lead agent of one run is made of.
+type Config struct {
+	Settings *config.Config
+	Model    model.ChatModel
+	// Guard is shared by all runs of the model.
+	Guard ModelGuard
+	// Vision says that the model can look at images.
+	Vision bool
+
+	// Space is the thread's place; Park gives its sandbox back when the agent has ended.
+	Space sandbox.Space
+	Park  func()
+	// Mounts are the folders that the sandbox shows beside the thread's own.
+	Mounts []sandbox.Mount
+	// Programs lists what the sandbox has, for the prompt.
+	Programs string
+	Isolated bool
+	// CodeOff is why commands cannot be run; then there is no bash tool. Empty means that they can.
+	CodeOff string
+}
+
+// ModelGuard is what all runs that use one model share: the circuit breaker and the bound on calls under way.
+type ModelGuard struct {
+	breaker *llmerror.Breaker
+	limiter *llmerror.Limiter
+}
+
+// NewModelGuard makes a guard from the configuration.
+func NewModelGuard(call config.LLMCall, breaker config.CircuitBreaker) ModelGuard {
+	g := ModelGuard{breaker: llmerror.NewBreaker(llmerror.BreakerConfig{
+		Threshold: breaker.FailureThreshold, Recovery: breaker.RecoveryTimeout,
+	})}
+	if call.MaxConcurrentCalls > 0 {
+		g.limiter = llmerror.NewLimiter(call.MaxConcurrentCalls)
+	}
+	return g
+}
+
+// Build makes the agent.
+func Build(c Config) (*agent.Agent, error) {
+	prompt, err := prompt(c)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := tools(c)
+	if err != nil {
+		return nil, err
+	}
+	return agent.New(agent.Config{
+		Model: c.Model, System: prompt, Tools: tools, Channels: threadstate.Channels(),
+	}, Chain(c)...)
+}
+
+// Limits are the bounds of a run. maxSteps is what the client asked for, 0 if nothing; it is capped by the configuration.
+func Limits(cfg *config.Config, maxSteps int) agent.RunConfig {
+	if maxSteps <= 0 || maxSteps > cfg.MaxRecursionLimit {
+		maxSteps = cfg.MaxRecursionLimit
+	}
+	// A command's own time-out comes first; the tool's is there for what hangs elsewhere.
+	return agent.RunConfig{MaxSteps: maxSteps, ToolTimeout: cfg.Sandbox.CommandTimeout + time.Minute}
+}
+
+//go:embed prompt.md
+var promptText string
+
+// prompt fills the system prompt. It depends on the configuration alone, so that it is the same for every call of a
+// thread and a provider's cache holds.
+func prompt(c Config) (string, error) {
+	t, err := template.New("prompt.md").Option("missingkey=error").Parse(promptText)
+	if err != nil {
+		return "", fmt.Errorf("prompt: %w", err)
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, struct {
+		Config
+		CommandTimeout time.Duration
+	}{c, c.Settings.Sandbox.CommandTimeout})
+	if err != nil {
+		return "", fmt.Errorf("prompt: %w", err)
+	}
+	return strings.TrimSpace(b.String()), nil
+}

@@ -1,0 +1,78 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// play folds events into a message.
+func play(t *testing.T, events ...string) (message.Message, *stream) {
+	t.Helper()
+	s := &stream{origin: &wire.Origin{Provider: "p"}}
+	var b message.Builder
+	for _, raw := range events {
+		var ev sdk.MessageStreamEventUnion
+		if err := json.Unmarshal([]byte(raw), &ev); err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := s.event(&ev); ok {
+			b.Add(c)
+		}
+	}
+	return b.Message(), s
+}
+
+func TestThinkingIsKeptWithItsProof(t *testing.T) {
+	got, _ := play(t,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"a"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s1"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s2"}}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"d"}}`,
+		`{"type":"content_block_stop","index":1}`,
+		`{"type":"content_block_start","index":2,"content_block":{"type":"thinking","thinking":"","signature":"only"}}`,
+		`{"type":"content_block_stop","index":2}`)
+	want := []message.Part{{Type: message.PartReasoning, Text: "a", Signature: "s1s2"}, {Type: message.PartReasoning, Redacted: "d"},
+		{Type: message.PartReasoning, Signature: "only"}}
+	if d := cmp.Diff(want, got.Content); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestInputThatComesWithTheStart(t *testing.T) {
+	got, _ := play(t, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"1","name":"f","input":{"a": 1}}}`,
+		`{"type":"content_block_stop","index":0}`)
+	if len(got.ToolCalls) != 1 || string(got.ToolCalls[0].Args) != `{"a": 1}` {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestUsageCountsTheCacheAsInput(t *testing.T) {
+	got, s := play(t, `{"type":"message_start","message":{"id":"m","model":"x","usage":{"input_tokens":30,"cache_creation_input_tokens":10,"cache_read_input_tokens":60,"output_tokens":1}}}`,
+		`{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":20,"output_tokens_details":{"thinking_tokens":5}}}`,
+		`{"type":"message_stop"}`)
+	want := &message.Usage{InputTokens: 100, OutputTokens: 20, TotalTokens: 120, CacheRead: 60, CacheCreation: 10, Reasoning: 5}
+	if d := cmp.Diff(want, got.Usage); d != "" {
+		t.Error(d)
+	}
+	if string(got.ResponseMetadata["finish_reason"]) != `"refusal"` || !s.stopped {
+		t.Errorf("metadata %s, stopped %v", got.ResponseMetadata, s.stopped)
+	}
+}
+
+func TestUnknownBlocksAreLeftOut(t *testing.T) {
+	got, s := play(t, `{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"1","name":"web_search","input":{}}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}`,
+		`{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"x"}}`,
+		`{"type":"content_block_stop","index":0}`, `{"type":"message_stop"}`)
+	if len(got.Content)+len(got.ToolCalls)+len(got.InvalidToolCalls) > 0 || s.stopped {
+		t.Errorf("%+v", got)
+	}
+}

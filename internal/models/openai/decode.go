@@ -1,0 +1,95 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"github.com/pudu-ai/pudu/message"
+)
+
+// event is one event of a stream, or a whole answer. What may come in several shapes stays raw until it is looked at.
+type event struct {
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+// head is what every event repeats; it is read once.
+type head struct {
+	ID          string `json:"id"`
+	Model       string `json:"model"`
+	Fingerprint string `json:"system_fingerprint"`
+}
+
+type choice struct {
+	Index        int    `json:"index"`
+	Delta        delta  `json:"delta"`
+	Message      delta  `json:"message"` // in place of delta, in a whole answer
+	FinishReason string `json:"finish_reason"`
+	Usage        *usage `json:"usage"` // some servers put it here
+}
+
+type delta struct {
+	Content          json.RawMessage   `json:"content"`
+	Refusal          json.RawMessage   `json:"refusal"`
+	ReasoningContent json.RawMessage   `json:"reasoning_content"`
+	Reasoning        json.RawMessage   `json:"reasoning"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	ToolCalls        []json.RawMessage `json:"tool_calls"`
+}
+
+// usage has the fields of all vendors.
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+	PromptInfo struct {
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionInfo struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached   int `json:"cached_tokens"`           // Moonshot
+}
+
+// counts translates the usage. Some vendors count reasoning beside the completion; their total tells.
+func (u *usage) counts() *message.Usage {
+	if u == nil {
+		return nil
+	}
+	c := &message.Usage{
+		InputTokens:   u.Prompt,
+		OutputTokens:  u.Completion,
+		TotalTokens:   u.Total,
+		CacheRead:     max(u.PromptInfo.Cached, u.CacheHit, u.Cached),
+		CacheCreation: u.PromptInfo.Written,
+		Reasoning:     u.CompletionInfo.Reasoning,
+	}
+	if c.Reasoning > 0 && u.Total == u.Prompt+u.Completion+c.Reasoning {
+		c.OutputTokens += c.Reasoning
+	}
+	if c.TotalTokens == 0 {
+		c.TotalTokens = c.InputTokens + c.OutputTokens
+	}
+	return c
+}
+
+// block is an entry of a content list or of reasoning_details.
+type block struct {
+	Type     string          `json:"type"`
+	Text     json.RawMessage `json:"text"`
+	Summary  json.RawMessage `json:"summary"`
+	Thinking json.RawMessage `json:"thinking"`
+}
+
+// unmarshal decodes and forgives fields of an unexpected type: the decoder leaves those out and goes on.
+func unmarshal(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	if _, mismatch := err.(*json.UnmarshalTypeError); mismatch {
+		return nil
+	}
+	return err
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -1,0 +1,255 @@
+package openai
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+)
+
+// errStopped says that the consumer wants no more.
+var errStopped = errors.New("stream stopped by its consumer")
+
+// stream turns the events of one answer into chunks.
+type stream struct {
+	origin  *wire.Origin
+	dialect *dialect
+
+	decoded         event // reused from event to event
+	events          int
+	finished        bool
+	head            bool // metadata has been sent
+	text, reasoning halves
+	calls           calls
+	details         details
+}
+
+type yieldFunc = func(message.Chunk, error) bool
+
+// read reads the answer to its end. It returns nil only for a complete answer.
+func (s *stream) read(body io.Reader, yield yieldFunc) error {
+	src := bufio.NewReaderSize(body, 32<<10) // as large as the event reader's, which then adds none
+	switch first, err := firstByte(src); {
+	case err != nil:
+		return s.end(err)
+	case first == '<':
+		return s.origin.WebPage(200)
+	case first == '{':
+		return s.whole(src, yield)
+	}
+	r := wire.NewEventReader(src)
+	for {
+		ev, err := r.Next()
+		if err != nil {
+			return s.end(err)
+		}
+		if len(ev.Data) == 0 {
+			continue
+		}
+		if string(ev.Data) == "[DONE]" {
+			return s.end(io.EOF)
+		}
+		if err := s.event(ev, yield); err != nil {
+			return err
+		}
+	}
+}
+
+// firstByte looks at the first byte that is no space.
+func firstByte(src *bufio.Reader) (byte, error) {
+	for {
+		b, err := src.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if b != ' ' && b != '\n' && b != '\r' && b != '\t' {
+			return b, src.UnreadByte()
+		}
+	}
+}
+
+// end judges how the stream ended. An answer without a finish reason is cut, whatever else was said; with one it is
+// complete, whatever is missing.
+func (s *stream) end(err error) error {
+	switch {
+	case s.finished:
+		return nil
+	case err != io.EOF:
+		return err
+	case s.events == 0:
+		return s.origin.Error(model.ClassTransient, nil, "the stream was empty")
+	}
+	return s.origin.Error(model.ClassTransient, io.ErrUnexpectedEOF, "the stream ended without a finish reason")
+}
+
+// whole reads an answer that is not streamed.
+func (s *stream) whole(body io.Reader, yield yieldFunc) error {
+	data, err := io.ReadAll(io.LimitReader(body, wire.MaxEvent+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > wire.MaxEvent {
+		return s.origin.Error(model.ClassBadRequest, wire.ErrEventTooLong, "the answer is larger than 64 MiB")
+	}
+	if err := s.event(wire.Event{Data: data}, yield); err != nil {
+		return err
+	}
+	return s.end(io.EOF)
+}
+
+func (s *stream) event(in wire.Event, yield yieldFunc) error {
+	ev := &s.decoded
+	clear(ev.Choices)
+	*ev = event{Choices: ev.Choices[:0]}
+	if err := unmarshal(in.Data, ev); err != nil {
+		return s.origin.Error(model.ClassTransient, err, "the stream holds an event that is no JSON: %.200s", in.Data)
+	}
+	s.events++
+	if !isNull(ev.Error) {
+		return s.origin.StreamError(ev.Error)
+	}
+	if in.Name == "error" {
+		return s.origin.StreamError(in.Data)
+	}
+	c := message.Chunk{Usage: ev.Usage.counts()}
+	if !s.head && len(ev.Choices) > 0 {
+		c.Metadata = s.metadata(in.Data)
+	}
+	for i := range ev.Choices {
+		if ev.Choices[i].Index != 0 {
+			continue
+		}
+		if err := s.choice(&ev.Choices[i], &c); err != nil {
+			return err
+		}
+	}
+	if !carries(&c) {
+		return nil
+	}
+	if !yield(c, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// carries reports whether a chunk says anything.
+func carries(c *message.Chunk) bool {
+	return c.Text != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || c.Usage != nil || c.FinishReason != "" ||
+		len(c.Metadata) > 0 || len(c.Kwargs) > 0
+}
+
+// metadata names who answered.
+func (s *stream) metadata(data []byte) message.Fields {
+	s.head = true
+	var h head
+	_ = unmarshal(data, &h)
+	f := message.Fields{"model_provider": wire.AppendString(nil, s.origin.Provider)}
+	for key, value := range map[string]string{"id": h.ID, "model_name": or(h.Model, s.origin.Model), "system_fingerprint": h.Fingerprint} {
+		if value != "" {
+			f[key] = wire.AppendString(nil, value)
+		}
+	}
+	return f
+}
+
+func (s *stream) choice(in *choice, out *message.Chunk) error {
+	for _, d := range []*delta{&in.Delta, &in.Message} {
+		if err := s.delta(d, out); err != nil {
+			return err
+		}
+	}
+	if out.Usage == nil {
+		out.Usage = in.Usage.counts()
+	}
+	if in.FinishReason != "" && !s.finished {
+		s.finish(in.FinishReason, out)
+	}
+	return nil
+}
+
+// finish ends the message: what waited for a second half goes out damaged.
+func (s *stream) finish(reason string, out *message.Chunk) {
+	s.finished = true
+	out.FinishReason = reason
+	out.Text += s.text.rest()
+	out.Reasoning += s.reasoning.rest()
+	out.ToolCalls = append(out.ToolCalls, s.calls.rest()...)
+	if raw := s.details.encode(); s.dialect.details && len(raw) > 0 {
+		out.Kwargs = message.Fields{keyDetails: raw}
+	}
+}
+
+func (s *stream) delta(d *delta, out *message.Chunk) error {
+	text, thinking := s.content(d.Content)
+	out.Reasoning += s.reasoningText(d) + thinking
+	out.Text += text
+	if !isNull(d.Refusal) {
+		out.Text += s.text.join(d.Refusal)
+	}
+	for _, raw := range d.ToolCalls {
+		if isNull(raw) {
+			continue
+		}
+		c, err := s.calls.add(raw)
+		if err != nil {
+			return s.origin.Error(model.ClassTransient, err, "the stream holds a tool call of an unknown shape: %.200s", raw)
+		}
+		out.ToolCalls = append(out.ToolCalls, c)
+	}
+	return nil
+}
+
+// reasoningText takes the reasoning from the first field that has it: servers that fill two say the same in both.
+func (s *stream) reasoningText(d *delta) string {
+	text := s.reasoning.join(d.ReasoningContent)
+	if text == "" {
+		text = s.reasoning.join(d.Reasoning)
+	}
+	if s.dialect.details {
+		s.details.add(d.ReasoningDetails)
+	}
+	if text != "" {
+		return text
+	}
+	for _, raw := range d.ReasoningDetails {
+		var b block
+		if unmarshal(raw, &b) == nil {
+			text += s.reasoning.join(b.Text) + s.reasoning.join(b.Summary)
+		}
+	}
+	return text
+}
+
+// content reads a string or a list of text and thinking blocks.
+func (s *stream) content(raw json.RawMessage) (text, reasoning string) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return s.text.join(raw), ""
+	}
+	var list []block
+	_ = unmarshal(raw, &list)
+	for _, b := range list {
+		text += s.text.join(b.Text)
+		if b.Type == "thinking" {
+			reasoning += s.thinking(b.Thinking)
+		}
+	}
+	return text, reasoning
+}
+
+// thinking is a string or a list of text blocks.
+func (s *stream) thinking(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] != '[' {
+		return s.reasoning.join(raw)
+	}
+	var list []block
+	_ = unmarshal(raw, &list)
+	text := ""
+	for _, b := range list {
+		text += s.reasoning.join(b.Text)
+	}
+	return text
+}

@@ -1,0 +1,230 @@
+package rawjson
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The functions below expect valid JSON (json.Valid) and do not check it again. Given anything else they return
+// something wrong, but they neither panic nor read past the end. What they return shares raw's memory.
+
+// Members returns the members of a JSON object, the last of each name; false if raw is no object.
+func Members(raw []byte) (map[string]json.RawMessage, bool) {
+	i := skipSpace(raw, 0)
+	if i >= len(raw) || raw[i] != '{' {
+		return nil, false
+	}
+	out := make(map[string]json.RawMessage)
+	for i = skipSpace(raw, i+1); i < len(raw) && raw[i] == '"'; {
+		end := skipString(raw, i)
+		name, _ := String(raw[i:end])
+		i = skipSpace(raw, end)
+		if i >= len(raw) || raw[i] != ':' {
+			break
+		}
+		i = skipSpace(raw, i+1)
+		end = skipValue(raw, i)
+		out[name] = raw[i:end:end]
+		i = skipComma(raw, end)
+	}
+	return out, true
+}
+
+// Elements returns the elements of a JSON array; false if raw is no array.
+func Elements(raw []byte) ([]json.RawMessage, bool) {
+	i := skipSpace(raw, 0)
+	if i >= len(raw) || raw[i] != '[' {
+		return nil, false
+	}
+	out := []json.RawMessage{}
+	for i = skipSpace(raw, i+1); i < len(raw) && raw[i] != ']'; {
+		end := skipValue(raw, i)
+		if end == i {
+			break
+		}
+		out = append(out, raw[i:end:end])
+		i = skipComma(raw, end)
+	}
+	return out, true
+}
+
+func skipSpace(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+func skipComma(raw []byte, i int) int {
+	i = skipSpace(raw, i)
+	if i < len(raw) && raw[i] == ',' {
+		i = skipSpace(raw, i+1)
+	}
+	return i
+}
+
+// skipString returns the index behind the string that begins at i.
+func skipString(raw []byte, i int) int {
+	for i++; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(raw)
+}
+
+// skipValue returns the index behind the value that begins at i.
+func skipValue(raw []byte, i int) int {
+	depth := 0
+	for i < len(raw) {
+		switch raw[i] {
+		case '"':
+			i = skipString(raw, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			i = skipScalar(raw, i)
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// skipScalar returns the index behind a number or a word.
+func skipScalar(raw []byte, i int) int {
+	for i < len(raw) {
+		switch raw[i] {
+		case ',', ':', '}', ']', '{', '[', '"', ' ', '\n', '\t', '\r':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// String returns the text of a JSON string; false if raw is none. As in encoding/json, a lone surrogate or a byte that
+// is not UTF-8 becomes U+FFFD.
+func String(raw []byte) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", false
+	}
+	raw = raw[1 : len(raw)-1]
+	for i, c := range raw {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return unquote(raw, i), true
+		}
+	}
+	return string(raw), true
+}
+
+// unquote resolves the escapes of raw, whose first i bytes are plain.
+func unquote(raw []byte, i int) string {
+	out := make([]byte, i, len(raw)+utf8.UTFMax)
+	copy(out, raw)
+	for i < len(raw) {
+		switch c := raw[i]; {
+		case c == '\\':
+			var r rune
+			r, i = escape(raw, i+1)
+			out = utf8.AppendRune(out, r)
+		case c < utf8.RuneSelf:
+			out = append(out, c)
+			i++
+		default:
+			r, n := utf8.DecodeRune(raw[i:])
+			out = utf8.AppendRune(out, r)
+			i += n
+		}
+	}
+	return string(out)
+}
+
+// escape reads the escape whose backslash stands before i and returns the index behind it.
+func escape(raw []byte, i int) (rune, int) {
+	if i >= len(raw) {
+		return utf8.RuneError, i
+	}
+	switch c := raw[i]; c {
+	case 'n':
+		return '\n', i + 1
+	case 't':
+		return '\t', i + 1
+	case 'r':
+		return '\r', i + 1
+	case 'b':
+		return '\b', i + 1
+	case 'f':
+		return '\f', i + 1
+	case 'u':
+		return unicodeEscape(raw, i+1)
+	default:
+		return rune(c), i + 1
+	}
+}
+
+// unicodeEscape reads the digits at i and, for a surrogate, the pair's other half.
+func unicodeEscape(raw []byte, i int) (rune, int) {
+	r := hex4(raw, i)
+	i = min(i+4, len(raw))
+	if !utf16.IsSurrogate(r) {
+		return r, i
+	}
+	if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
+		if pair := utf16.DecodeRune(r, hex4(raw, i+2)); pair != utf8.RuneError {
+			return pair, i + 6
+		}
+	}
+	return utf8.RuneError, i
+}
+
+func hex4(raw []byte, i int) rune {
+	if i+4 > len(raw) {
+		return utf8.RuneError
+	}
+	n, err := strconv.ParseUint(string(raw[i:i+4]), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
+}
+
+// Kind says what a JSON value is, for error messages.
+func Kind(raw []byte) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	switch raw[0] {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}

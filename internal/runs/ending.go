@@ -1,0 +1,65 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// ReasonCancelled is the stop reason of a run that was cancelled.
+const ReasonCancelled = "cancelled"
+
+// ending is the status that a run ends with.
+func ending(ctx context.Context, runID string, last state.State, err error) event.Run {
+	var waiting *agent.Interrupted
+	switch {
+	case err == nil:
+	case errors.As(err, &waiting):
+		return event.Run{Status: event.StatusInterrupted}
+	case ctx.Err() != nil:
+		return event.Run{Status: event.StatusInterrupted, StopReason: ReasonCancelled}
+	default:
+		return event.Run{Status: event.StatusError, Error: err.Error()}
+	}
+	end := event.Run{Status: event.StatusSuccess, StopReason: agent.StopState(last, runID).Reason}
+	if text, failed := fallback(last); failed {
+		end.Status, end.Error = event.StatusError, text
+	}
+	return end
+}
+
+// fallback reports whether the run's answer only stands in for a failed model call, and what that says. The last
+// answer is the run's own: a run that ended without error has added one.
+func fallback(s state.State) (string, bool) {
+	msgs := agent.Messages.Get(s)
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if m := msgs[i]; m.Role == message.AI {
+			var failed bool
+			_ = json.Unmarshal(m.Kwargs[message.KeyErrorFallback], &failed) // absent is false
+			return m.Text(), failed
+		}
+	}
+	return "", false
+}
+
+// titleOf is what a new thread is called until it has a title: the start of the first thing a human said.
+func titleOf(input []message.Message) string {
+	const most = 60
+	for _, m := range input {
+		if m.Role != message.Human {
+			continue
+		}
+		title := []rune(strings.Join(strings.Fields(m.Text()), " "))
+		if len(title) > most {
+			return string(title[:most-1]) + "…"
+		}
+		return string(title)
+	}
+	return ""
+}

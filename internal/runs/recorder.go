@@ -1,0 +1,261 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// writeTimeout bounds one commit.
+const writeTimeout = 30 * time.Second
+
+// recorder writes the events of one attempt of a run. It numbers them in the order in which they come and shows them in
+// that order: a live event at once, unless a durable one before it is not committed yet.
+//
+//	emit, commit -> queue -> committer: one store.Commit for all that can go together -> shown, in order
+//
+// The committer is a goroutine that lives while there is something to commit. emit waits for nobody; commit waits for
+// the committer.
+type recorder struct {
+	store store.Store
+	fence store.Fence
+	now   func() time.Time
+	show  func(event.Event)
+
+	mu         sync.Mutex
+	n          int64            // number of the last event
+	safe       int64            // durable events up to this number are committed
+	unseen     []*event.Event   // numbered and not yet shown, in order
+	first      map[string]int64 // number of the first chunk of each message being streamed
+	queue      []*write
+	committing bool // the committer lives
+	showing    bool // somebody hands events to show
+	shown      *sync.Cond
+	lost       error // a commit failed: nothing more is written or shown
+	spent      message.Usage
+}
+
+// write is what one caller wants committed: a step, the run's end, or events alone.
+type write struct {
+	step   agent.Step
+	end    *event.Run
+	events []*event.Event // those of step.Updates first
+	done   chan struct{}  // closed when it is committed, or lost
+}
+
+func newRecorder(s store.Store, f store.Fence, now func() time.Time, show func(event.Event)) *recorder {
+	r := &recorder{store: s, fence: f, now: now, show: show, first: make(map[string]int64)}
+	r.shown = sync.NewCond(&r.mu)
+	return r
+}
+
+// emit takes an event that stands alone. It implements agent.Runtime.Emit.
+func (r *recorder) emit(node string, data event.Data) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost != nil {
+		return
+	}
+	if !data.Kind().Live() {
+		r.enqueue(&write{}, []agent.Emitted{{Node: node, Data: data}})
+		return
+	}
+	ev := r.number(node, data)
+	if c, ok := data.(event.Chunk); ok && r.first[c.MessageID] == 0 {
+		r.first[c.MessageID] = ev.ID.N
+	}
+	r.showReady()
+}
+
+// commit makes a step durable. It implements agent.Runtime.Commit.
+func (r *recorder) commit(ctx context.Context, step agent.Step) error {
+	return r.wait(ctx, &write{step: step}, step.Events)
+}
+
+// running marks the run as started.
+func (r *recorder) running() { r.emit("", event.Run{Status: event.StatusRunning}) }
+
+// end records the run's end. When it returns everything is committed and shown.
+func (r *recorder) end(end event.Run) error {
+	if err := r.wait(context.Background(), &write{end: &end}, []agent.Emitted{{Data: end}}); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.showing {
+		r.shown.Wait()
+	}
+	return nil
+}
+
+// usage is what the run's model calls took.
+func (r *recorder) usage() message.Usage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.spent
+}
+
+func (r *recorder) wait(ctx context.Context, w *write, events []agent.Emitted) error {
+	w.done = make(chan struct{})
+	r.mu.Lock()
+	if r.lost == nil {
+		r.enqueue(w, events)
+	} else {
+		close(w.done)
+	}
+	r.mu.Unlock()
+	select {
+	case <-w.done:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.lost
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// number gives an event its id. r.mu is held.
+func (r *recorder) number(node string, data event.Data) *event.Event {
+	r.n++
+	if m, ok := data.(event.Message); ok {
+		m.First = r.first[m.MessageID]
+		delete(r.first, m.MessageID)
+		data = m
+	}
+	ev := &event.Event{ID: event.ID{Attempt: r.fence.Attempt, N: r.n}, Time: r.now(), Node: node, Data: data}
+	r.unseen = append(r.unseen, ev)
+	return ev
+}
+
+// enqueue numbers the write's events and sees to it that the committer lives. r.mu is held.
+func (r *recorder) enqueue(w *write, events []agent.Emitted) {
+	for _, u := range w.step.Updates {
+		w.events = append(w.events, r.number(u.Node, event.State{}))
+	}
+	for _, e := range events {
+		w.events = append(w.events, r.number(e.Node, e.Data))
+	}
+	if w.step.Usage != (message.Usage{}) {
+		r.spent = w.step.Usage
+	}
+	r.queue = append(r.queue, w)
+	if !r.committing {
+		r.committing = true
+		go r.committer()
+	}
+}
+
+// committer writes what waits until nothing does.
+func (r *recorder) committer() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.queue) > 0 {
+		batch := r.take()
+		if r.lost == nil {
+			r.mu.Unlock()
+			states, err := r.write(batch)
+			r.mu.Lock()
+			r.lost = err
+			for i, st := range states {
+				batch[len(batch)-1].events[i].Data = st
+			}
+		}
+		if r.lost == nil {
+			r.safe = max(r.safe, lastNumber(batch))
+			r.showReady()
+		}
+		for _, w := range batch {
+			if w.done != nil {
+				close(w.done)
+			}
+		}
+	}
+	r.committing = false
+}
+
+// take removes the writes that fit into one commit: any number of events alone, then one that changes the state or
+// ends the run. r.mu is held.
+func (r *recorder) take() []*write {
+	n := 0
+	for n < len(r.queue) {
+		n++
+		if w := r.queue[n-1]; len(w.step.Updates) > 0 || w.end != nil {
+			break
+		}
+	}
+	batch := r.queue[:n:n]
+	r.queue = r.queue[n:]
+	return batch
+}
+
+func lastNumber(batch []*write) int64 {
+	for i := len(batch) - 1; i >= 0; i-- {
+		if evs := batch[i].events; len(evs) > 0 {
+			return evs[len(evs)-1].ID.N
+		}
+	}
+	return 0
+}
+
+// write commits a batch and returns the data of its state events, which are the first events of its last write.
+func (r *recorder) write(batch []*write) ([]event.State, error) {
+	last := batch[len(batch)-1]
+	step := store.Step{Next: last.step.Next, State: last.step.State, Now: r.now()}
+	for _, w := range batch {
+		for _, ev := range w.events {
+			step.Events = append(step.Events, *ev)
+		}
+	}
+	for _, u := range last.step.Updates {
+		step.Updates = append(step.Updates, store.NodeUpdate(u))
+	}
+	if last.end != nil {
+		usage, err := json.Marshal(r.usage())
+		if err != nil {
+			return nil, err
+		}
+		step.Run = &store.RunChange{Status: last.end.Status, Error: last.end.Error, StopReason: last.end.StopReason, Usage: usage}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	checkpoint, err := r.store.Commit(ctx, r.fence, step)
+	if err != nil {
+		return nil, err
+	}
+	states := make([]event.State, len(step.Updates))
+	for i, u := range step.Updates {
+		raw, err := u.Update.AppendJSON(nil)
+		if err != nil {
+			return nil, err
+		}
+		states[i] = event.State{Writes: raw, Checkpoint: checkpoint}
+	}
+	return states, nil
+}
+
+// showReady shows the events that may be seen: up to the first durable one that is not committed. One goroutine shows
+// at a time; others leave their events to it. r.mu is held, and released while events are shown.
+func (r *recorder) showReady() {
+	if r.showing {
+		return
+	}
+	r.showing = true
+	for len(r.unseen) > 0 {
+		ev := r.unseen[0]
+		if !ev.Data.Kind().Live() && ev.ID.N > r.safe {
+			break
+		}
+		r.unseen = r.unseen[1:]
+		r.mu.Unlock()
+		r.show(*ev)
+		r.mu.Lock()
+	}
+	r.showing = false
+	r.shown.Broadcast()
+}

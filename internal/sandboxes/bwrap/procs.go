@@ -1,0 +1,163 @@
+//go:build linux
+
+package bwrap
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// view is the sandbox's own /proc, opened through the root folder of its first process: it shows the processes of the
+// sandbox and no others, whatever they call themselves and whoever their parent is.
+type view struct{ dir *os.File }
+
+// firstFreePid is the first that can be a command's: 1 is bwrap, 2 is our bash.
+const firstFreePid = 3
+
+// process is one look at a process.
+type process struct {
+	pid, parent int
+	threads     int
+	memory      int64  // bytes that are its own
+	mark        uint64 // the command that it belongs to, see [mark]
+}
+
+// openView opens the /proc that the process pid of the host sees.
+func openView(pid int) (*view, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/root/proc", pid))
+	if err != nil {
+		return nil, err
+	}
+	return &view{dir: f}, nil
+}
+
+func (v *view) close() { v.dir.Close() }
+
+// processes lists all living processes but bwrap and the init. A sandbox that is gone has none.
+func (v *view) processes() []process {
+	fd, err := v.open(".")
+	if err != nil {
+		return nil
+	}
+	defer fd.Close()
+	names, _ := fd.Readdirnames(-1)
+	var out []process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid < firstFreePid {
+			continue
+		}
+		if p, ok := v.look(pid); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (v *view) look(pid int) (process, bool) {
+	dir, err := v.open(strconv.Itoa(pid))
+	if err != nil {
+		return process{}, false
+	}
+	defer dir.Close()
+	p := process{pid: pid}
+	return p, p.readStat(dir) && p.readMark(dir)
+}
+
+// signal sends sig to the process if it still carries the mark. The open folder of the process stands for it, so that the
+// number cannot come to mean another one in between.
+func (v *view) signal(p process, sig unix.Signal) {
+	dir, err := v.open(strconv.Itoa(p.pid))
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	now := process{pid: p.pid}
+	if now.readMark(dir) && now.mark == p.mark {
+		unix.PidfdSendSignal(int(dir.Fd()), sig, nil, 0)
+	}
+}
+
+func (v *view) open(name string) (*os.File, error) {
+	fd, err := unix.Openat(int(v.dir.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// readStat reads what is needed from the process's stat and statm; false means that it is gone or a zombie.
+func (p *process) readStat(dir *os.File) bool {
+	return p.parseStat(readAt(dir, "stat")) && p.parseStatm(readAt(dir, "statm"))
+}
+
+func (p *process) parseStat(data []byte) bool {
+	// The name, in parentheses, may contain anything.
+	i := bytes.LastIndexByte(data, ')')
+	if i < 0 {
+		return false
+	}
+	f := bytes.Fields(data[i+1:])
+	if len(f) < 18 || f[0][0] == 'Z' || f[0][0] == 'X' {
+		return false
+	}
+	p.parent, _ = strconv.Atoi(string(f[1]))
+	p.threads, _ = strconv.Atoi(string(f[17]))
+	return true
+}
+
+func (p *process) parseStatm(data []byte) bool {
+	f := bytes.Fields(data)
+	if len(f) < 3 {
+		return false
+	}
+	resident, _ := strconv.ParseInt(string(f[1]), 10, 64)
+	shared, _ := strconv.ParseInt(string(f[2]), 10, 64)
+	p.memory = max(resident-shared, 0) * int64(os.Getpagesize())
+	return true
+}
+
+// readMark reads the limit by which commands are told apart.
+func (p *process) readMark(dir *os.File) bool {
+	mark, ok := parseMark(readAt(dir, "limits"))
+	p.mark = mark
+	return ok
+}
+
+var markLine = []byte("\nMax file locks ")
+
+// parseMark reads the soft limit of file locks out of /proc/pid/limits; "unlimited" is 0.
+func parseMark(data []byte) (uint64, bool) {
+	i := bytes.Index(data, markLine)
+	if i < 0 {
+		return 0, false
+	}
+	f := bytes.Fields(data[i+len(markLine):])
+	if len(f) == 0 {
+		return 0, false
+	}
+	if string(f[0]) == "unlimited" {
+		return 0, true
+	}
+	mark, err := strconv.ParseUint(string(f[0]), 10, 64)
+	return mark, err == nil
+}
+
+func readAt(dir *os.File, name string) []byte {
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 4096) // each of these files is far smaller
+	n, err := unix.Read(fd, buf)
+	if err != nil && err != io.EOF {
+		return nil
+	}
+	return buf[:max(n, 0)]
+}

@@ -1,0 +1,117 @@
+//go:build linux
+
+package bwrap
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// What a filter may answer.
+const (
+	allow = unix.SECCOMP_RET_ALLOW
+	kill  = unix.SECCOMP_RET_KILL_PROCESS
+	eperm = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	enoss = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+)
+
+// Where the kernel's struct seccomp_data has its fields; arguments are 64 bits wide, little endian.
+const (
+	offNumber = 0
+	offArch   = 4
+	offArg0   = 16
+	offArg1   = 24
+)
+
+// newNamespaces are all CLONE_NEW* flags of clone.
+const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+
+// families are the kinds of sockets that code may make. There is no network to reach with them, but programs use
+// loopback, and netlink to look at it.
+var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+
+// seccompProgram is the filter as bwrap reads it from a file descriptor. It is a second wall: what it denies would mostly
+// fail without capabilities too, but much of it (io_uring, keyctl, vsock ...) has had holes or is no namespace's business.
+func seccompProgram() ([]byte, error) {
+	if auditArch == 0 {
+		return nil, fmt.Errorf("no seccomp filter is known for this processor: use a machine with amd64 or arm64")
+	}
+	raw, err := bpf.Assemble(filter())
+	if err != nil {
+		return nil, fmt.Errorf("assemble seccomp filter: %w", err)
+	}
+	var out bytes.Buffer
+	for _, in := range raw {
+		binary.Write(&out, binary.NativeEndian, in.Op)
+		out.Write([]byte{in.Jt, in.Jf})
+		binary.Write(&out, binary.NativeEndian, in.K)
+	}
+	return out.Bytes(), nil
+}
+
+func filter() []bpf.Instruction {
+	prog := []bpf.Instruction{
+		load(offArch),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
+		bpf.RetConstant{Val: kill},
+		load(offNumber),
+	}
+	if x32Bit != 0 {
+		prog = append(prog, bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1}, bpf.RetConstant{Val: eperm})
+	}
+	for _, nr := range slices.Concat(denied, deniedHere) {
+		prog = append(prog, onCall(nr, bpf.RetConstant{Val: eperm})...)
+	}
+	// libc falls back from clone3, whose flags a filter cannot see, to clone.
+	prog = append(prog, onCall(unix.SYS_CLONE3, bpf.RetConstant{Val: enoss})...)
+	prog = append(prog, onCall(unix.SYS_CLONE, load(offArg0),
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: newNamespaces, SkipFalse: 1},
+		bpf.RetConstant{Val: eperm}, bpf.RetConstant{Val: allow})...)
+	prog = append(prog, onCall(unix.SYS_SOCKET, oneOf(offArg0, families, allow, eperm)...)...)
+	prog = append(prog, onCall(unix.SYS_IOCTL, oneOf(offArg1, []uint32{unix.TIOCSTI, tioclinux}, eperm, allow)...)...)
+	return append(prog, bpf.RetConstant{Val: allow})
+}
+
+// tioclinux is an ioctl of the console that can type on it.
+const tioclinux = 0x541c
+
+func load(off uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: off, Size: 4} }
+
+// onCall runs body, which must return, when the system call is nr.
+func onCall(nr uint32, body ...bpf.Instruction) []bpf.Instruction {
+	return append([]bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpEqual, Val: nr, SkipFalse: uint8(len(body))}}, body...)
+}
+
+// oneOf answers yes when the argument is one of vals, else no.
+func oneOf(off uint32, vals []uint32, yes, no uint32) []bpf.Instruction {
+	out := []bpf.Instruction{load(off)}
+	for _, v := range vals {
+		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: v, SkipFalse: 1}, bpf.RetConstant{Val: yes})
+	}
+	return append(out, bpf.RetConstant{Val: no})
+}
+
+// denied are the system calls that no program of an agent needs.
+var denied = []uint32{
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
+	unix.SYS_SETNS, unix.SYS_UNSHARE,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
+	unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+	unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT,
+	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_REBOOT, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+	unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
+	unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
+	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES,
+}

@@ -1,0 +1,145 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/state"
+)
+
+const checkpointColumns = "l.checkpoint_id, l.parent_id, l.thread_id, l.run_id, l.attempt, l.next, l.step, l.created_at"
+
+func scanCheckpoint(r scanner, more ...any) (store.Checkpoint, error) {
+	var c store.Checkpoint
+	var created int64
+	err := r.Scan(append([]any{&c.ID, &c.ParentID, &c.ThreadID, &c.RunID, &c.Attempt, &c.Next, &c.Step, &created}, more...)...)
+	c.CreatedAt = timeOf(created)
+	return c, err
+}
+
+// Checkpoint implements [store.Log].
+func (s *Store) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
+	c, err := s.checkpoint(ctx, schema, threadID, id)
+	if err != nil {
+		return store.Checkpoint{}, fmt.Errorf("read checkpoint %q of thread %q: %w", id, threadID, err)
+	}
+	return c, nil
+}
+
+func (s *Store) checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
+	if id == "" {
+		t, err := s.Thread(ctx, threadID)
+		if err != nil {
+			return store.Checkpoint{}, err
+		}
+		if id = t.Head; id == "" {
+			st, err := schema.Load(nil)
+			return store.Checkpoint{State: st}, err
+		}
+	}
+	h, err := s.history(ctx, threadID, id)
+	if err != nil {
+		return store.Checkpoint{}, err
+	}
+	h.checkpoint.State, err = h.replay(schema)
+	return h.checkpoint, err
+}
+
+// history is what makes a state: a snapshot (nil means the empty state) and the deltas after it, newest first.
+type history struct {
+	checkpoint store.Checkpoint
+	snapshot   []byte
+	deltas     [][]byte
+}
+
+// history walks from a checkpoint up its parents to the nearest snapshot. Ids grow from parent to child, so one scan
+// downwards meets all of them; what it meets between them belongs to another branch.
+func (s *Store) history(ctx context.Context, threadID, id string) (h history, err error) {
+	want, done := id, false
+	err = s.read(ctx, "SELECT "+checkpointColumns+", l.updates, s.state FROM log l LEFT JOIN snapshots s "+
+		"ON s.thread_id = l.thread_id AND s.checkpoint_id = l.checkpoint_id "+
+		"WHERE l.thread_id = $1 AND l.checkpoint_id <= $2 ORDER BY l.checkpoint_id DESC",
+		[]any{threadID, id}, func(r *sql.Rows) (bool, error) {
+			var updates, snapshot []byte
+			c, err := scanCheckpoint(r, &updates, &snapshot)
+			if err != nil || c.ID != want {
+				return want != id, err
+			}
+			if c.ID == id {
+				h.checkpoint = c
+			}
+			if h.snapshot = snapshot; snapshot == nil {
+				h.deltas = append(h.deltas, updates)
+			}
+			want, done = c.ParentID, snapshot != nil || c.ParentID == ""
+			return !done, nil
+		})
+	if err != nil || done {
+		return h, err
+	}
+	if want == id {
+		return h, store.ErrNotFound
+	}
+	return h, fmt.Errorf("%w: its ancestor %q is missing", store.ErrCorrupt, want)
+}
+
+// replay makes the state.
+func (h history) replay(schema state.Schema) (state.State, error) {
+	st, err := schema.Load(nil)
+	if h.snapshot != nil {
+		st, err = schema.LoadSnapshot(h.snapshot)
+	}
+	if err != nil {
+		return st, err
+	}
+	var all state.Update
+	for i := len(h.deltas) - 1; i >= 0; i-- {
+		us, err := decodeUpdates(h.deltas[i])
+		if err != nil {
+			return st, err
+		}
+		for _, u := range us {
+			up, err := schema.DecodeUpdate(u.Writes)
+			if err != nil {
+				return st, fmt.Errorf("update of %s: %w", u.Node, err)
+			}
+			all = append(all, up...)
+		}
+	}
+	st, _, err = st.Apply(all)
+	return st, err
+}
+
+// Checkpoints implements [store.Log].
+func (s *Store) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
+	cs, err := s.checkpoints(ctx, threadID, before, limit)
+	if err == nil && len(cs) == 0 {
+		var found bool
+		if found, err = s.exists(ctx, "SELECT 1 FROM threads WHERE id = $1", threadID); err == nil && !found {
+			err = store.ErrNotFound
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list checkpoints of thread %q: %w", threadID, err)
+	}
+	return cs, nil
+}
+
+func (s *Store) checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
+	if err := checkLimit(limit, 1000); err != nil {
+		return nil, err
+	}
+	if before == "" {
+		before = "g" // greater than every UUID
+	}
+	var out []store.Checkpoint
+	err := s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id < $2 "+
+		"ORDER BY l.checkpoint_id DESC LIMIT $3", []any{threadID, before, limit}, func(r *sql.Rows) (bool, error) {
+		c, err := scanCheckpoint(r)
+		out = append(out, c)
+		return true, err
+	})
+	return out, err
+}

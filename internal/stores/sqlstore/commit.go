@@ -1,0 +1,199 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+const (
+	// snapshotFloor is how many bytes of deltas a load may always have to apply: less is not worth a snapshot.
+	snapshotFloor = 32 << 10
+	// maxStepBytes bounds one step's updates and events.
+	maxStepBytes = 64 << 20
+)
+
+// errSnapshotDue sends the caller of Commit back to encode its state: the writer itself only runs SQL.
+var errSnapshotDue = errors.New("a snapshot is due")
+
+// commit is one step on its way into the database.
+type commit struct {
+	fence    store.Fence
+	step     store.Step
+	body     body
+	snapshot []byte
+	random   [8]byte
+	// parent is the checkpoint that the updates were applied to; empty means the thread's head.
+	parent string
+
+	// What run finds and makes.
+	thread string
+	head   string
+	base   parent
+	id     string // of the new checkpoint
+}
+
+// parent is what a new checkpoint needs to know of the one it stands on.
+type parent struct{ step, since, snap int64 }
+
+// Commit implements [store.Log].
+func (s *Store) Commit(ctx context.Context, f store.Fence, step store.Step) (string, error) {
+	c := &commit{fence: f, step: step}
+	if err := s.commit(ctx, c); err != nil {
+		return "", fmt.Errorf("commit step of run %q: %w", f.RunID, err)
+	}
+	if c.id == "" {
+		return c.head, nil
+	}
+	return c.id, nil
+}
+
+func (s *Store) commit(ctx context.Context, c *commit) (err error) {
+	if c.body, err = encodeStep(c.fence, c.step); err != nil {
+		return err
+	}
+	if _, err := rand.Read(c.random[:]); err != nil {
+		return err
+	}
+	err = s.write(ctx, c.size(), c.run)
+	if errors.Is(err, errSnapshotDue) {
+		if c.snapshot, err = c.step.State.AppendSnapshot(nil); err != nil {
+			return err
+		}
+		err = s.write(ctx, c.size(), c.run)
+	}
+	return err
+}
+
+func (c *commit) size() int { return len(c.body.updates) + len(c.body.events) + len(c.snapshot) }
+
+// run writes the step. It can be called again after a rollback.
+func (c *commit) run(t *tx) error {
+	if err := c.checkFence(t); err != nil {
+		return err
+	}
+	if err := c.findParent(t); err != nil {
+		return err
+	}
+	if len(c.body.updates) > 0 {
+		if err := c.newCheckpoint(); err != nil {
+			return err
+		}
+	}
+	if len(c.body.updates) > 0 || len(c.body.events) > 0 {
+		if err := c.insertLog(t); err != nil {
+			return err
+		}
+	}
+	if c.snapshot != nil {
+		if err := c.insertSnapshot(t); err != nil {
+			return err
+		}
+	}
+	return t.exec("UPDATE threads SET head = COALESCE($2, head), title = COALESCE($3, title), updated_at = $4 WHERE id = $1",
+		c.thread, nullIfEmpty(c.id), c.step.Title, micros(c.step.Now))
+}
+
+// checkFence is the first statement of every step. It finds no row if the run is gone, at its end or another's; else it
+// makes the run's change and locks the row until the step is committed.
+func (c *commit) checkFence(t *tx) error {
+	var status, reason, stop, usage any
+	if r := c.step.Run; r != nil {
+		status, reason, stop, usage = r.Status, r.Error, r.StopReason, jsonText(r.Usage)
+	}
+	var last int64
+	err := t.scan("UPDATE runs SET updated_at = $3, status = COALESCE($4, status), error = COALESCE($5, error), "+
+		"stop_reason = COALESCE($6, stop_reason), usage = COALESCE($7, usage) "+
+		"WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id, "+
+		"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $1 AND attempt = $2 AND last_n > 0), 0)",
+		[]any{c.fence.RunID, c.fence.Attempt, micros(c.step.Now), status, reason, stop, usage}, &c.thread, &last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("attempt %d: %w", c.fence.Attempt, store.ErrFenced)
+	}
+	if err != nil {
+		return err
+	}
+	if c.body.first > 0 && c.body.first <= last {
+		return fmt.Errorf("%w: event %d-%d comes after %d-%d", store.ErrConflict,
+			c.fence.Attempt, c.body.first, c.fence.Attempt, last)
+	}
+	return nil
+}
+
+func (c *commit) findParent(t *tx) error {
+	if err := t.scan("SELECT head FROM threads WHERE id = $1", []any{c.thread}, &c.head); err != nil {
+		return fmt.Errorf("read head of thread %q: %w", c.thread, err)
+	}
+	from := c.from()
+	if c.base = (parent{}); from == "" {
+		return nil
+	}
+	err := t.scan("SELECT step, since, snap FROM log WHERE thread_id = $1 AND checkpoint_id = $2",
+		[]any{c.thread, from}, &c.base.step, &c.base.since, &c.base.snap)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("checkpoint %q: %w", from, store.ErrNotFound)
+	}
+	return err
+}
+
+// from is the id of the checkpoint that the step stands on.
+func (c *commit) from() string {
+	if c.parent != "" {
+		return c.parent
+	}
+	return c.head
+}
+
+// newCheckpoint names the checkpoint and decides about a snapshot: one is due when the deltas since the last outweigh
+// it, and on a fork, so that the deltas to be read for a state always stand side by side.
+func (c *commit) newCheckpoint() (err error) {
+	if c.id, err = nextCheckpointID(c.head, c.step.Now, c.random); err != nil {
+		return err
+	}
+	c.base.step++
+	c.base.since += int64(len(c.body.updates))
+	due := c.base.since > max(c.base.snap, snapshotFloor) || c.from() != c.head
+	if due && c.snapshot == nil {
+		return errSnapshotDue
+	}
+	if c.snapshot != nil {
+		c.base.since, c.base.snap = 0, int64(len(c.snapshot))
+	}
+	return nil
+}
+
+func (c *commit) insertLog(t *tx) error {
+	from := ""
+	if c.id != "" {
+		from = c.from()
+	} else {
+		c.base = parent{}
+	}
+	return t.exec("INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, "+
+		"created_at, next, updates, events) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+		c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, c.base.step,
+		c.base.since, c.base.snap, micros(c.step.Now), c.step.Next, c.body.updates, c.body.events)
+}
+
+// insertSnapshot adds the snapshot. The one before it is dropped if the state has only grown since: then the deltas up
+// to any checkpoint before are no more than the state that they make, and replaying them costs no more than loading it.
+func (c *commit) insertSnapshot(t *tx) error {
+	err := t.exec("DELETE FROM snapshots WHERE thread_id = $1 AND bytes * 3 <= $2 * 2 AND checkpoint_id = "+
+		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1)", c.thread, len(c.snapshot))
+	if err != nil {
+		return err
+	}
+	return t.exec("INSERT INTO snapshots (thread_id, checkpoint_id, bytes, state) VALUES ($1, $2, $3, $4)",
+		c.thread, c.id, len(c.snapshot), c.snapshot)
+}
+
+func nullIfEmpty(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

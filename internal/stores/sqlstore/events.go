@@ -1,0 +1,50 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// Events implements [store.Log].
+func (s *Store) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+	evs, err := s.events(ctx, runID, after, limit)
+	if err == nil && len(evs) == 0 {
+		var found bool
+		if found, err = s.exists(ctx, "SELECT 1 FROM runs WHERE id = $1", runID); err == nil && !found {
+			err = store.ErrNotFound
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read events of run %q: %w", runID, err)
+	}
+	return evs, nil
+}
+
+func (s *Store) events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+	if err := checkLimit(limit, 10_000); err != nil {
+		return nil, err
+	}
+	var out []event.Event
+	// A row is wanted if its last event is: the ids of a run's rows do not overlap.
+	err := s.read(ctx, "SELECT checkpoint_id, updates, events FROM log WHERE run_id = $1 AND last_n > 0 "+
+		"AND (attempt, last_n) > ($2, $3) ORDER BY attempt, last_n LIMIT $4",
+		[]any{runID, after.Attempt, after.N, limit}, func(r *sql.Rows) (bool, error) {
+			var checkpoint sql.NullString
+			var updates, events []byte
+			if err := r.Scan(&checkpoint, &updates, &events); err != nil {
+				return false, err
+			}
+			evs, err := decodeEvents(events, updates, checkpoint.String)
+			for _, e := range evs {
+				if e.ID.Compare(after) > 0 && len(out) < limit {
+					out = append(out, e)
+				}
+			}
+			return len(out) < limit, err
+		})
+	return out, err
+}

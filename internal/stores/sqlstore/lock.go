@@ -1,0 +1,55 @@
+package sqlstore
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// LockName is the name of the lock file in the data folder. It stays there; what counts is the lock on it. Its text
+// is the process id of the owner.
+const LockName = "pudu.lock"
+
+// lockDir makes this process the owner of the data folder until the file is closed.
+func lockDir(dir string) (*os.File, error) {
+	path := filepath.Join(dir, LockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock file: %w", err)
+	}
+	ok, err := tryLock(f)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: %s is held by %s; stop it, or name another data folder", store.ErrLocked, dir, holder(f))
+	}
+	if err == nil {
+		err = writePID(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return f, nil
+}
+
+func writePID(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// holder reads who has the lock. A process that has just taken it may not have written its id yet.
+func holder(f *os.File) string {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
+	pid := strings.TrimSpace(string(text))
+	if _, bad := strconv.Atoi(pid); err != nil || bad != nil {
+		return "another process"
+	}
+	return "process " + pid
+}

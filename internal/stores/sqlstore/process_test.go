@@ -1,0 +1,218 @@
+package sqlstore
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// childEnv makes this test binary a process that owns a store, so that tests can kill it.
+const childEnv = "PUDU_SQLSTORE_CHILD"
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(discard)
+	if dir := os.Getenv(childEnv); dir != "" {
+		if err := child(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const childThreads = 4
+
+// child commits to several threads side by side, for ever, and prints "<thread> <checkpoint>" for each commit that
+// was acknowledged.
+func child(dir string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, Config{Dir: dir})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("ready")
+	errs := make(chan error, childThreads)
+	for i := range childThreads {
+		go func() { errs <- commitForEver(ctx, s, fmt.Sprint(i)) }()
+	}
+	return <-errs
+}
+
+func commitForEver(ctx context.Context, s *Store, thread string) error {
+	r, err := s.Run(ctx, "run-"+thread)
+	if err != nil {
+		if err := s.CreateThread(ctx, store.Thread{ID: thread}); err != nil {
+			return err
+		}
+		if err := s.CreateRun(ctx, store.Run{ID: "run-" + thread, ThreadID: thread}); err != nil {
+			return err
+		}
+	}
+	f, err := s.ClaimRun(ctx, "run-"+thread, "child", r.Attempt, time.Now())
+	if err != nil {
+		return err
+	}
+	c, err := s.Checkpoint(ctx, schema, thread, "")
+	if err != nil {
+		return err
+	}
+	for n := c.Step; ; n++ {
+		u := chats.Append(chat{ID: fmt.Sprint(n), Type: "human", Content: strings.Repeat("x", 2000)})
+		st, _, err := c.State.Apply(u.With(turns.Put(1)))
+		if err != nil {
+			return err
+		}
+		c.State = st
+		id, err := s.Commit(ctx, f, store.Step{Next: "model", Now: time.Now(), State: st,
+			Updates: []store.NodeUpdate{{Node: "model", Update: u.With(turns.Put(1))}}})
+		if err != nil {
+			return err
+		}
+		fmt.Println(thread, id)
+	}
+}
+
+// startChild starts a process that owns dir and waits until it does.
+func startChild(t *testing.T, dir string) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kill(cmd) })
+	lines := bufio.NewReader(out)
+	if line, err := lines.ReadString('\n'); line != "ready\n" {
+		t.Fatalf("child said %q, %v", line, err)
+	}
+	return cmd, lines
+}
+
+func kill(cmd *exec.Cmd) {
+	cmd.Process.Kill()
+	cmd.Wait()
+}
+
+// TestKill kills the owner while it commits. What it acknowledged is there, and every thread's chain is whole.
+func TestKill(t *testing.T) {
+	dir := t.TempDir()
+	acked := map[string][]string{} // thread -> checkpoints
+	for round := range 20 {
+		cmd, out := startChild(t, dir)
+		for range rand.IntN(150) {
+			line, err := out.ReadString('\n')
+			if err != nil {
+				t.Fatalf("round %d: child ended: %v", round, err)
+			}
+			note(acked, line)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		rest, _ := io.ReadAll(out) // acknowledged before the kill
+		for line := range strings.Lines(string(rest)) {
+			note(acked, line)
+		}
+		cmd.Wait()
+		checkAcked(t, dir, acked)
+	}
+	total := 0
+	for _, ids := range acked {
+		total += len(ids)
+	}
+	t.Logf("%d commits acknowledged over 20 kills", total)
+}
+
+func note(acked map[string][]string, line string) {
+	thread, id, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	if ok && strings.HasSuffix(line, "\n") {
+		acked[thread] = append(acked[thread], id)
+	}
+}
+
+// checkAcked looks for every acknowledged checkpoint and follows each thread's chain to its start.
+func checkAcked(t *testing.T, dir string, acked map[string][]string) {
+	t.Helper()
+	s := open(t, dir)
+	defer s.Close()
+	for thread, ids := range acked {
+		have := map[string]bool{}
+		before, want := "", ""
+		for {
+			cs, err := s.Checkpoints(t.Context(), thread, before, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cs {
+				if have[c.ID] = true; want != "" && c.ID != want {
+					t.Fatalf("thread %s: %s is missing from the chain", thread, want)
+				}
+				before, want = c.ID, c.ParentID
+			}
+			if len(cs) < 1000 {
+				break
+			}
+		}
+		if want != "" {
+			t.Fatalf("thread %s: the chain ends before %s", thread, want)
+		}
+		for _, id := range ids {
+			if !have[id] {
+				t.Fatalf("thread %s: acknowledged checkpoint %s is lost", thread, id)
+			}
+		}
+		c, err := s.Checkpoint(t.Context(), schema, thread, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(chats.Get(c.State)); n != len(have) || n != c.Step || turns.Get(c.State) != n {
+			t.Fatalf("thread %s: %d messages, %d turns, step %d, %d checkpoints", thread, n, turns.Get(c.State), c.Step, len(have))
+		}
+	}
+}
+
+// TestLock: one owner at a time, named in the error; when it dies, however it does, the folder is free.
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	cmd, out := startChild(t, dir)
+	wantOpen(t, Config{Dir: dir}, store.ErrLocked, dir, fmt.Sprintf("process %d", cmd.Process.Pid), "stop it")
+	var drained sync.WaitGroup
+	drained.Go(func() { io.Copy(io.Discard, out) })
+	reader, err := Open(t.Context(), Config{Dir: dir, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.ListRuns(t.Context(), store.RunFilter{}); err != nil {
+		t.Error(err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Error(err)
+	}
+	cmd.Process.Kill()
+	drained.Wait()
+	kill(cmd)
+
+	s := open(t, dir)
+	defer s.Close()
+	wantOpen(t, Config{Dir: dir}, store.ErrLocked, fmt.Sprintf("process %d", os.Getpid()))
+}

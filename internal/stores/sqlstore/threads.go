@@ -1,0 +1,149 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata"
+
+// CreateThread implements [store.Threads].
+func (s *Store) CreateThread(ctx context.Context, t store.Thread) error {
+	err := errors.Join(checkID("thread", t.ID), checkObject("metadata", t.Metadata))
+	if err == nil {
+		err = s.write(ctx, len(t.Metadata), func(tx *tx) error {
+			return tx.exec("INSERT INTO threads ("+threadColumns+") VALUES ($1, $2, $3, '', $4, $5, $6)",
+				t.ID, t.UserID, t.Title, micros(t.CreatedAt), micros(t.UpdatedAt), objectText(t.Metadata))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("create thread %q: %w", t.ID, err)
+	}
+	return nil
+}
+
+// Thread implements [store.Threads].
+func (s *Store) Thread(ctx context.Context, id string) (store.Thread, error) {
+	ts, err := s.threads(ctx, "SELECT "+threadColumns+" FROM threads WHERE id = $1", id)
+	if err == nil && len(ts) == 0 {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Thread{}, fmt.Errorf("read thread %q: %w", id, err)
+	}
+	return ts[0], nil
+}
+
+// ListThreads implements [store.Threads].
+func (s *Store) ListThreads(ctx context.Context, userID string, limit, offset int) ([]store.Thread, error) {
+	err := checkLimit(limit, 1000)
+	if offset < 0 {
+		err = errors.Join(err, fmt.Errorf("offset %d is negative", offset))
+	}
+	var ts []store.Thread
+	if err == nil {
+		ts, err = s.threads(ctx, "SELECT "+threadColumns+" FROM threads WHERE user_id = $1 "+
+			"ORDER BY updated_at DESC, id DESC LIMIT $2 OFFSET $3", userID, limit, offset)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list threads of user %q: %w", userID, err)
+	}
+	return ts, nil
+}
+
+func (s *Store) threads(ctx context.Context, query string, args ...any) ([]store.Thread, error) {
+	var out []store.Thread
+	err := s.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
+		var t store.Thread
+		var created, updated int64
+		err := r.Scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata))
+		t.CreatedAt, t.UpdatedAt = timeOf(created), timeOf(updated)
+		out = append(out, t)
+		return true, err
+	})
+	return out, err
+}
+
+// DeleteThread implements [store.Threads].
+func (s *Store) DeleteThread(ctx context.Context, id string) error {
+	err := s.write(ctx, 0, func(tx *tx) error {
+		n, err := tx.change("DELETE FROM threads WHERE id = $1 AND NOT EXISTS "+
+			"(SELECT 1 FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running'))", id)
+		if err != nil || n > 0 {
+			return err
+		}
+		err = tx.scan("SELECT 1 FROM threads WHERE id = $1", []any{id}, &n)
+		if errors.Is(err, sql.ErrNoRows) {
+			return store.ErrNotFound
+		}
+		if err == nil {
+			err = fmt.Errorf("%w: it has an active run; cancel that first", store.ErrConflict)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete thread %q: %w", id, err)
+	}
+	return nil
+}
+
+// checkID refuses what cannot be a key in every database.
+func checkID(what, id string) error {
+	if id == "" || len(id) > 256 || strings.ContainsRune(id, 0) {
+		return fmt.Errorf("%s id %.40q is not of 1 to 256 bytes without NUL", what, id)
+	}
+	return nil
+}
+
+func checkLimit(limit, most int) error {
+	if limit < 1 || limit > most {
+		return fmt.Errorf("limit %d is not between 1 and %d", limit, most)
+	}
+	return nil
+}
+
+// checkObject accepts a JSON object or nil.
+func checkObject(what string, raw json.RawMessage) error {
+	var object map[string]json.RawMessage
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		return fmt.Errorf("%s is not a JSON object: %.40s", what, raw)
+	}
+	return nil
+}
+
+// checkJSON accepts any JSON value or nil.
+func checkJSON(what string, raw json.RawMessage) error {
+	if raw != nil && !json.Valid(raw) {
+		return fmt.Errorf("%s is not JSON: %.40s", what, raw)
+	}
+	return nil
+}
+
+func objectText(raw json.RawMessage) string {
+	if raw == nil {
+		return "{}"
+	}
+	return string(raw)
+}
+
+// jsonText is what stands in a column for JSON that may be missing.
+func jsonText(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	return string(raw)
+}
+
+// micros and timeOf turn times into what is stored and back: microseconds, UTC.
+func micros(t time.Time) int64  { return t.UnixMicro() }
+func timeOf(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -1,0 +1,119 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Time-outs of a model call, unless the configuration says otherwise.
+const (
+	// DialTimeout bounds making a connection; TLS has as long again.
+	DialTimeout = 10 * time.Second
+	// DefaultIdleTimeout bounds the wait for the first byte and each silence between bytes. Reasoning models are
+	// silent for minutes.
+	DefaultIdleTimeout = 240 * time.Second
+	// drainTime is how long a finished stream may take to end properly, so that its connection can be used again.
+	drainTime = 100 * time.Millisecond
+)
+
+// ErrIdle is the cause when a server was silent for longer than the idle time-out.
+var ErrIdle = errors.New("no data within the idle time-out")
+
+// NewHTTPClient makes the client of one provider: it keeps connections alive, takes proxies from the environment,
+// follows no redirects (they would carry the key to another host) and ends a call with [ErrIdle] after idle without a
+// byte (0 means [DefaultIdleTimeout]). base, which is not changed, may bring its own transport; nil means a new one.
+// Make one per provider and share it among the provider's models.
+func NewHTTPClient(base *http.Client, idle time.Duration) *http.Client {
+	if idle <= 0 {
+		idle = DefaultIdleTimeout
+	}
+	c := http.Client{}
+	if base != nil {
+		c = *base
+	}
+	if c.Transport == nil {
+		c.Transport = newTransport()
+	}
+	c.Transport = &idleTransport{base: c.Transport, idle: idle}
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &c
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: DialTimeout,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConns:        100,
+		MaxIdleConnsPerHost: 32,
+		IdleConnTimeout:     90 * time.Second,
+		// A dead HTTP/2 connection would otherwise take all calls that share it down with it, each after idle.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+// Client posts requests of one model and turns failures into [model.Error].
+type Client struct {
+	Origin
+	HTTP *http.Client // from NewHTTPClient
+}
+
+// Post sends body as JSON and returns the answer when its status is 2xx and it is not a web page. Otherwise the body
+// has been read and closed, and the error is a [model.Error], or the context's error if that has ended.
+func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, c.badAddress()
+	}
+	req.Header = header.Clone()
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream, application/json")
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return nil, c.Failure(ctx, err)
+	}
+	if err := c.Check(resp); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, err
+	}
+	return resp, nil
+}
+
+// Finish closes a stream that was read to its last event. It first reads what little is left, for a short time, so
+// that the connection is kept.
+func Finish(body io.ReadCloser) {
+	if b, ok := body.(*idleBody); ok {
+		b.idle = min(b.idle, drainTime)
+		io.CopyN(io.Discard, b, maxErrorBody)
+	}
+	body.Close()
+}
+
+// Secrets collects what must not appear in an error: the key, and the values of headers that by their name hold one.
+func Secrets(key string, header http.Header) []string {
+	var secrets []string
+	if key != "" {
+		secrets = append(secrets, key)
+	}
+	for name, values := range header {
+		name = strings.ToLower(name)
+		if has(name, []string{"auth", "key", "token", "secret", "cookie"}) {
+			for _, v := range values {
+				secrets = append(secrets, v, strings.TrimPrefix(v, "Bearer "))
+			}
+		}
+	}
+	return secrets
+}

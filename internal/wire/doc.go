@@ -1,0 +1,8 @@
+// Package wire is what the model providers share below their vendor's vocabulary: a reader of server-sent events, an
+// HTTP client that gives up on silence, the translation of HTTP failures into [model.Error], and an appending JSON
+// writer that keeps the bytes of what a model wrote.
+//
+// It stands between the model contract and the providers (internal/models/...). It knows HTTP and JSON, and no
+// conversation. Nothing here tries again: one place of the agent does, by the class of the error; a second loop of
+// retries below it would multiply with the first.
+package wire

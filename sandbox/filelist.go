@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// MaxDirEntries bounds what [Files.ReadDir] returns of one folder.
+const MaxDirEntries = 100_000
+
+// ReadDir lists a folder, sorted by name; mounts below it are listed in their place. A folder of more than
+// [MaxDirEntries] gives ErrTooMany.
+func (f *Files) ReadDir(path string) ([]fs.DirEntry, error) {
+	at, err := f.locate("list", path)
+	if err != nil {
+		return nil, err
+	}
+	entries, all, err := at.list(MaxDirEntries)
+	if err != nil {
+		return nil, at.fail("list", err)
+	}
+	if !all {
+		return nil, at.fail("list", ErrTooMany)
+	}
+	return entries, nil
+}
+
+// WalkFunc is called with the virtual path of each entry. [fs.SkipDir] leaves out the folder (or, for a file, the rest of
+// its folder), [fs.SkipAll] ends the walk; another error ends it and is returned.
+type WalkFunc func(path string, entry fs.DirEntry) error
+
+// Walk calls fn for everything below a folder, in lexical order per folder, without the folder itself. Symbolic links are
+// reported and never followed, folders that cannot be read are passed over. After limit entries it stops with
+// [ErrTooMany]; fn has seen the entries before.
+func (f *Files) Walk(ctx context.Context, path string, limit int, fn WalkFunc) error {
+	at, err := f.locate("walk", path)
+	if err != nil {
+		return err
+	}
+	w := walk{ctx: ctx, left: limit, fn: fn}
+	if err := w.folder(at, true); err != nil && !errors.Is(err, fs.SkipAll) && !errors.Is(err, fs.SkipDir) {
+		return err
+	}
+	return nil
+}
+
+type walk struct {
+	ctx  context.Context
+	left int
+	fn   WalkFunc
+}
+
+func (w *walk) folder(at place, top bool) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	entries, all, err := at.list(w.left)
+	if err != nil && top {
+		return at.fail("walk", err)
+	}
+	for _, e := range entries {
+		if w.left--; w.left < 0 {
+			break
+		}
+		err := w.entry(at.path+"/"+e.Name(), e, at.files)
+		if errors.Is(err, fs.SkipDir) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !all || w.left < 0 {
+		return at.fail("walk", ErrTooMany)
+	}
+	return nil
+}
+
+// entry reports one entry and goes into it. SkipDir as a result means the rest of the folder that it is in.
+func (w *walk) entry(path string, e fs.DirEntry, f *Files) error {
+	err := w.fn(path, e)
+	if !e.IsDir() {
+		return err
+	}
+	if errors.Is(err, fs.SkipDir) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at, err := f.locate("walk", path)
+	if err != nil {
+		return nil // a name that no path can have
+	}
+	return w.folder(at, false)
+}
+
+// list returns up to limit entries, sorted, and whether these are all.
+func (p place) list(limit int) (entries []fs.DirEntry, all bool, err error) {
+	all = true
+	if !p.virtual() {
+		if entries, all, err = p.real(limit); err != nil {
+			return nil, true, err
+		}
+	}
+	for _, name := range p.files.children(p.path) {
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+		entries = append(entries, folder(name))
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, all, nil
+}
+
+func (p place) real(limit int) (entries []fs.DirEntry, all bool, err error) {
+	h, err := p.mount.root.Open(asFolder(p.rel))
+	if err != nil {
+		return nil, true, err
+	}
+	defer h.Close()
+	for len(entries) <= limit {
+		batch, err := h.ReadDir(min(1024, limit-len(entries)+1))
+		for _, e := range batch {
+			entries = append(entries, dirEntry{e, p})
+		}
+		if err == io.EOF {
+			return entries, true, nil
+		}
+		if err != nil {
+			return entries, true, err
+		}
+	}
+	return entries[:max(limit, 0)], false, nil
+}
+
+// asFolder makes os.Root open the path's last name as a folder or not at all: as the last name it would be opened
+// whatever it is, and opening a FIFO waits for ever.
+func asFolder(rel string) string { return rel + "/." }
+
+// dirEntry asks the root, not a path of the host, for the data of an entry.
+type dirEntry struct {
+	fs.DirEntry
+	in place
+}
+
+func (e dirEntry) Info() (fs.FileInfo, error) {
+	var root *os.Root = e.in.mount.root
+	info, err := root.Lstat(e.in.rel + "/" + e.Name())
+	if err != nil {
+		return nil, pathError("stat", e.in.path+"/"+e.Name(), err)
+	}
+	return info, nil
+}

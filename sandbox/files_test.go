@@ -1,0 +1,599 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// house makes the folders of a thread on the host and opens them.
+func house(t testing.TB) (*Files, string) {
+	t.Helper()
+	host := t.TempDir()
+	var mounts []Mount
+	for _, name := range []string{"workspace", "uploads", "outputs"} {
+		mounts = append(mounts, Mount{Host: filepath.Join(host, name), Path: UserData + "/" + name})
+	}
+	mounts = append(mounts, Mount{Host: filepath.Join(host, "sk"), Path: "/mnt/skills", ReadOnly: true},
+		Mount{Host: filepath.Join(host, "custom"), Path: "/mnt/skills/custom"})
+	for _, m := range mounts {
+		if err := os.Mkdir(m.Host, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := NewFiles(mounts, FilesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f, host
+}
+
+func put(t testing.TB, host, name, text string) {
+	t.Helper()
+	p := filepath.Join(host, name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	f, _ := house(t)
+	long := strings.Repeat("a", 256)
+	for _, tt := range []struct {
+		path, mount, rel string
+		err              error
+	}{
+		{"/mnt/user-data/workspace/a.txt", Workspace, "a.txt", nil},
+		{"a/./b//c.txt", Workspace, "a/b/c.txt", nil},
+		{"/mnt/user-data/workspace", Workspace, ".", nil},
+		{"/mnt/user-data/outputs/", Outputs, ".", nil},
+		{"/mnt/skills/custom/x/SKILL.md", "/mnt/skills/custom", "x/SKILL.md", nil},
+		{"/mnt/skills/customs/x", "/mnt/skills", "customs/x", nil},
+		{"a..b/...", Workspace, "a..b/...", nil},
+		{`back\slash`, Workspace, `back\slash`, nil},
+		{"/mnt/user-data/../../etc/passwd", "", "", ErrOutside},
+		{"/mnt/user-data/workspace/./../../../etc/shadow", "", "", ErrOutside},
+		{`..\..\x`, "", "", ErrOutside},
+		{"..", "", "", ErrOutside},
+		{"/etc/passwd", "", "", ErrOutside},
+		{"/", "", "", ErrOutside},
+		{"/mnt/user-data-evil/x", "", "", ErrOutside},
+		{"/mnt/skillsX", "", "", ErrOutside},
+		{"/mnt/user-data/other/x", "", "", ErrOutside},
+		{"/mnt/user-data", "", "", ErrIsDir},
+		{`C:\x`, "", "", ErrOutside},
+		{"C:/x", "", "", ErrOutside},
+		{`\\server\share`, "", "", ErrOutside},
+		{"", "", "", ErrInvalidPath},
+		{"a\x00b", "", "", ErrInvalidPath},
+		{"a\xc0\xafb", "", "", ErrInvalidPath},
+		{long, "", "", ErrInvalidPath},
+		{strings.Repeat("a/", 2100), "", "", ErrInvalidPath},
+	} {
+		m, rel, err := f.Resolve(tt.path)
+		if m.Path != tt.mount || rel != tt.rel || !errors.Is(err, tt.err) {
+			t.Errorf("Resolve(%.40q) = %q, %q, %v; want %q, %q, %v", tt.path, m.Path, rel, err, tt.mount, tt.rel, tt.err)
+		}
+	}
+}
+
+func FuzzResolve(f *testing.F) {
+	for _, s := range []string{"a", "/mnt/user-data/workspace/../x", "/mnt/user-data-evil", `a\..\b`, "/mnt", "C:x", "\x00", "/mnt/skills//custom/.", "%2e%2e%2f"} {
+		f.Add(s)
+	}
+	files, _ := house(f)
+	f.Fuzz(func(t *testing.T, p string) {
+		m, rel, err := files.Resolve(p)
+		if err != nil {
+			var pe *fs.PathError
+			if !errors.As(err, &pe) {
+				t.Fatalf("%q: %v is no PathError", p, err)
+			}
+			return
+		}
+		if !filepath.IsLocal(rel) {
+			t.Fatalf("Resolve(%q) gives %q, which leaves the mount", p, rel)
+		}
+		abs := m.Path + "/" + rel
+		m2, rel2, err := files.Resolve(abs)
+		if err != nil || m2 != m || rel2 != rel {
+			t.Fatalf("%q resolves to %q, which resolves to %q %q, %v", p, abs, m2.Path, rel2, err)
+		}
+	})
+}
+
+func TestReadAndWrite(t *testing.T) {
+	f, host := house(t)
+	if err := f.WriteFile("deep/er/a.txt", []byte("one"), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.WriteFile(Workspace+"/deep/er/a.txt", []byte(" two"), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.WriteFile("new.txt", []byte("x"), true); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(host, "workspace/deep/er/a.txt"))
+	if err != nil || string(got) != "one two" {
+		t.Fatalf("on the host: %q, %v", got, err)
+	}
+	if b, err := f.ReadFile("deep/er/a.txt", 7); err != nil || string(b) != "one two" {
+		t.Fatalf("ReadFile: %q, %v", b, err)
+	}
+	if _, err := f.ReadFile("deep/er/a.txt", 6); !errors.Is(err, ErrTooLarge) {
+		t.Fatalf("limit 6: %v", err)
+	}
+	if _, err := f.WriteFrom("deep/er/a.txt", strings.NewReader("0123456789"), 9); !errors.Is(err, ErrTooLarge) {
+		t.Fatalf("WriteFrom above its limit: %v", err)
+	}
+	if _, err := f.WriteFrom("deep/er/a.txt", io.MultiReader(strings.NewReader("x"), brokenReader{}), 9); err == nil {
+		t.Fatal("WriteFrom of a broken reader: no error")
+	}
+	entries, err := f.ReadDir("deep/er")
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("failed writes left something behind: %v, %v", entries, err)
+	}
+	if b, _ := f.ReadFile("deep/er/a.txt", 100); string(b) != "one two" {
+		t.Fatalf("failed writes changed the file to %q", b)
+	}
+	if _, err := f.Create("deep/er/a.txt"); !errors.Is(err, fs.ErrExist) {
+		t.Fatalf("Create of a file that exists: %v", err)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("cut off") }
+
+func TestWriteKeepsMode(t *testing.T) {
+	f, host := house(t)
+	put(t, host, "workspace/run.sh", "old")
+	p := filepath.Join(host, "workspace/run.sh")
+	if err := os.Chmod(p, 0o751); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.WriteFile("run.sh", []byte("new"), false); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := f.Stat("run.sh"); err != nil || info.Mode() != 0o751 || info.Name() != "run.sh" {
+		t.Fatalf("after a write: %v, %v", info, err)
+	}
+	if err := os.Chmod(p, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"write": f.WriteFile("run.sh", nil, false), "append": f.WriteFile("run.sh", nil, true)} {
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s to a write-protected file: %v", name, err)
+		}
+	}
+}
+
+func TestOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Log("not root: files stay the server's own")
+	}
+	host := t.TempDir()
+	f, err := NewFiles([]Mount{{Host: host, Path: Workspace}}, FilesOptions{UID: 4711, GID: 4712})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := errors.Join(f.WriteFile("a/b/c", nil, false), f.WriteFile("a/d", nil, true)); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprint(os.Geteuid(), os.Getegid())
+	if os.Geteuid() == 0 {
+		want = "4711 4712"
+	}
+	for _, p := range []string{"a", "a/b", "a/b/c", "a/d"} {
+		info, err := f.Stat(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := info.Sys().(*syscall.Stat_t)
+		if got := fmt.Sprint(st.Uid, st.Gid); got != want {
+			t.Errorf("%s belongs to %s, want %s", p, got, want)
+		}
+	}
+}
+
+// operations are all ways to touch a path, so that no refusal is forgotten in one of them.
+func operations(f *Files, p string) (reads, writes map[string]func() error) {
+	reads = map[string]func() error{
+		"open":    func() error { h, err := f.Open(p); closeFile(h); return err },
+		"read":    func() error { _, err := f.ReadFile(p, 1<<20); return err },
+		"readdir": func() error { _, err := f.ReadDir(p); return err },
+		"walk": func() error {
+			return f.Walk(context.Background(), p, 100, func(string, fs.DirEntry) error { return nil })
+		},
+		"stat": func() error { _, err := f.Stat(p); return err },
+	}
+	writes = map[string]func() error{
+		"write":  func() error { return f.WriteFile(p, []byte("x"), false) },
+		"append": func() error { return f.WriteFile(p, []byte("x"), true) },
+		"create": func() error { h, err := f.Create(p); closeFile(h); return err },
+		"mkdir":  func() error { return f.MkdirAll(p) },
+		"remove": func() error { return f.Remove(p) },
+	}
+	return reads, writes
+}
+
+func closeFile(h *File) {
+	if h != nil {
+		h.Close()
+	}
+}
+
+func TestSymlinksStayInside(t *testing.T) {
+	f, host := house(t)
+	secret := t.TempDir()
+	put(t, secret, "shadow", "SECRET")
+	put(t, host, "outputs/other", "of another mount")
+	put(t, host, "workspace/real/in.txt", "inside")
+	links := map[string]string{"abs": secret + "/shadow", "dir": secret, "up": "../outputs/other", "proc": "/proc/self/root",
+		"loop": "loop", "chain1": "chain2", "chain2": "../../../../../../etc", "ok": "real"}
+	for name, to := range links {
+		if err := os.Symlink(to, filepath.Join(host, "workspace", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range []string{"abs", "dir/shadow", "up", "proc/etc/passwd", "loop", "chain1/passwd", "dir/new"} {
+		reads, writes := operations(f, p)
+		delete(writes, "remove") // removes the link itself where the link is the last name
+		delete(writes, "mkdir")  // checked below
+		for name, do := range writes {
+			reads[name] = do
+		}
+		for name, do := range reads {
+			err := do()
+			if err == nil {
+				t.Errorf("%s %s: no error", name, p)
+			} else if strings.Contains(err.Error(), host) || strings.Contains(err.Error(), secret) {
+				t.Errorf("%s %s: the error names the host: %v", name, p, err)
+			}
+		}
+	}
+	for _, p := range []string{"dir/sub", "proc/tmp/pudu-x", "up/x"} {
+		if err := f.MkdirAll(p); err == nil {
+			t.Errorf("mkdir %s: no error", p)
+		}
+	}
+	if entries, _ := os.ReadDir(secret); len(entries) != 1 {
+		t.Fatalf("something was written outside: %v", entries)
+	}
+	if b, err := f.ReadFile("ok/in.txt", 100); err != nil || string(b) != "inside" {
+		t.Errorf("a link inside of the mount: %q, %v", b, err)
+	}
+	if err := f.WriteFile("ok/new.txt", nil, false); err != nil {
+		t.Errorf("write below a link inside of the mount: %v", err)
+	}
+	if err := f.Remove("abs"); err != nil {
+		t.Errorf("remove a link: %v", err)
+	}
+	if _, err := os.Stat(secret + "/shadow"); err != nil {
+		t.Error("the target of a removed link is gone")
+	}
+}
+
+func TestReadOnlyMount(t *testing.T) {
+	f, host := house(t)
+	put(t, host, "sk/a.md", "skill")
+	if b, err := f.ReadFile("/mnt/skills/a.md", 10); err != nil || string(b) != "skill" {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"/mnt/skills/a.md", "/mnt/skills/b/c"} {
+		_, writes := operations(f, p)
+		for name, do := range writes {
+			if err := do(); !errors.Is(err, ErrReadOnly) {
+				t.Errorf("%s %s: %v", name, p, err)
+			}
+		}
+	}
+	if err := f.WriteFile("/mnt/skills/custom/x", nil, false); err != nil {
+		t.Errorf("a writable mount below a read-only one: %v", err)
+	}
+}
+
+// specials makes what is no regular file.
+func specials(t *testing.T, host string) []string {
+	t.Helper()
+	if err := syscall.Mkfifo(filepath.Join(host, "workspace/fifo"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(host, "workspace")) // the path of a socket is short
+	l, err := net.Listen("unix", "sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return []string{"fifo", "sock"}
+}
+
+func TestSpecialFilesAreRefused(t *testing.T) {
+	f, host := house(t)
+	for _, p := range specials(t, host) {
+		for _, suffix := range []string{"", "/below"} {
+			reads, writes := operations(f, p+suffix)
+			delete(reads, "stat")
+			delete(writes, "remove")
+			for name, do := range writes {
+				reads[name] = do
+			}
+			for name, do := range reads {
+				done := make(chan error, 1)
+				go func() { done <- do() }()
+				select {
+				case err := <-done:
+					if err == nil {
+						t.Errorf("%s %s%s: no error", name, p, suffix)
+					}
+				case <-time.After(5 * time.Second):
+					t.Fatalf("%s %s%s hangs", name, p, suffix)
+				}
+			}
+		}
+		if _, err := f.Open(p); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("open %s: %v", p, err)
+		}
+	}
+	if _, err := f.Open(Workspace); !errors.Is(err, ErrIsDir) || !errors.Is(err, ErrNotRegular) {
+		t.Errorf("open a folder: %v", err)
+	}
+	if err := f.WriteFile(Workspace, nil, false); !errors.Is(err, ErrIsDir) {
+		t.Errorf("write a folder: %v", err)
+	}
+}
+
+func TestForeignHardLinks(t *testing.T) {
+	host, secret := t.TempDir(), t.TempDir()
+	put(t, secret, "s", "SECRET")
+	if err := os.Link(secret+"/s", host+"/s"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		uid  int
+		ro   bool
+		want error
+	}{
+		{"of another owner", os.Geteuid() + 4711, false, ErrLinked},
+		{"of the server's own", 0, false, nil},
+		{"on a read-only mount", os.Geteuid() + 4711, true, nil},
+	} {
+		f, err := NewFiles([]Mount{{Host: host, Path: Workspace, ReadOnly: tt.ro}}, FilesOptions{UID: tt.uid})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.ReadFile("s", 100); !errors.Is(err, tt.want) {
+			t.Errorf("%s: read: %v", tt.name, err)
+		}
+		if tt.want != nil {
+			for name, err := range map[string]error{"write": f.WriteFile("s", nil, false), "append": f.WriteFile("s", []byte("x"), true)} {
+				if !errors.Is(err, tt.want) {
+					t.Errorf("%s: %s: %v", tt.name, name, err)
+				}
+			}
+		}
+		f.Close()
+	}
+}
+
+func TestVirtualFolders(t *testing.T) {
+	f, host := house(t)
+	put(t, host, "sk/public/SKILL.md", "")
+	put(t, host, "custom/mine/SKILL.md", "")
+	for p, want := range map[string][]string{
+		"/mnt":           {"skills", "user-data"},
+		"/mnt/":          {"skills", "user-data"},
+		"/mnt/user-data": {"outputs", "uploads", "workspace"},
+		"/mnt/skills":    {"custom", "public"},
+	} {
+		entries, err := f.ReadDir(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !info.IsDir() || !e.IsDir() {
+				t.Errorf("%s/%s: %v, %v", p, e.Name(), info, err)
+			}
+			names = append(names, e.Name())
+		}
+		if diff := cmp.Diff(want, names); diff != "" {
+			t.Errorf("%s: %s", p, diff)
+		}
+		if info, err := f.Stat(p); err != nil || !info.IsDir() {
+			t.Errorf("stat %s: %v, %v", p, info, err)
+		}
+	}
+	for name, err := range map[string]error{"write": f.WriteFile("/mnt/user-data", nil, false), "remove": f.Remove("/mnt/user-data"),
+		"write beside the mounts": f.WriteFile("/mnt/user-data/x", nil, false), "remove a mount": f.Remove(Workspace)} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if p, err := f.HostPath("/mnt/skills/custom/mine"); err != nil || p != filepath.Join(host, "custom/mine") {
+		t.Errorf("HostPath: %q, %v", p, err)
+	}
+}
+
+func TestWalk(t *testing.T) {
+	f, host := house(t)
+	for _, p := range []string{"workspace/b/c.txt", "workspace/a.txt", "workspace/skip/x", "outputs/o", "custom/m"} {
+		put(t, host, p, "")
+	}
+	if err := os.Symlink("b", filepath.Join(host, "workspace/link")); err != nil {
+		t.Fatal(err)
+	}
+	collect := func(p string, limit int) ([]string, error) {
+		var got []string
+		err := f.Walk(t.Context(), p, limit, func(p string, e fs.DirEntry) error {
+			got = append(got, strings.TrimPrefix(p, "/mnt/"))
+			if e.Name() == "skip" {
+				return fs.SkipDir
+			}
+			return nil
+		})
+		return got, err
+	}
+	got, err := collect("/mnt", 100)
+	want := []string{"skills", "skills/custom", "skills/custom/m", "user-data", "user-data/outputs", "user-data/outputs/o",
+		"user-data/uploads", "user-data/workspace", "user-data/workspace/a.txt", "user-data/workspace/b",
+		"user-data/workspace/b/c.txt", "user-data/workspace/link", "user-data/workspace/skip"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("walk /mnt: %v\n%s", err, diff)
+	}
+	if got, err := collect("/mnt", 4); !errors.Is(err, ErrTooMany) || len(got) != 4 {
+		t.Errorf("walk with limit 4: %v, %v", got, err)
+	}
+	if got, err := collect("link", 10); err != nil || !slices.Equal(got, []string{"user-data/workspace/link/c.txt"}) {
+		t.Errorf("walk from a link: %v, %v", got, err)
+	}
+	if _, err := collect("none", 10); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("walk of nothing: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Walk(ctx, "/mnt", 10, func(string, fs.DirEntry) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled walk: %v", err)
+	}
+}
+
+func TestErrorsNameTheVirtualPath(t *testing.T) {
+	f, host := house(t)
+	put(t, host, "workspace/file", "")
+	for _, p := range []string{"none", "file/x", "../x", "a\x00", "/etc/x", strings.Repeat("é", 3000)} {
+		reads, writes := operations(f, p)
+		for name, do := range writes {
+			reads[name] = do
+		}
+		for name, do := range reads {
+			if err := do(); err != nil && (strings.Contains(err.Error(), host) || len(err.Error()) > 600) {
+				t.Errorf("%s %.20q: %v", name, p, err)
+			}
+		}
+	}
+	if _, err := f.Open("gone"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), Workspace+"/gone") {
+		t.Errorf("open a missing file: %v", err)
+	}
+	if _, err := NewFiles([]Mount{{Host: host + "/none", Path: "/mnt/x"}}, FilesOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("mount without a folder: %v", err)
+	}
+	if _, err := NewFiles([]Mount{{Host: host, Path: "/etc"}}, FilesOptions{}); err == nil {
+		t.Error("mount outside of /mnt: no error")
+	}
+	f.Close()
+	if err := f.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if _, err := f.Open("file"); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestSwapRace swaps a folder and a file against links to a secret while the server reads and writes through them.
+func TestSwapRace(t *testing.T) {
+	f, host := house(t)
+	secret := t.TempDir()
+	put(t, secret, "f", "SECRET")
+	ws := filepath.Join(host, "workspace")
+	put(t, ws, "good/f", "good")
+	put(t, ws, "f", "good")
+	stop := make(chan struct{})
+	var swapper sync.WaitGroup
+	swapper.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			for _, s := range []struct{ to, good, name string }{{secret, "good", "d"}, {secret + "/f", "f", "l"}} {
+				to := s.to
+				if i%2 == 0 {
+					to = s.good
+				}
+				tmp := filepath.Join(ws, ".swap")
+				_ = os.Symlink(to, tmp)
+				_ = os.Rename(tmp, filepath.Join(ws, s.name))
+			}
+		}
+	})
+	tries := 0
+	for end := time.Now().Add(time.Second); time.Now().Before(end); tries++ {
+		for _, p := range []string{"d/f", "l"} {
+			if b, err := f.ReadFile(p, 100); err == nil && bytes.Contains(b, []byte("SECRET")) {
+				t.Fatalf("try %d: read %s through the link", tries, p)
+			}
+			_ = f.WriteFile(p, []byte("good"), false)
+			_ = f.WriteFile(p, []byte("good"), true)
+		}
+		_ = f.MkdirAll("d/sub")
+		_ = f.Remove("d/f")
+		_ = f.WriteFile("good/f", []byte("good"), false)
+	}
+	close(stop)
+	swapper.Wait()
+	entries, _ := os.ReadDir(secret)
+	if b, err := os.ReadFile(secret + "/f"); err != nil || string(b) != "SECRET" || len(entries) != 1 {
+		t.Fatalf("after %d tries the secret is %q (%v), beside %v", tries, b, err, entries)
+	}
+	t.Logf("%d tries", tries)
+}
+
+func TestWriteReadProperty(t *testing.T) {
+	f, _ := house(t)
+	name := rapid.StringMatching(`[a-z]{1,3}(/[a-zé .]{1,3}){0,2}`)
+	rapid.Check(t, func(t *rapid.T) {
+		p := name.Draw(t, "path")
+		data := rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(t, "data")
+		if err := f.WriteFile(p, data, false); err != nil {
+			return // a folder of that name, "..", a file as folder
+		}
+		more := rapid.SliceOfN(rapid.Byte(), 0, 10).Draw(t, "more")
+		if err := f.WriteFile(p, more, true); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.ReadFile(p, 1000)
+		if err != nil || !bytes.Equal(got, append(data, more...)) {
+			t.Fatalf("%q: read %q, %v", p, got, err)
+		}
+	})
+}
+
+func TestLock(t *testing.T) {
+	f, _ := house(t)
+	var wg sync.WaitGroup
+	n := 0
+	for i := range 50 {
+		p := []string{"a", "./a", Workspace + "/a"}[i%3]
+		wg.Go(func() {
+			defer f.Lock(p)()
+			n++
+		})
+	}
+	wg.Wait()
+	if n != 50 || len(f.locks.held) != 0 {
+		t.Fatalf("%d of 50, %d locks left", n, len(f.locks.held))
+	}
+}

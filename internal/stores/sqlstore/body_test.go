@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// FuzzDecodeEvents feeds damaged columns to the reader: an error or events, never a panic, and whatever is read has its data.
+func FuzzDecodeEvents(f *testing.F) {
+	tk := &talk{fence: store.Fence{Attempt: 1}}
+	step := store.Step{
+		Updates: []store.NodeUpdate{{Node: "model", Update: chats.Append(chat{ID: "a"})}},
+		Events:  []event.Event{tk.event("model", event.State{}), tk.event("model", event.Custom{Value: json.RawMessage(`{}`)})},
+	}
+	b, err := encodeStep(tk.fence, step)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.events, b.updates)
+	f.Add(b.events, []byte(nil))
+	f.Add([]byte(`[{}]`), []byte(`[]`))
+	f.Add([]byte(`null`), []byte(`[{"n":1}]`))
+	f.Fuzz(func(t *testing.T, events, updates []byte) {
+		evs, err := decodeEvents(events, updates, "id")
+		for _, e := range evs {
+			if err == nil && e.Data == nil {
+				t.Errorf("event %s has no data", e.ID)
+			}
+		}
+		h := history{deltas: [][]byte{updates}}
+		h.replay(schema)
+	})
+}
+
+// FuzzReplaySnapshot does the same with a stored snapshot.
+func FuzzReplaySnapshot(f *testing.F) {
+	tk := &talk{}
+	st, _, err := tk.state.Apply(chats.Append(chat{ID: "a"}).With(turns.Put(1)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	raw, err := st.AppendSnapshot(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw, []byte(`[{"n":"x","w":[{"c":"turns","op":"put","v":1}]}]`))
+	f.Add(raw[:len(raw)-3], []byte(nil))
+	f.Fuzz(func(t *testing.T, snapshot, updates []byte) {
+		if st, err := (history{snapshot: snapshot, deltas: [][]byte{updates}}).replay(schema); err == nil {
+			st.Values()
+		}
+	})
+}
+
+func TestStepTooLarge(t *testing.T) {
+	text := strings.Repeat("x", maxStepBytes)
+	_, err := encodeStep(store.Fence{}, store.Step{Updates: []store.NodeUpdate{{Update: chats.Append(chat{ID: "a", Content: text})}}})
+	if err == nil || !strings.Contains(err.Error(), "put large content in a file") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	got := sqlite{}.rewrite("a = $2 AND b = $1 AND c = $12 AND d = '$' AND e = $x")
+	if want := "a = ?2 AND b = ?1 AND c = ?12 AND d = '$' AND e = $x"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

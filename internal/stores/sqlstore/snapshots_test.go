@@ -1,0 +1,138 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// snapshots returns the sizes of what is kept, oldest first.
+func (tk *talk) snapshots() (sizes []int64) {
+	tk.tb.Helper()
+	rows, err := tk.s.readers.QueryContext(tk.tb.Context(), "SELECT bytes FROM snapshots WHERE thread_id = ?1 ORDER BY checkpoint_id", tk.thread)
+	tk.must(err)
+	defer rows.Close()
+	for rows.Next() {
+		var n int64
+		tk.must(rows.Scan(&n))
+		sizes = append(sizes, n)
+	}
+	tk.must(rows.Err())
+	return sizes
+}
+
+// A state that only grows keeps one snapshot; loading reads no more deltas than the snapshot is large.
+func TestSnapshotsOfGrowingState(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	tk := newTalk(t, s, 1)
+	tk.begin("hello")
+	for range 300 {
+		tk.human(tk.text(1000))
+		th, err := s.Thread(t.Context(), tk.thread)
+		tk.must(err)
+		h, err := s.history(t.Context(), tk.thread, th.Head)
+		tk.must(err)
+		deltas := 0
+		for _, d := range h.deltas {
+			deltas += len(d)
+		}
+		if limit := max(snapshotFloor, len(h.snapshot)); deltas > limit {
+			t.Fatalf("%d bytes of deltas behind a snapshot of %d", deltas, len(h.snapshot))
+		}
+	}
+	if got := tk.snapshots(); len(got) != 1 {
+		t.Errorf("snapshots of %v bytes are kept, want one", got)
+	}
+}
+
+// A state that is rewritten all the time keeps its snapshots, each paid for by the deltas after it.
+func TestSnapshotsOfRewrittenState(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	tk := newTalk(t, s, 1)
+	tk.begin("hello")
+	var deltas int64
+	for range 100 {
+		u := chats.Reset(chat{ID: "a", Content: tk.text(5000)})
+		raw, err := u.AppendJSON(nil)
+		tk.must(err)
+		deltas += int64(len(raw))
+		tk.commit(tk.step("model", "model", u))
+	}
+	kept := tk.snapshots()
+	var total int64
+	for _, n := range kept {
+		total += n
+	}
+	if len(kept) < 5 || total > deltas {
+		t.Errorf("%d snapshots of %d bytes for %d bytes of deltas", len(kept), total, deltas)
+	}
+}
+
+// A fork stands on an older checkpoint; both branches load as they were written, from wherever one looks.
+func TestForks(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	tk := newTalk(t, s, 1)
+	tk.begin("hello")
+	type point struct {
+		id    string
+		state state.State
+		step  int
+	}
+	var all []point
+	on := func(parent point) point {
+		tk.state = parent.state
+		c := &commit{fence: tk.fence, step: tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})), parent: parent.id}
+		tk.must(s.commit(t.Context(), c))
+		p := point{id: c.id, state: tk.state, step: parent.step + 1}
+		all = append(all, p)
+		return p
+	}
+	root := on(point{})
+	left, right := root, root
+	for range 15 {
+		left = on(left)
+	}
+	for range 60 { // grows until the snapshot at the fork is dropped
+		right = on(right)
+	}
+	left = on(left)
+	on(right)
+	on(left)
+	for i, p := range all {
+		c, err := s.Checkpoint(t.Context(), schema, tk.thread, p.id)
+		tk.must(err)
+		if c.Step != p.step {
+			t.Errorf("checkpoint %d has step %d, want %d", i, c.Step, p.step)
+		}
+		if d := cmp.Diff(chats.Get(p.state), chats.Get(c.State)); d != "" {
+			t.Fatalf("checkpoint %d (-want +got):\n%.500s", i, d)
+		}
+	}
+	c := &commit{fence: tk.fence, step: tk.step("model", "model", turns.Put(1)), parent: "nobody"}
+	if err := s.commit(t.Context(), c); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("fork of nothing: %v", err)
+	}
+}
+
+// A log with a hole is reported, not loaded as another state.
+func TestMissingAncestor(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	tk := newTalk(t, s, 1)
+	tk.begin("hello")
+	for i := range 4 {
+		tk.human(fmt.Sprint(i))
+	}
+	s.exec(t, "DELETE FROM log WHERE step = 2")
+	if _, err := s.Checkpoint(t.Context(), schema, tk.thread, ""); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("error = %v, want %v", err, store.ErrCorrupt)
+	}
+}

@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// TestWriterQueue: while the writer is busy, a caller can leave the queue, or not get in, without being written.
+func TestWriterQueue(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	gate, busy := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { s.write(t.Context(), 0, func(*tx) error { close(busy); <-gate; return nil }) })
+	<-busy
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan struct{}, 2*queueLen)
+	errs := make(chan error, 2*queueLen)
+	for range queueLen + 10 { // ten find the queue full
+		wg.Go(func() { errs <- s.write(ctx, 0, func(*tx) error { ran <- struct{}{}; return nil }) })
+	}
+	for len(s.writer.jobs) < queueLen {
+		runtime.Gosched()
+	}
+	cancel()
+	for range queueLen + 10 {
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Fatalf("error = %v", err)
+		}
+	}
+	close(gate)
+	wg.Wait()
+	if err := s.CreateThread(t.Context(), store.Thread{ID: "after"}); err != nil {
+		t.Error(err)
+	}
+	if len(ran) != 0 {
+		t.Errorf("%d jobs ran after their callers had gone", len(ran))
+	}
+}
+
+// TestWriterBatch: what waits shares transactions of bounded length.
+func TestWriterBatch(t *testing.T) {
+	w := &writer{jobs: make(chan *job, queueLen)}
+	fill := func(n, size int) {
+		for range n {
+			w.jobs <- &job{size: size}
+		}
+	}
+	gone := &job{}
+	gone.taken.Store(true)
+	fill(3, 1)
+	w.jobs <- gone
+	if got := len(w.gather(&job{})); got != 4 {
+		t.Errorf("batch of %d, want the 4 that wait", got)
+	}
+	fill(batchJobs+5, 1)
+	if got := len(w.gather(&job{})); got != batchJobs {
+		t.Errorf("batch of %d, want %d", got, batchJobs)
+	}
+	if got := len(w.gather(<-w.jobs)); got != 6 {
+		t.Errorf("batch of %d, want the 6 left", got)
+	}
+	fill(10, batchBytes/4)
+	if got := len(w.gather(&job{})); got != 5 {
+		t.Errorf("batch of %d large jobs, want 5", got)
+	}
+}

@@ -1,0 +1,172 @@
+// Package file holds the tools with which a model looks at and changes the files of its thread: ls, read_file, glob,
+// grep, write_file and str_replace. They work on the server through [sandbox.Files], so they need no sandbox, cost well
+// under a millisecond, and cannot leave the thread's folders whatever path or link they are given.
+package file
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// Config is what the tools work on and their bounds. Zero means the default, a negative number no bound.
+type Config struct {
+	// Files are the thread's.
+	Files *sandbox.Files
+	// ReadMaxChars bounds what read_file returns; default 50,000.
+	ReadMaxChars int
+	// ListMaxChars bounds what ls returns; default 20,000.
+	ListMaxChars int
+	// WriteMaxBytes bounds one write_file call that does not append; default 81,920.
+	WriteMaxBytes int
+	// GlobMaxResults and GrepMaxResults bound what one call may ask for; default 1000 and 500, which cannot be raised.
+	GlobMaxResults, GrepMaxResults int
+	// SearchTime bounds one ls, glob or grep; default 20 s.
+	SearchTime time.Duration
+}
+
+// Bounds that no configuration changes.
+const (
+	maxEntries  = 100_000   // files and folders that one search looks at
+	maxPattern  = 2000      // bytes of a pattern
+	maxReadFile = 256 << 20 // bytes of a file that read_file and grep scan
+	maxEditFile = 16 << 20  // bytes of a file that str_replace changes
+)
+
+//go:embed *.md
+var descriptions embed.FS
+
+// describe returns the text that the model reads of a tool; it stands in a file of the tool's name.
+func describe(name string) string {
+	b, err := descriptions.ReadFile(name + ".md")
+	if err != nil {
+		panic(err) // a tool without its file does not pass the tests
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// Reading returns ls, read_file, glob and grep.
+func Reading(c Config) []tool.Tool {
+	t := newTools(c)
+	return []tool.Tool{
+		tool.MustNew(spec("ls", tool.ReadOnly), t.ls),
+		tool.MustNew(spec("read_file", tool.ReadOnly), t.read),
+		tool.MustNew(spec("glob", tool.ReadOnly), t.glob),
+		tool.MustNew(spec("grep", tool.ReadOnly), t.grep),
+	}
+}
+
+// Writing returns write_file and str_replace. Both count as having side effects, because write_file can append.
+func Writing(c Config) []tool.Tool {
+	t := newTools(c)
+	return []tool.Tool{
+		tool.MustNew(spec("write_file", tool.SideEffects), t.write),
+		tool.MustNew(spec("str_replace", tool.SideEffects), t.replace),
+	}
+}
+
+func spec(name string, effect tool.Effect) tool.Spec {
+	return tool.Spec{Name: name, Description: describe(name), Effect: effect}
+}
+
+type tools struct{ Config }
+
+func newTools(c Config) tools {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	capped := func(v *int, d int) {
+		if *v <= 0 || *v > d {
+			*v = d
+		}
+	}
+	def(&c.ReadMaxChars, 50_000)
+	def(&c.ListMaxChars, 20_000)
+	def(&c.WriteMaxBytes, 81_920)
+	capped(&c.GlobMaxResults, 1000)
+	capped(&c.GrepMaxResults, 500)
+	if c.SearchTime == 0 {
+		c.SearchTime = 20 * time.Second
+	}
+	return tools{c}
+}
+
+// within bounds a search in time.
+func (t tools) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if t.SearchTime < 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, t.SearchTime)
+}
+
+// cutShort turns the end of a search into a note for its result: one that ran into a bound still has what it found.
+// Cancelling the run is an error, and so is everything else.
+func cutShort(ctx context.Context, err error) (note string, rest error) {
+	switch {
+	case err == nil:
+		return "", nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return "Stopped: the search took too long. Search a smaller folder.", nil
+	case errors.Is(err, sandbox.ErrTooMany):
+		return fmt.Sprintf("Stopped after %d files and folders. Search a smaller folder.", maxEntries), nil
+	}
+	return "", err
+}
+
+// failed says what is wrong with a path, in words for the model. what is "File" or "Directory".
+func failed(what, path string, err error) *tool.Result {
+	path = clip(path, 500)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return tool.Error(fmt.Sprintf("Error: %s not found: %s", what, path))
+	case errors.Is(err, syscall.ENOTDIR):
+		return tool.Error(fmt.Sprintf("Error: Not a directory: %s", path))
+	case errors.Is(err, sandbox.ErrIsDir):
+		return tool.Error(fmt.Sprintf("Error: Path is a directory, not a file: %s. Use ls to list it.", path))
+	case errors.Is(err, fs.ErrPermission):
+		return tool.Error(fmt.Sprintf("Error: Permission denied: %s", path))
+	case errors.Is(err, sandbox.ErrOutside), errors.Is(err, sandbox.ErrReadOnly), errors.Is(err, sandbox.ErrLinked):
+		return tool.Error(fmt.Sprintf("Error: Permission denied: %s: %s", path, reason(err)))
+	}
+	return tool.Error(fmt.Sprintf("Error: %s: %s", path, reason(err)))
+}
+
+// reason is the text of an error without the path.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return clip(err.Error(), 1000)
+}
+
+// clip cuts s to at most limit runes.
+func clip(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return head(s, limit-3) + "..."
+}
+
+// head returns the first n runes of s.
+func head(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+type readArgs struct {
+	Description string `json:"description" doc:"Why you read it, in a few words."`
+	Path        string `json:"path" doc:"Absolute path of the file."`
+	StartLine   *int   `json:"start_line,omitempty" doc:"First line to read, counted from 1."`
+	EndLine     *int   `json:"end_line,omitempty" doc:"Last line to read."`
+}
+
+func (t tools) read(ctx context.Context, _ *tool.Call, in readArgs) (*tool.Result, error) {
+	r := &reader{ctx: ctx, first: 1, last: math.MaxInt, limit: t.ReadMaxChars}
+	switch {
+	case in.StartLine != nil && *in.StartLine < 1:
+		return tool.Error("(start_line must be >= 1)"), nil
+	case in.EndLine != nil && *in.EndLine < 1:
+		return tool.Error("(end_line must be >= 1)"), nil
+	case in.StartLine != nil && in.EndLine != nil && *in.StartLine > *in.EndLine:
+		return tool.Error("(start_line > end_line — no lines in range)"), nil
+	}
+	if in.StartLine != nil {
+		r.first, r.ranged = *in.StartLine, true
+	}
+	if in.EndLine != nil {
+		r.last, r.ranged = *in.EndLine, true
+	}
+	err := t.readLines(in.Path, r)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, errBinary):
+		return tool.Error(fmt.Sprintf("Error: cannot read '%s' as text — %v. Use bash with a program for this kind of file, or view_image for an image.", clip(in.Path, 500), err)), nil
+	case err != nil:
+		return failed("File", in.Path, err), nil
+	}
+	res := tool.Text(r.text())
+	res.Summary = fmt.Sprintf("%d lines of %s", r.lines, clip(in.Path, 200))
+	return res, nil
+}
+
+func (t tools) readLines(path string, r *reader) error {
+	h, err := t.Files.Open(path)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	info, err := h.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxReadFile {
+		return fmt.Errorf("%w: %d bytes, the limit is %d; take a part with bash (head, tail, sed)", sandbox.ErrTooLarge, info.Size(), maxReadFile)
+	}
+	if binary(h) {
+		return errBinary
+	}
+	return r.readAll(h)
+}
+
+// reader collects the lines of a range: the text up to the limit, and how much there is in all.
+type reader struct {
+	ctx         context.Context
+	first, last int
+	ranged      bool
+	limit       int // runes; negative for none
+
+	out    strings.Builder
+	kept   int // runes in out
+	total  int // runes of the range
+	lines  int // lines of the range
+	upTo   int // the line that out ends in
+	inFile int // lines of the file, as far as it was read
+}
+
+func (r *reader) readAll(h io.Reader) error {
+	// A line is passed whole: the file's size is bounded, and only one line is held at a time.
+	err := eachLine(h, maxReadFile, maxReadFile, func(n int, line string) error {
+		if n > r.last {
+			return fs.SkipAll
+		}
+		if n%1000 == 0 && r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		r.inFile = n
+		if n >= r.first {
+			r.line(n, strings.ToValidUTF8(line, "\uFFFD"))
+		}
+		return nil
+	})
+	if errors.Is(err, fs.SkipAll) {
+		return nil
+	}
+	return err
+}
+
+func (r *reader) line(n int, line string) {
+	chars := utf8.RuneCountInString(line)
+	r.total += chars
+	r.lines++
+	if r.limit >= 0 {
+		if r.kept >= r.limit {
+			return
+		}
+		line = head(line, r.limit-r.kept)
+	}
+	r.out.WriteString(line)
+	r.kept += min(chars, utf8.RuneCountInString(line))
+	r.upTo = n
+}
+
+func (r *reader) text() string {
+	s := r.out.String()
+	switch {
+	case r.ranged && r.first > 1 && r.lines == 0:
+		return "(start_line exceeds file length)"
+	case r.kept < r.total:
+		return s + fmt.Sprintf("\n... [truncated: showing first %d of %d chars. Use start_line/end_line to read a specific range] ...\n"+
+			"(the text above ends in line %d of %d)", r.kept, r.total, r.upTo, r.inFile)
+	case r.ranged:
+		s = strings.TrimSuffix(s, "\n")
+	}
+	if s == "" {
+		return "(empty)"
+	}
+	return s
+}

@@ -26,7 +26,7 @@ func draw(t *rapid.T, g *rapid.Generator[string]) string { return g.Draw(t, "v")
 func quoted(s string) string { return string(quote(s)) }
 
 func drawValue(t *rapid.T, depth int) string {
-	kind := rapid.IntRange(0, 6).Draw(t, "kind")
+	kind := rapid.IntRange(0, 7).Draw(t, "kind")
 	if depth == 0 {
 		kind %= 5
 	}
@@ -41,6 +41,8 @@ func drawValue(t *rapid.T, depth int) string {
 		return quoted(draw(t, drawText))
 	case 5:
 		return "[" + strings.Join(drawList(t, func() string { return drawValue(t, depth-1) }), ",") + "]"
+	case 6:
+		return quoted(drawValue(t, depth-1))
 	}
 	return drawObject(t, func() string { return drawValue(t, depth-1) })
 }
@@ -155,15 +157,46 @@ func TestValidateAgreesWithOracle(t *testing.T) {
 	})
 }
 
+// drawParameter draws what the schemas of tools are made of, for which repairs are likely.
+func drawParameter(t *rapid.T, depth int) string {
+	kind := rapid.IntRange(0, 9).Draw(t, "parameter")
+	if depth == 0 {
+		kind %= 6
+	}
+	switch kind {
+	case 0, 1, 2, 3:
+		return rapid.SampledFrom([]string{`{"type":"integer"}`, `{"type":"number"}`, `{"type":"boolean"}`, `{"type":"string"}`}).Draw(t, "scalar")
+	case 4:
+		return `{"type":["integer","null"],"minimum":1}`
+	case 5:
+		return `{"enum":["a","5",1]}`
+	case 6:
+		return `{"type":"array","items":` + drawParameter(t, depth-1) + `}`
+	case 7:
+		return `{"anyOf":[` + drawParameter(t, depth-1) + `,` + drawParameter(t, depth-1) + `]}`
+	case 8:
+		return `{"oneOf":[` + drawParameter(t, depth-1) + `,{"type":"null"}]}`
+	}
+	return drawTool(t, depth-1)
+}
+
+func drawTool(t *rapid.T, depth int) string {
+	properties := drawObject(t, func() string { return drawParameter(t, depth) })
+	return `{"type":"object","properties":` + properties + `,"required":[` + quoted(draw(t, drawName)) + `]}`
+}
+
 func TestCheckedArgumentsFitForOracle(t *testing.T) {
 	fixed := 0
 	rapid.Check(t, func(t *rapid.T) {
-		schema := drawRoot(t)
+		schema := drawTool(t, 3)
+		if rapid.Bool().Draw(t, "odd") {
+			schema = drawRoot(t)
+		}
 		s, err := ParseSchema(json.RawMessage(schema))
 		if err != nil {
 			t.Fatalf("ParseSchema(%s): %v", schema, err)
 		}
-		for range 5 {
+		for range 10 {
 			args := drawObject(t, func() string { return drawValue(t, 2) })
 			got, err := s.Check(json.RawMessage(args))
 			if err != nil {

@@ -12,6 +12,8 @@ import (
 
 // Config is the whole configuration. It is made once and never changed; whoever holds it must not write to its slices
 // and maps. [Default] gives the value that no file gives.
+//
+// The tag pending:"true" marks a section that is checked but that nothing reads yet: whoever builds its reader removes it.
 type Config struct {
 	// Path is the file that was read; empty means there is none.
 	Path string
@@ -19,24 +21,24 @@ type Config struct {
 	Env Env
 
 	Version           int    `key:"config_version" allow:"[0,)"`
-	LogLevel          string `key:"log_level" allow:"debug|info|warning|warn|error|critical"`
+	LogLevel          string `key:"log_level" allow:"debug|info|warning|warn|error|critical" pending:"true"`
 	MaxRecursionLimit int    `key:"max_recursion_limit" allow:"[1,)"`
 
 	// Models are the configured models in the order of the file, without second ones of a name. Some may be unusable: see [Model.Err].
 	Models     []Model     `key:"models"`
-	ToolGroups []ToolGroup `key:"tool_groups"`
-	Tools      []Tool      `key:"tools"`
+	ToolGroups []ToolGroup `key:"tool_groups" pending:"true"`
+	Tools      []Tool      `key:"tools" pending:"true"`
 
 	Sandbox         Sandbox        `key:"sandbox"`
 	LLMCall         LLMCall        `key:"llm_call"`
 	CircuitBreaker  CircuitBreaker `key:"circuit_breaker"`
-	Title           Title          `key:"title"`
-	Summarization   Summarization  `key:"summarization"`
-	ToolOutput      ToolOutput     `key:"tool_output"`
-	ReadBeforeWrite Switch         `key:"read_before_write"`
-	LoopDetection   LoopDetection  `key:"loop_detection"`
-	TokenUsage      Switch         `key:"token_usage"`
-	TokenBudget     TokenBudget    `key:"token_budget"`
+	Title           Title          `key:"title" pending:"true"`
+	Summarization   Summarization  `key:"summarization" pending:"true"`
+	ToolOutput      ToolOutput     `key:"tool_output" pending:"true"`
+	ReadBeforeWrite Switch         `key:"read_before_write" pending:"true"`
+	LoopDetection   LoopDetection  `key:"loop_detection" pending:"true"`
+	TokenUsage      Switch         `key:"token_usage" pending:"true"`
+	TokenBudget     TokenBudget    `key:"token_budget" pending:"true"`
 
 	// Raw holds, as JSON, the sections that have no type here yet. Variables ($NAME) in them are not replaced.
 	Raw map[string]json.RawMessage

@@ -134,10 +134,13 @@ func (c *Config) decode(d *decoder, t *tree) {
 	pending := pendingSections()
 	given := map[int]string{}
 	for _, f := range t.fields {
-		_, typed := s.fields[f.name]
+		i, typed := s.fields[f.name]
 		switch {
 		case typed:
 			d.field(f, f.name, s, v, given)
+			if v.Type().Field(i).Tag.Get("pending") == "true" {
+				d.notBuilt(f)
+			}
 		case slices.Contains(pending, f.name):
 			c.keep(d, f)
 		case !strings.HasPrefix(f.name, "x-"):
@@ -160,6 +163,11 @@ func (c *Config) keep(d *decoder, f field) {
 		c.Raw = map[string]json.RawMessage{}
 	}
 	c.Raw[f.name] = raw
+	d.notBuilt(f)
+}
+
+// notBuilt notes a section that has no effect yet, if it asks for anything.
+func (d *decoder) notBuilt(f field) {
 	if asksForSomething(f.value) {
 		d.later = append(d.later, fmt.Sprintf("%s (line %d)", f.name, f.line))
 	}

@@ -38,14 +38,16 @@ func NewHTTPClient(base *http.Client, idle time.Duration) *http.Client {
 		c = *base
 	}
 	if c.Transport == nil {
-		c.Transport = newTransport()
+		c.Transport = NewTransport()
 	}
 	c.Transport = &idleTransport{base: c.Transport, idle: idle}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &c
 }
 
-func newTransport() *http.Transport {
+// NewTransport makes the transport to share among the models of one provider: connections with HTTP/2, keep-alive and
+// proxies from the environment. Put it into the http.Client of their configuration.
+func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second}).DialContext,

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync/atomic"
 	"testing"
@@ -63,7 +64,6 @@ func run(t *testing.T, rt agent.Runtime, s state.State, release func(), turns ..
 	tools := []tool.Tool{
 		funcTool{"look", func() (*tool.Result, error) { return tool.Text("seen"), nil }},
 		funcTool{"open", func() (*tool.Result, error) { sp.id.Store("sb"); return shared, nil }},
-		funcTool{"other", func() (*tool.Result, error) { sp.id.Store("sb2"); return tool.Text("opened"), nil }},
 		funcTool{"fail", func() (*tool.Result, error) { return nil, errors.New("broken") }},
 	}
 	a, err := agent.New(agent.Config{Model: &fakeModel{turns: turns}, Tools: tools}, New(Config{Space: sp, Release: release}))
@@ -146,15 +146,25 @@ func TestKnownSandboxIsNotNotedAgain(t *testing.T) {
 	}
 }
 
-func TestTwoSandboxesInOneStepAreRefused(t *testing.T) {
-	a, err := (state.State{}).Apply, error(nil)
-	one := threadstate.Sandbox.Put(&threadstate.SandboxRef{ID: "one"})
-	two := threadstate.Sandbox.Put(&threadstate.SandboxRef{ID: "two"})
-	if _, _, err = a(one.With(two)); err == nil {
-		t.Fatal("want an error")
-	}
-	if _, _, err = a(one.With(one)); err != nil {
+// many is a space that shows another sandbox each time.
+type many struct {
+	sandbox.Space
+	n atomic.Int64
+}
+
+func (m *many) ID() string { return fmt.Sprint("sb", m.n.Add(1)) }
+
+func TestTwoSandboxesInOneStepFailTheRun(t *testing.T) {
+	look := funcTool{"look", func() (*tool.Result, error) { return tool.Text("seen"), nil }}
+	m := &fakeModel{turns: [][]string{{"look", "look"}}}
+	a, err := agent.New(agent.Config{Model: m, Tools: []tool.Tool{look}}, New(Config{Space: &many{}}))
+	if err != nil {
 		t.Fatal(err)
+	}
+	in := message.New(message.Human, "go")
+	in.ID = "1"
+	if _, err := a.Run(t.Context(), &agent.Runtime{Input: agent.Messages.Append(in)}, state.State{}); err == nil {
+		t.Fatal("a thread that works in two sandboxes at once went unnoticed")
 	}
 }
 

@@ -50,7 +50,8 @@ type Config struct {
 	SendNames bool
 	// IdleTimeout bounds the silence before and between bytes; 0 means 240 s.
 	IdleTimeout time.Duration
-	// Client is shared by the models of one provider; nil makes one for this model.
+	// Client brings the transport, and with it the connections, that the models of one provider share (see
+	// wire.NewTransport); nil makes one for this model.
 	Client *http.Client
 }
 

@@ -15,3 +15,5 @@ func TestMain(m *testing.M) {
 }
 
 func TestConformance(t *testing.T) { sandboxtest.Run(t, New(Config{})) }
+
+func TestEscape(t *testing.T) { sandboxtest.RunEscape(t, New(Config{})) }

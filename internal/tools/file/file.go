@@ -114,7 +114,7 @@ func (t tools) within(ctx context.Context) (context.Context, context.CancelFunc)
 // Cancelling the run is an error, and so is everything else.
 func cutShort(ctx context.Context, err error) (note string, rest error) {
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, fs.SkipAll):
 		return "", nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()

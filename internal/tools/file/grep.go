@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -117,7 +116,7 @@ func (t tools) grepFile(ctx context.Context, path string, limit int64, s *grepSe
 	if binary(h) {
 		return errBinary
 	}
-	return eachLine(h, limit, 4*maxGrepLine, func(n int, line string) error {
+	return eachLine(h, limit, func(n int, line []byte) error {
 		if n%1000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -132,12 +131,12 @@ type grepSearch struct {
 	found []string
 }
 
-func (s *grepSearch) line(path string, n int, line string) error {
-	line = strings.TrimRight(line, "\r\n")
-	if len(line) > maxGrepLine && utf8.RuneCountInString(line) > maxGrepLine || !s.re.MatchString(line) {
+func (s *grepSearch) line(path string, n int, line []byte) error {
+	if !s.re.Match(line) {
 		return nil
 	}
-	s.found = append(s.found, fmt.Sprintf("%s:%d: %s", path, n, clip(strings.ToValidUTF8(line, "\uFFFD"), maxGrepShown)))
+	shown := clip(strings.ToValidUTF8(string(line), "\uFFFD"), maxGrepShown)
+	s.found = append(s.found, fmt.Sprintf("%s:%d: %s", path, n, shown))
 	if len(s.found) > s.limit {
 		return fs.SkipAll
 	}

@@ -31,29 +31,54 @@ func binary(h *sandbox.File) bool {
 	return bad*10 > n
 }
 
-// eachLine calls fn with every line, its line feed included, counted from 1, of the first limit bytes. Of a line longer
-// than lineLimit bytes it passes the start and one byte more than lineLimit, so that fn can tell. fs.SkipAll ends it and
-// is returned, as is any other error.
-func eachLine(r io.Reader, limit int64, lineLimit int, fn func(n int, line string) error) error {
+// eachPart calls fn with the text of the first limit bytes, in parts of at most 64 KiB that never reach over the end of a
+// line; n is the number of the part's line, counted from 1. An error of fn ends it and is returned.
+func eachPart(r io.Reader, limit int64, fn func(n int, part []byte) error) error {
 	br := bufio.NewReaderSize(io.LimitReader(r, limit), 64<<10)
-	var line []byte
 	for n := 1; ; {
 		part, err := br.ReadSlice('\n')
-		line = append(line, part[:min(len(part), lineLimit+1-len(line))]...)
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		if err != nil && err != io.EOF {
+		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
 			return err
 		}
-		if len(line) > 0 {
-			if e := fn(n, string(line)); e != nil {
+		if len(part) > 0 {
+			if e := fn(n, part); e != nil {
 				return e
 			}
 		}
 		if err == io.EOF {
 			return nil
 		}
-		n, line = n+1, line[:0]
+		if err == nil {
+			n++
+		}
 	}
+}
+
+// eachLine calls fn with every line that has at most maxGrepLine characters.
+func eachLine(r io.Reader, limit int64, fn func(n int, line []byte) error) error {
+	const most = maxGrepLine*utf8.UTFMax + 2
+	var line []byte
+	at := 0
+	flush := func() error {
+		text := bytes.TrimRight(line, "\r\n")
+		if len(line) > most || utf8.RuneCount(text) > maxGrepLine {
+			return nil
+		}
+		return fn(at, text)
+	}
+	err := eachPart(r, limit, func(n int, part []byte) error {
+		if n != at && at > 0 {
+			if err := flush(); err != nil {
+				return err
+			}
+			line = line[:0]
+		}
+		at = n
+		line = append(line, part[:min(len(part), most+1-len(line))]...)
+		return nil
+	})
+	if err != nil || at == 0 {
+		return err
+	}
+	return flush()
 }

@@ -75,29 +75,28 @@ type reader struct {
 	ctx         context.Context
 	first, last int
 	ranged      bool
-	limit       int // runes; negative for none
+	limit       int // characters; negative for none
 
-	out    strings.Builder
-	kept   int // runes in out
-	total  int // runes of the range
-	lines  int // lines of the range
-	upTo   int // the line that out ends in
-	inFile int // lines of the file, as far as it was read
+	out     []byte
+	dropped bool // out is not all
+	total   int  // characters of the range
+	lines   int  // lines of the range
+	inFile  int  // lines of the file, as far as it was read
 }
 
 func (r *reader) readAll(h io.Reader) error {
-	// A line is passed whole: the file's size is bounded, and only one line is held at a time.
-	err := eachLine(h, maxReadFile, maxReadFile, func(n int, line string) error {
+	err := eachPart(h, maxReadFile, func(n int, part []byte) error {
 		if n > r.last {
 			return fs.SkipAll
 		}
-		if n%1000 == 0 && r.ctx.Err() != nil {
+		if r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
-		r.inFile = n
 		if n >= r.first {
-			r.line(n, strings.ToValidUTF8(line, "\uFFFD"))
+			r.part(part)
+			r.lines = n - r.first + 1
 		}
+		r.inFile = n
 		return nil
 	})
 	if errors.Is(err, fs.SkipAll) {
@@ -106,29 +105,30 @@ func (r *reader) readAll(h io.Reader) error {
 	return err
 }
 
-func (r *reader) line(n int, line string) {
-	chars := utf8.RuneCountInString(line)
-	r.total += chars
-	r.lines++
-	if r.limit >= 0 {
-		if r.kept >= r.limit {
-			return
+func (r *reader) part(b []byte) {
+	for _, c := range b {
+		if utf8.RuneStart(c) {
+			r.total++
 		}
-		line = head(line, r.limit-r.kept)
 	}
-	r.out.WriteString(line)
-	r.kept += min(chars, utf8.RuneCountInString(line))
-	r.upTo = n
+	if r.limit >= 0 {
+		if room := r.limit*utf8.UTFMax - len(r.out); len(b) > room {
+			b, r.dropped = b[:room], true
+		}
+	}
+	r.out = append(r.out, b...)
 }
 
 func (r *reader) text() string {
-	s := r.out.String()
+	s := strings.ToValidUTF8(string(r.out), "\uFFFD")
+	if !r.dropped {
+		r.total = utf8.RuneCountInString(s)
+	}
 	switch {
-	case r.ranged && r.first > 1 && r.lines == 0:
+	case r.first > 1 && r.lines == 0:
 		return "(start_line exceeds file length)"
-	case r.kept < r.total:
-		return s + fmt.Sprintf("\n... [truncated: showing first %d of %d chars. Use start_line/end_line to read a specific range] ...\n"+
-			"(the text above ends in line %d of %d)", r.kept, r.total, r.upTo, r.inFile)
+	case r.limit >= 0 && r.total > r.limit:
+		return r.cut(s)
 	case r.ranged:
 		s = strings.TrimSuffix(s, "\n")
 	}
@@ -136,4 +136,12 @@ func (r *reader) text() string {
 		return "(empty)"
 	}
 	return s
+}
+
+// cut keeps the head and says where to go on.
+func (r *reader) cut(s string) string {
+	s = head(s, r.limit)
+	line := r.first + strings.Count(strings.TrimSuffix(s, "\n"), "\n")
+	return s + fmt.Sprintf("\n... [truncated: showing first %d of %d chars. Use start_line/end_line to read a specific range] ...\n"+
+		"(the text above ends in line %d of %d)", utf8.RuneCountInString(s), r.total, line, r.inFile)
 }

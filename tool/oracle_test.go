@@ -182,7 +182,11 @@ func drawParameter(t *rapid.T, depth int) string {
 
 func drawTool(t *rapid.T, depth int) string {
 	properties := drawObject(t, func() string { return drawParameter(t, depth) })
-	return `{"type":"object","properties":` + properties + `,"required":[` + quoted(draw(t, drawName)) + `]}`
+	required := ""
+	if rapid.IntRange(0, 3).Draw(t, "required") == 0 {
+		required = quoted(draw(t, drawName))
+	}
+	return `{"type":"object","properties":` + properties + `,"required":[` + required + `]}`
 }
 
 func TestCheckedArgumentsFitForOracle(t *testing.T) {

@@ -39,11 +39,15 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	if o.ReadOnly {
 		return openReadOnly(ctx, dir)
 	}
-	chosen, err := chooseModel(ctx, cfg, o.Model)
+	box := openSandbox(ctx, cfg)
+	script := demoScript
+	if box.off != "" {
+		script = demoFilesScript
+	}
+	chosen, err := chooseModel(ctx, cfg, o.Model, script)
 	if err != nil {
 		return nil, err
 	}
-	box := openSandbox(ctx, cfg)
 	notes = append(notes, box.notes...)
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
 	if err != nil {

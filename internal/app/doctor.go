@@ -106,7 +106,7 @@ func checkSandbox(ctx context.Context, cfg *config.Config) cli.Check {
 
 // checkModel asks the model for one word.
 func checkModel(ctx context.Context, cfg *config.Config, name string) cli.Check {
-	chosen, err := chooseModel(ctx, cfg, name)
+	chosen, err := chooseModel(ctx, cfg, name, demoScript)
 	if err != nil {
 		return failed("model", err, "name another one with --model, or correct the configuration")
 	}

@@ -29,10 +29,10 @@ type chosen struct {
 }
 
 // chooseModel finds the model to use. Without any, it is the scripted demonstration.
-func chooseModel(ctx context.Context, cfg *config.Config, name string) (chosen, error) {
+func chooseModel(ctx context.Context, cfg *config.Config, name string, demoScript []byte) (chosen, error) {
 	choice, err := config.Choose(cfg, name, func(base string) ([]string, error) { return ollamaModels(ctx, base) })
 	if errors.Is(err, config.ErrNoModel) {
-		m, errDemo := scripted.New(scripted.Config{Name: "demo", Script: demoScript})
+		m, errDemo := scripted.New(scripted.Config{Path: "demo", Script: demoScript})
 		if errDemo != nil {
 			return chosen{}, fmt.Errorf("demonstration: %w", errDemo)
 		}
@@ -62,15 +62,15 @@ func buildModel(m config.Model) (model.ChatModel, error) {
 	}
 	switch m.Wire {
 	case config.WireScripted:
-		return scripted.New(scripted.Config{Name: m.ID, File: m.Script})
+		return scripted.New(scripted.Config{Path: m.Script})
 	case config.WireAnthropic:
 		return anthropic.New(anthropic.Config{
-			Name: m.Provider, BaseURL: m.BaseURL, APIKey: string(m.Key), Model: m.ID,
+			Name: m.Provider, BaseURL: m.BaseURL, APIKey: m.Key.Reveal(), Model: m.ID,
 			Headers: m.Headers, Settings: settings, IdleTimeout: m.ChunkTimeout,
 		}), nil
 	default:
 		return openai.New(openai.Config{
-			Name: m.Provider, BaseURL: m.BaseURL, APIKey: string(m.Key), Model: m.ID, Dialect: m.Dialect,
+			Name: m.Provider, BaseURL: m.BaseURL, APIKey: m.Key.Reveal(), Model: m.ID, Dialect: m.Dialect,
 			Headers: m.Headers, ExtraBody: extra, Settings: settings, IdleTimeout: m.ChunkTimeout,
 		}), nil
 	}
@@ -113,7 +113,7 @@ func OpenModel(ctx context.Context, name string) (model.ChatModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := chooseModel(ctx, cfg, name)
+	c, err := chooseModel(ctx, cfg, name, demoScript)
 	if err != nil {
 		return nil, err
 	}

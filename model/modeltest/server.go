@@ -27,6 +27,7 @@ const (
 	endProper ending = iota
 	endCut           // the connection breaks
 	endSilent        // nothing more comes until the client leaves
+	endLate          // the end of the body comes a little after its last byte, as over a network
 )
 
 // answer is one HTTP answer.
@@ -99,6 +100,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 		s.gone <- struct{}{}
+	case endLate:
+		time.Sleep(20 * time.Millisecond) // the latency is what is tested
 	}
 }
 

@@ -95,9 +95,6 @@ var shellProbes = []struct{ name, script string }{
 	{"Capabilities", `grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb)' /proc/self/status | grep -v 0000000000000000 && echo ESCAPED
 		grep -q 'NoNewPrivs:.1' /proc/self/status || echo ESCAPED new privileges
 		grep -q 'Seccomp:.2' /proc/self/status || echo ESCAPED filter; echo done`},
-	{"NotRootOnTheHost", `while read inside outside count; do
-		if [ "$outside" = 0 ] || [ "$count" != 1 ]; then echo "ESCAPED $inside $outside $count"; fi
-		done </proc/self/uid_map; echo done`},
 	{"Privileges", `su -c true </dev/null 2>/dev/null && echo ESCAPED su; sudo -n true 2>/dev/null && echo ESCAPED sudo
 		dmesg >/dev/null 2>&1 && echo ESCAPED dmesg; hostname escaped 2>/dev/null && echo ESCAPED hostname
 		[ "$(hostname)" = sandbox ] || echo ESCAPED name; mknod /tmp/sda b 8 0 2>/dev/null && echo ESCAPED mknod
@@ -360,7 +357,7 @@ while True: x.append(bytearray(b"x" * (8 << 20)))'; exit $?`)
 }
 
 func memoryBombs(b *bench) {
-	b.ends(`for i in 1 2 3 4 5 6; do /usr/bin/python3 -c 'import time; x = b"x" * (60 << 20); time.sleep(20)' & done; wait`, "memory")
+	b.ends(`for i in 1 2 3 4 5 6; do /usr/bin/python3 -c 'import time; x = b"x" * (60 << 20); time.sleep(3)' & done; wait`, "memory")
 }
 
 func tmpFill(b *bench) {

@@ -54,7 +54,7 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 		return res, nil
 	}
 	noted := *res
-	noted.Update = threadstate.Sandbox.Put(&threadstate.SandboxRef{ID: id}).With(res.Update)
+	noted.Update = threadstate.Sandbox.Put(&threadstate.SandboxState{SandboxID: id}).With(res.Update)
 	return &noted, nil
 }
 

@@ -82,7 +82,7 @@ func run(t *testing.T, rt agent.Runtime, s state.State, release func(), turns ..
 
 func idOf(s state.State) string {
 	if ref := threadstate.Sandbox.Get(s); ref != nil {
-		return ref.ID
+		return ref.SandboxID
 	}
 	return ""
 }
@@ -137,7 +137,7 @@ func TestSandboxIsInTheDurableResult(t *testing.T) {
 }
 
 func TestKnownSandboxIsNotNotedAgain(t *testing.T) {
-	s, _, err := state.State{}.Apply(threadstate.Sandbox.Put(&threadstate.SandboxRef{ID: "of the parent thread"}))
+	s, _, err := state.State{}.Apply(threadstate.Sandbox.Put(&threadstate.SandboxState{SandboxID: "of the parent thread"}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ const (
 const timeFormat = "2006-01-02T15:04:05.000000-07:00"
 
 // Middleware writes the thread's data.
-type Middleware struct{ data threadstate.Folders }
+type Middleware struct{ data threadstate.ThreadPaths }
 
 var (
 	_ agent.BeforeAgentHook = (*Middleware)(nil)
@@ -43,10 +43,10 @@ var (
 
 // New makes the middleware.
 func New(cfg Config) *Middleware {
-	return &Middleware{data: threadstate.Folders{
-		Workspace: cmp.Or(cfg.Workspace, sandbox.Workspace),
-		Uploads:   cmp.Or(cfg.Uploads, sandbox.Uploads),
-		Outputs:   cmp.Or(cfg.Outputs, sandbox.Outputs),
+	return &Middleware{data: threadstate.ThreadPaths{
+		WorkspacePath: cmp.Or(cfg.Workspace, sandbox.Workspace),
+		UploadsPath:   cmp.Or(cfg.Uploads, sandbox.Uploads),
+		OutputsPath:   cmp.Or(cfg.Outputs, sandbox.Outputs),
 	}}
 }
 

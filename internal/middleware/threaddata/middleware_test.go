@@ -121,7 +121,7 @@ func TestSecondRunOfTheHookChangesNothing(t *testing.T) {
 	if got := string(agent.Messages.Get(s)[0].Kwargs["run_id"]); got != `"r2"` {
 		t.Errorf("another run that answers the message must stamp it anew, got %s", got)
 	}
-	if threadstate.ThreadData.Get(s).Outputs != "/mnt/user-data/outputs" {
+	if threadstate.ThreadData.Get(s).OutputsPath != "/mnt/user-data/outputs" {
 		t.Error("the folders are lost")
 	}
 }

@@ -49,7 +49,7 @@ func (b *box) kill(match func(process) bool) (found, clean bool) {
 func (b *box) freeze(match func(process) bool, seen map[int]process) bool {
 	fresh := false
 	for _, p := range family(b.view.processes(), match) {
-		if _, ok := seen[p.pid]; !ok {
+		if _, ok := seen[p.pid]; !ok && !p.zombie {
 			seen[p.pid], fresh = p, true
 			b.view.signal(p, unix.SIGSTOP)
 		}
@@ -77,7 +77,7 @@ func family(all []process, match func(process) bool) []process {
 func (b *box) leftBy(c *command) int {
 	n := 0
 	for _, p := range b.view.processes() {
-		if p.mark == mark(c.id) && p.pid != c.waiter {
+		if p.mark == mark(c.id) && p.pid != c.waiter && !p.zombie {
 			n++
 		}
 	}

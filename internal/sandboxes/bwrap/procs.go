@@ -23,6 +23,7 @@ const firstFreePid = 3
 type process struct {
 	pid, parent int
 	threads     int
+	zombie      bool   // ended, but its parent has not looked; it still takes a place
 	memory      int64  // bytes that are its own
 	mark        uint64 // the command that it belongs to, see [mark]
 }
@@ -38,7 +39,7 @@ func openView(pid int) (*view, error) {
 
 func (v *view) close() { v.dir.Close() }
 
-// processes lists all living processes but bwrap and the init. A sandbox that is gone has none.
+// processes lists all processes but bwrap and the init. A sandbox that is gone has none.
 func (v *view) processes() []process {
 	fd, err := v.open(".")
 	if err != nil {
@@ -91,7 +92,7 @@ func (v *view) open(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// readStat reads what is needed from the process's stat and statm; false means that it is gone or a zombie.
+// readStat reads what is needed from the process's stat and statm; false means that it is gone.
 func (p *process) readStat(dir *os.File) bool {
 	return p.parseStat(readAt(dir, "stat")) && p.parseStatm(readAt(dir, "statm"))
 }
@@ -103,9 +104,10 @@ func (p *process) parseStat(data []byte) bool {
 		return false
 	}
 	f := bytes.Fields(data[i+1:])
-	if len(f) < 18 || f[0][0] == 'Z' || f[0][0] == 'X' {
+	if len(f) < 18 {
 		return false
 	}
+	p.zombie = f[0][0] == 'Z' || f[0][0] == 'X'
 	p.parent, _ = strconv.Atoi(string(f[1]))
 	p.threads, _ = strconv.Atoi(string(f[17]))
 	return true

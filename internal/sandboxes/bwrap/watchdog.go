@@ -9,8 +9,8 @@ import (
 const (
 	// tick is how often the watchdog looks while something runs.
 	tick = 250 * time.Millisecond
-	// crowded is for how many ticks the number of processes may stay at its limit: a build may touch it for a
-	// moment, a fork bomb stays.
+	// crowded is for how many ticks the number of processes may be at its limit: a build may touch it for a moment, a
+	// fork bomb stays.
 	crowded = 4
 	// lostAfter is when a command of which no process was ever seen counts as lost.
 	lostAfter = 5 * time.Second
@@ -92,9 +92,9 @@ func (w *watchdog) settleLost(commands []*command, use map[uint64]usage) {
 }
 
 func (w *watchdog) checkProcesses(use map[uint64]usage, total usage) {
-	// A few below: the shells that wait for commands have no process of a command.
-	if total.threads < w.box.spec.Limits.Processes {
-		w.full = 0
+	limit := w.box.spec.Limits.Processes
+	if total.threads+firstFreePid-1 < limit-limit/16 { // what comes and goes makes it sink for moments
+		w.full = max(w.full-1, 0)
 		return
 	}
 	if w.full++; w.full >= crowded {

@@ -198,6 +198,9 @@ func (s *Store) read(ctx context.Context, query string, args []any, scan func(*s
 			return err
 		}
 	}
+	if err := rows.Err(); err != nil && ctx.Err() != nil {
+		return ctx.Err() // whatever the driver calls being interrupted
+	}
 	return s.readError(rows.Err())
 }
 

@@ -1,0 +1,192 @@
+// Package shell holds the bash tool: it runs a command in the thread's sandbox and tells the model what came of it. The
+// output that the model sees is bounded; when there is more, all of it is kept in a file that the model can search.
+package shell
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// LogFolder is where the full output of commands is kept.
+const LogFolder = sandbox.Workspace + "/.tool-results"
+
+// Config is what the tool works with and its bounds.
+type Config struct {
+	// Space is the thread's place.
+	Space sandbox.Space
+	// MaxChars bounds the output that the model sees; 0 means 20,000, a negative number no bound but that of the log.
+	MaxChars int
+	// MaxLog bounds the file that keeps the output of one command, in bytes; 0 means 32 MiB.
+	MaxLog int64
+	// Timeout bounds a command; 0 means [sandbox.DefaultTimeout].
+	Timeout time.Duration
+	// Env adds variables ("NAME=value") to every command.
+	Env []string
+	// Log hears of failures of the sandbox itself, whose details the model must not see; nil discards.
+	Log *slog.Logger
+}
+
+//go:embed bash.md
+var description string
+
+type bashArgs struct {
+	Description string `json:"description" doc:"Why you run it, in a few words."`
+	Command     string `json:"command" doc:"The bash script to run."`
+}
+
+// New returns the bash tool.
+func New(c Config) tool.Tool {
+	if c.MaxChars == 0 {
+		c.MaxChars = 20_000
+	}
+	if c.MaxLog <= 0 {
+		c.MaxLog = 32 << 20
+	}
+	if c.MaxChars < 0 {
+		c.MaxChars = int(c.MaxLog) // characters are not more than bytes
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = sandbox.DefaultTimeout
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	const grace = 30 * time.Second // the command's own limit comes first: it keeps what was printed
+	spec := tool.Spec{Name: "bash", Description: strings.TrimSpace(description), Timeout: c.Timeout + grace}
+	return tool.MustNew(spec, bash{c}.run)
+}
+
+type bash struct{ Config }
+
+func (b bash) run(ctx context.Context, call *tool.Call, in bashArgs) (*tool.Result, error) {
+	cmd := sandbox.Command{Script: in.Command, Env: b.Env, Timeout: b.Timeout}
+	if strings.TrimSpace(in.Command) == "" {
+		return tool.Error("Error: the command is empty"), nil
+	}
+	if err := cmd.Check(); err != nil {
+		return tool.Error("Error: " + err.Error()), nil
+	}
+	box, err := b.Space.Sandbox(ctx)
+	if err != nil {
+		return b.noSandbox(ctx, err, "")
+	}
+	out := newOutput(b.Space.Files(), b.MaxChars, b.MaxLog, logPath(call))
+	cmd.Stdout, cmd.Stderr = out.stdout(), out.stderr()
+	stop := showProgress(out, call.Progress)
+	res, err := box.Run(ctx, cmd)
+	stop()
+	if err != nil {
+		printed, _ := out.finish(false).text(b.MaxChars, "")
+		return b.noSandbox(ctx, err, printed)
+	}
+	return b.result(out.finish(res.Background > 0), res), nil
+}
+
+// logPath names the file for a call. Ids of calls may come again, so the file may exist; see output.open.
+func logPath(call *tool.Call) string {
+	sum := sha256.Sum256([]byte(call.RunID + "\x00" + call.ID))
+	return LogFolder + "/bash-" + hex.EncodeToString(sum[:6])
+}
+
+// noSandbox tells the model why nothing ran, or why it does not know what did. A cancelled run ends.
+func (b bash) noSandbox(ctx context.Context, err error, printed string) (*tool.Result, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("run command: %w", err)
+	case errors.Is(err, sandbox.ErrUnavailable):
+		return tool.Error("Error: commands cannot be run here: " + inert.Text(err.Error()) + ". Do without bash; the file tools work."), nil
+	case errors.Is(err, sandbox.ErrClosed):
+		return tool.Error("Error: the sandbox ended while the command ran, and all its processes with it; files are kept. " +
+			"Look at what the command has done before you run it again; the next command gets a new sandbox. It printed:\n" + cmp.Or(printed, "(no output)")), nil
+	}
+	b.Log.ErrorContext(ctx, "sandbox failed", "error", err)
+	return tool.Error("Error: the sandbox could not run the command. It may work when you try again."), nil
+}
+
+// result puts together what the model reads: stdout, stderr, the exit code, and notes on what went wrong.
+func (b bash) result(out captured, res sandbox.Result) *tool.Result {
+	text, cut := out.text(b.MaxChars, exitNote(res))
+	for _, note := range b.notes(out, res, cut) {
+		text += "\n" + note
+	}
+	text = strings.TrimPrefix(text, "\n")
+	if strings.TrimSpace(text) == "" {
+		text = "(no output)"
+	}
+	r := tool.Text(text)
+	r.IsError = res.TimedOut || res.Limit != ""
+	r.Summary = summary(text)
+	return r
+}
+
+func exitNote(res sandbox.Result) string {
+	if res.Exit == 0 || res.TimedOut {
+		return ""
+	}
+	return fmt.Sprintf("\nExit Code: %d", res.Exit)
+}
+
+func (b bash) notes(out captured, res sandbox.Result, cut bool) (notes []string) {
+	if res.TimedOut {
+		notes = append(notes, fmt.Sprintf("Command timed out after %.0f seconds and was terminated; what is above is all it printed. "+
+			"Start a long-lived process in the background: command > log.txt 2>&1 &", b.Timeout.Seconds()))
+	}
+	if res.Limit != "" {
+		notes = append(notes, fmt.Sprintf("The command was stopped because it ran into the sandbox's %s limit. %s", res.Limit, remedy(res.Limit)))
+	}
+	if res.Background > 0 {
+		where := ""
+		if out.log != "" {
+			where = " What they print from now on goes to " + out.log + "."
+		}
+		notes = append(notes, fmt.Sprintf("%d process(es) still run in the background, until the sandbox is closed.%s", res.Background, where))
+	}
+	switch {
+	case cut && out.log != "" && out.full:
+		notes = append(notes, "Full output: "+out.log)
+	case cut && out.log != "":
+		notes = append(notes, fmt.Sprintf("The first %d bytes of the output: %s", b.MaxLog, out.log))
+	}
+	return notes
+}
+
+func remedy(limit string) string {
+	switch limit {
+	case "memory":
+		return "Work on less data at a time."
+	case "processes":
+		return "Start fewer processes side by side."
+	case "disk", "file size", "tmp":
+		return "Delete what is not needed or write less."
+	}
+	return "Use less of it."
+}
+
+// summary is the first line that says something.
+func summary(text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = inert.Line(line); line != "" {
+			return clip(line, 200)
+		}
+	}
+	return ""
+}
+
+func clip(s string, limit int) string {
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return s
+}

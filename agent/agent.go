@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -91,7 +90,7 @@ func (a *Agent) Run(ctx context.Context, rt *Runtime, s state.State) (last state
 	r := newRun(a, rt, s)
 	defer func() {
 		if p := recover(); p != nil {
-			last, err = r.state, fmt.Errorf("agent panicked at %q: %v\n%s", r.next, p, debug.Stack())
+			last, err = r.state, panicked("node "+r.next, p)
 		}
 	}()
 	for r.next != Done {

@@ -251,11 +251,19 @@ func TestInterruptKeepsSiblingsAndResumes(t *testing.T) {
 		}
 	}
 	b.rt.Resume = resume
+	b.steps = nil
 	s, err = a.Run(t.Context(), b.rt, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	diff(t, talk(s)[2:], []string{"tool: other done", `tool: you said "yes"`, "ai: fine"})
+	for _, st := range b.steps {
+		for _, e := range st.Events {
+			if end, ok := e.Data.(event.ToolEnd); ok && end.Tool == "other" {
+				t.Error("the sibling's result is recorded a second time")
+			}
+		}
+	}
 	if sibling != 1 {
 		t.Errorf("the sibling ran %d times", sibling)
 	}
@@ -362,15 +370,20 @@ func TestFailures(t *testing.T) {
 	nothing := newTool("nothing", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { return nil, nil })
 	slow := newTool("slow", tool.ReadOnly, func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { <-ctx.Done(); return nil, ctx.Err() })
 	slow.spec.Timeout = 5 * time.Millisecond
+	release := make(chan struct{})
+	defer close(release)
+	deaf := newTool("deaf", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { <-release; return tool.Text("late"), nil })
+	deaf.spec.Timeout = 5 * time.Millisecond
 	for _, c := range []struct{ name, tool, want string }{
 		{"a tool's error ends the run and is named", "failing", "tools: failing: boom"},
-		{"a panic is an error", "panicking", "tools: panicking panicked: ouch"},
+		{"a panic is an error", "panicking", "tools: panicking: tool panicked: ouch"},
 		{"neither result nor error", "nothing", "tools: nothing: the tool returned neither"},
 		{"a time-out is a result", "slow", ""},
+		{"also of a tool that does not listen", "deaf", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBed()
-			a := mustAgent(t, agent.Config{Model: turns(call(c.tool, `{}`), say("ok")), Tools: []tool.Tool{failing, panicking, nothing, slow}})
+			a := mustAgent(t, agent.Config{Model: turns(call(c.tool, `{}`), say("ok")), Tools: []tool.Tool{failing, panicking, nothing, slow, deaf}})
 			_, err := a.Run(t.Context(), b.rt, state.State{})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)

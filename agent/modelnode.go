@@ -155,7 +155,7 @@ func identifyCalls(m *message.Message) {
 	seen := make(map[string]bool)
 	unique := func(id string, i int) string {
 		if id == "" || seen[id] {
-			id = "call_" + deriveID(m.ID, fmt.Sprint(i))
+			id = "call_" + strings.ReplaceAll(deriveID(m.ID, fmt.Sprint(i)), "-", "")[:24] // providers take 40 characters
 		}
 		seen[id] = true
 		return id

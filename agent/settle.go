@@ -11,11 +11,7 @@ import (
 // error that Run reports. Calls that are open after a cancel are answered, so that the thread can go on.
 func (r *run) settle(ctx context.Context, err error) error {
 	var waiting *Interrupted
-	var lost *commitError
-	if errors.As(err, &waiting) {
-		return err
-	}
-	if errors.As(err, &lost) { // nothing more may be written
+	if errors.As(err, &waiting) || IsFatal(err) { // committed already, or nothing more may be
 		return err
 	}
 	if ctx.Err() != nil {

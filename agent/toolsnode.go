@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -51,11 +50,9 @@ type outcome struct {
 	update    state.Update
 	interrupt *event.Interrupt
 	err       error
-	done      bool
 }
 
-// runCalls runs each call and returns all outcomes in call order. A call that does not end after a cancel is answered
-// as cancelled. Each result but the last to come is committed at once.
+// runCalls runs each call and returns all outcomes in call order. Each result but the last to come is committed at once.
 func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) []outcome {
 	type indexed struct {
 		i int
@@ -63,39 +60,24 @@ func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) [
 	}
 	results := make(chan indexed, len(open))
 	slots := make(chan struct{}, r.rt.Config.ParallelTools)
-	snapshot := r.state // a call that is left behind may still read it
 	for i, call := range open {
 		go func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			results <- indexed{i, r.runCall(ctx, snapshot, messageID, call)}
+			results <- indexed{i, r.runCall(ctx, messageID, call)}
 		}()
 	}
 	outcomes := make([]outcome, len(open))
-	var giveUp <-chan time.Time
-	stopped := ctx.Done()
-	for left := len(open); left > 0; {
-		select {
-		case res := <-results:
-			left--
-			outcomes[res.i] = r.keep(ctx, res.o, left == 0)
-		case <-stopped:
-			stopped, giveUp = nil, time.After(cancelGrace)
-		case <-giveUp:
-			left = 0
-		}
-	}
-	for i := range outcomes {
-		if !outcomes[i].done {
-			outcomes[i] = r.ended(messageID, open[i], tool.Error(cancelled), 0)
-		}
+	for left := len(open) - 1; left >= 0; left-- {
+		res := <-results
+		outcomes[res.i] = r.keep(ctx, res.o, left == 0)
 	}
 	return outcomes
 }
 
 // keep commits a result that is not the last one, so that it survives a crash or cancel of its siblings.
 func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
-	if last || o.err != nil || o.interrupt != nil {
+	if last || o.end.Writes == nil { // no result, or one that is recorded already
 		return o
 	}
 	if err := r.write(ctx, Step{Next: r.next, Events: []Emitted{{NodeTools, o.end}}, Usage: r.usage}); err != nil {
@@ -106,27 +88,27 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 }
 
 // runCall takes one call through checks, wrappers and the tool.
-func (r *run) runCall(ctx context.Context, s state.State, messageID string, call openCall) (o outcome) {
+func (r *run) runCall(ctx context.Context, messageID string, call openCall) (o outcome) {
 	start := r.rt.Now()
 	defer func() {
-		if p := recover(); p != nil {
-			o = outcome{call: call, done: true, err: fmt.Errorf("tools: %s panicked: %v\n%s", call.Name, p, debug.Stack())}
+		if p := recover(); p != nil { // a wrapper's; the tool's own are caught where it runs
+			o = outcome{call: call, err: panicked("tools: "+call.Name, p)}
 		}
 	}()
 	if known, ok := r.known(messageID, call); ok {
 		return known
 	}
-	req := r.toolRequest(s, messageID, call)
+	req := r.toolRequest(messageID, call)
 	res, err := r.callTool(ctx, req)
 	var ask *tool.InterruptError
 	switch {
 	case errors.As(err, &ask):
 		id := deriveID("interrupt", messageID, call.ID)
-		return outcome{call: call, done: true, interrupt: &event.Interrupt{InterruptID: id, CallID: call.ID, Value: ask.Value}}
-	case err != nil && ctx.Err() != nil:
+		return outcome{call: call, interrupt: &event.Interrupt{InterruptID: id, CallID: call.ID, Value: ask.Value}}
+	case err != nil && ctx.Err() != nil && !IsFatal(err):
 		res = tool.Error(cancelled)
 	case err != nil:
-		return outcome{call: call, done: true, err: fmt.Errorf("tools: %s: %w", call.Name, err)}
+		return outcome{call: call, err: fmt.Errorf("tools: %s: %w", call.Name, err)}
 	}
 	return r.ended(messageID, call, res, r.rt.Now().Sub(start))
 }
@@ -141,7 +123,7 @@ func (r *run) known(messageID string, call openCall) (outcome, bool) {
 	if end, ok := past.Ended[call.ID]; ok && end.MessageID == messageID {
 		u, err := r.schema.DecodeUpdate(end.Writes)
 		end.Writes = nil
-		return outcome{call: call, end: end, update: u, err: err, done: true}, true
+		return outcome{call: call, end: end, update: u, err: err}, true
 	}
 	if start, ok := past.Started[call.ID]; ok && start.MessageID == messageID {
 		if t, ok := r.tools.byName[call.Name]; ok && t.spec.Effect != tool.SideEffects {
@@ -159,17 +141,17 @@ func (r *run) ended(messageID string, call openCall, res *tool.Result, took time
 	tc := tool.Call{ID: call.ID, Name: call.Name}
 	update := Messages.Append(toolMessage(r.rt, messageID, tc, res)).With(res.Update)
 	writes, err := update.MarshalJSON()
-	return outcome{call: call, update: update, err: err, done: true, end: event.ToolEnd{
+	return outcome{call: call, update: update, err: err, end: event.ToolEnd{
 		CallID: call.ID, MessageID: messageID, Tool: call.Name, IsError: res.IsError, Writes: writes,
 		Goto: string(res.Goto), Summary: summaryOf(res), Millis: took.Milliseconds(),
 	}}
 }
 
 // toolRequest checks the call and prepares it for the wrappers.
-func (r *run) toolRequest(s state.State, messageID string, call openCall) *ToolRequest {
+func (r *run) toolRequest(messageID string, call openCall) *ToolRequest {
 	rt := r.rt
 	req := &ToolRequest{Runtime: rt, messageID: messageID, Invalid: call.invalid, Call: tool.Call{
-		ID: call.ID, Name: call.Name, Args: call.Args, State: s,
+		ID: call.ID, Name: call.Name, Args: call.Args, State: r.state,
 		ThreadID: rt.ThreadID, RunID: rt.RunID, UserID: rt.UserID,
 		Emit: func(v any) {
 			if raw, err := json.Marshal(v); err == nil {
@@ -225,17 +207,42 @@ func runTool(ctx context.Context, req *ToolRequest) (*tool.Result, error) {
 	return callBounded(ctx, req, limit)
 }
 
+// callBounded runs the tool until it ends, its time is up, or the run is cancelled. A tool that does not return then is
+// left behind: what it still does is no longer waited for.
 func callBounded(ctx context.Context, req *ToolRequest, limit time.Duration) (*tool.Result, error) {
 	tctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	res, err := req.tool.Run(tctx, &req.Call)
-	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+	type returned struct {
+		res *tool.Result
+		err error
+	}
+	done := make(chan returned, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- returned{err: panicked("tool", p)}
+			}
+		}()
+		res, err := req.tool.Run(tctx, &req.Call)
+		done <- returned{res, err}
+	}()
+	var r returned
+	select {
+	case r = <-done:
+	case <-tctx.Done():
+		select {
+		case r = <-done:
+		case <-time.After(cancelGrace):
+			r.err = tctx.Err()
+		}
+	}
+	if r.err != nil && ctx.Err() == nil && errors.Is(r.err, context.DeadlineExceeded) {
 		return tool.Error(fmt.Sprintf("The tool did not finish within %s and was stopped.", limit)), nil
 	}
-	if res == nil && err == nil {
+	if r.res == nil && r.err == nil {
 		return nil, errors.New("the tool returned neither a result nor an error")
 	}
-	return res, err
+	return r.res, r.err
 }
 
 // merge commits all results as one step and goes where they lead: to the end if a result says so or if every tool
@@ -297,8 +304,7 @@ func interrupts(outcomes []outcome) []event.Interrupt {
 // which is handled after the results are kept.
 func firstFailure(ctx context.Context, outcomes []outcome) error {
 	for _, o := range outcomes {
-		var lost *commitError
-		if errors.As(o.err, &lost) || o.err != nil && ctx.Err() == nil {
+		if IsFatal(o.err) || o.err != nil && ctx.Err() == nil {
 			return o.err
 		}
 	}

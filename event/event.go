@@ -140,7 +140,8 @@ type ToolStart struct {
 	Args      json.RawMessage `json:"args,omitempty"`
 }
 
-// ToolEnd is the result of a tool call: the update that it will make when its step is committed, in the encoding of
+// ToolEnd is the result of a tool call, also of one that never started because its arguments were wrong or a middleware
+// answered it: the update that it will make when its step is committed, in the encoding of
 // state.Update, so that a resumed run need not call the tool again.
 type ToolEnd struct {
 	CallID    string          `json:"call_id"`

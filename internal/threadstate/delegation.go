@@ -25,7 +25,7 @@ type Delegation struct {
 	Status       string `json:"status"`
 	CreatedAt    string `json:"created_at"`
 	// ResultBrief is the beginning of the result, ResultSHA256 the hash of all of it in hex, and ResultRef the message
-	// that holds it. They are empty unless the task was completed.
+	// that holds it. They are set once the task was completed.
 	ResultBrief  string `json:"result_brief,omitempty"`
 	ResultSHA256 string `json:"result_sha256,omitempty"`
 	ResultRef    string `json:"result_ref,omitempty"`

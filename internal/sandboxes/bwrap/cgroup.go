@@ -89,7 +89,7 @@ func (g groups) create(name string, l sandbox.Limits) (*group, error) {
 const spareProcesses = 64
 
 func (g *group) write(dir, file, value string) error {
-	if err := os.WriteFile(filepath.Join(dir, file), []byte(value), 0); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(value), 0o644); err != nil {
 		return fmt.Errorf("set %s to %s: %w", file, value, err)
 	}
 	return nil

@@ -21,8 +21,8 @@ func unavailable(what string, err error) error {
 
 // remedies are what bwrap says when it cannot isolate, and what helps. The first match counts.
 var remedies = []struct{ says, means string }{
-	{"No space left on device", "the kernel allows no (more) user namespaces; " +
-		"raise it with: sysctl user.max_user_namespaces=15000"},
+	{"namespaces exceeded", noMore},
+	{"No space left on device", noMore},
 	{"execvp /bin/bash", "there is no bash; install it with: apt install bash"},
 	{"mount proc", "the server runs in a container that hides parts of /proc; " +
 		"start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (security_opt in compose)"},
@@ -37,6 +37,8 @@ var remedies = []struct{ says, means string }{
 	{"Unexpected capabilities", "the server has capabilities without being root; run it as root or as a plain user without them"},
 	{"Permission denied", "the sandbox's user may not read one of the folders; check the owner and mode of the data folder"},
 }
+
+const noMore = "the kernel allows no more user namespaces, or none; raise it with: sysctl user.max_user_namespaces=15000"
 
 const apparmor = "on Ubuntu allow them for bwrap with an AppArmor profile (apt install apparmor-profiles, " +
 	"then link bwrap-userns-restrict into /etc/apparmor.d) or with: sysctl kernel.apparmor_restrict_unprivileged_userns=0"

@@ -100,6 +100,10 @@ func TestForks(t *testing.T) {
 	for range 15 {
 		left = on(left)
 	}
+	right = on(right)
+	if h, err := s.history(t.Context(), tk.thread, right.id); err != nil || h.snapshot == nil || len(h.deltas) > 0 {
+		t.Errorf("a fork reads %d deltas and a snapshot of %d bytes, %v; want a snapshot of its own", len(h.deltas), len(h.snapshot), err)
+	}
 	for range 60 { // grows until the snapshot at the fork is dropped
 		right = on(right)
 	}

@@ -77,6 +77,10 @@ func TestCheckRepairs(t *testing.T) {
 		{"the one choice that a repair makes fit", prop(`{"anyOf":[
 			{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}}},
 			{"type":"object","required":["b"],"properties":{"b":{"type":"integer"}}}]}`), `{"x":{"b":"1"}}`, `{"x":{"b":1}}`},
+		{"a repair that makes another one certain", `{"type":"object",
+			"anyOf":[{"properties":{"a":{"type":"integer"},"n":{"type":"integer"}}},
+				{"properties":{"a":{"type":"array","items":{"type":"integer"}},"n":{"type":"integer"}}}],
+			"oneOf":[{"properties":{"a":{"type":"integer"}}}]}`, `{"a":"1","n":5.0}`, `{"a":1,"n":5}`},
 		{"additional properties", `{"type":"object","additionalProperties":{"type":"integer"}}`, `{"k":"1"}`, `{"k":1}`},
 		{"recursive", `{"$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}`,
 			`{"v":"1","next":{"v":"2","next":{"v":3}}}`, `{"v":1,"next":{"v":2,"next":{"v":3}}}`},
@@ -115,6 +119,7 @@ func TestCheckProblems(t *testing.T) {
 		{"blank string for a list", prop(`{"type":"array","items":{"type":"string"}}`), `{"x":""}`, `"x" must be an array, got the string "".`},
 		{"scalar for a list of objects", prop(`{"type":"array","items":{"type":"object"}}`), `{"x":"a"}`, `"x" must be an array, got the string "a".`},
 		{"number for a boolean", prop(`{"type":"boolean"}`), `{"x":1}`, `"x" must be true or false, got the number 1.`},
+		{"number where string or boolean is wanted", prop(`{"type":["string","boolean"]}`), `{"x":1}`, `"x" must be a string or true or false, got the number 1.`},
 		{"several types", prop(`{"type":["string","integer","null"]}`), `{"x":[]}`, `"x" must be a string or an integer or null, got an array.`},
 		{"enum", prop(`{"type":"string","enum":["a","b"]}`), `{"x":"c"}`, `"x" must be one of "a", "b", got the string "c".`},
 		{"enum of another type", prop(`{"type":"string","enum":["a","b"]}`), `{"x":{}}`, `"x" must be one of "a", "b", got an object.`},
@@ -173,6 +178,9 @@ func TestArgumentErrorIsBounded(t *testing.T) {
 	if text := err.Error(); len(text) > maxErrorText || !utf8.ValidString(text) || !strings.HasSuffix(text, "; and more.") {
 		t.Errorf("error has %d bytes: %s", len(text), text)
 	}
+	if bad := (*ArgumentError)(nil); !errors.As(err, &bad) || len(bad.Problems) != 10 || !bad.More {
+		t.Errorf("100 problems gave %#v", err)
+	}
 	_, err = s.Check(json.RawMessage(`{` + few.String()[1:] + `}`))
 	if bad := (*ArgumentError)(nil); !errors.As(err, &bad) || len(bad.Problems) != 10 || bad.More {
 		t.Errorf("10 problems gave %#v", err)
@@ -200,6 +208,16 @@ func TestCheckBounds(t *testing.T) {
 		text := strings.Repeat("[", n) + strings.Repeat("]", n)
 		if _, err := inString.Check(json.RawMessage(`{"x":"` + text + `"}`)); (err == nil) != ok {
 			t.Errorf("list of depth %d in a string: %v", n, err)
+		}
+	}
+}
+
+func TestCheckWrapsNoDeeperThanItReads(t *testing.T) {
+	s := mustParse(t, `{"$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"},"l":{"type":"array","items":{"type":"integer"}}}}},"$ref":"#/$defs/n"}`)
+	for n, ok := range map[int]bool{maxArgsDepth - 1: true, maxArgsDepth: false} {
+		args := strings.Repeat(`{"n":`, n-1) + `{"l":5}` + strings.Repeat(`}`, n-1)
+		if _, err := s.Check(json.RawMessage(args)); (err == nil) != ok {
+			t.Errorf("scalar for a list in %d objects: %v", n, err)
 		}
 	}
 }

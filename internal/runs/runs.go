@@ -22,6 +22,9 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
+// ErrCancelled is the cause to cancel a run's context with when its user wants it to stop.
+var ErrCancelled = errors.New("cancelled by the user")
+
 // Request is what a client wants done. It is kept in the run's row and never holds a secret.
 type Request struct {
 	ThreadID string `json:"thread_id"`

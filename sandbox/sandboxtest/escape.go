@@ -259,7 +259,7 @@ func hostFolders(t *testing.T, p sandbox.Provider) {
 	secret := filepath.Join(filepath.Dir(b.folders[sandbox.Workspace]), "neighbour")
 	must(t, os.WriteFile(secret, []byte("hush-neighbour"), 0o644))
 	b.probe("Neighbours", fmt.Sprintf(`cat %s ../../neighbour /mnt/user-data/../neighbour 2>/dev/null && echo ESCAPED
-		grep -rs hush-neighbour /mnt /tmp /run && echo ESCAPED; [ "$(ls /mnt /mnt/user-data | grep -vc :)" -le 8 ] || echo ESCAPED; echo done`, secret))
+		grep -rs 'hush-neigh[b]our' /mnt /tmp /run && echo ESCAPED; [ "$(ls /mnt /mnt/user-data | grep -vc :)" -le 8 ] || echo ESCAPED; echo done`, secret))
 }
 
 func links(t *testing.T, p sandbox.Provider) {
@@ -285,7 +285,7 @@ func otherSandbox(t *testing.T, p sandbox.Provider) {
 		_, res := a.run(`grep -q pudu-neighbour /proc/net/unix`)
 		return res.Exit == 0
 	})
-	b.probe("Files", `grep -rs hush-sandbox /tmp /dev/shm /mnt && echo ESCAPED; pgrep sleep && echo ESCAPED; pkill -9 sleep && echo ESCAPED; echo done`)
+	b.probe("Files", `grep -rs 'hush-s[a]ndbox' /tmp /dev/shm /mnt && echo ESCAPED; pgrep sleep && echo ESCAPED; pkill -9 sleep && echo ESCAPED; echo done`)
 	b.python("Sockets", `
 refused('abstract', socket.socket(socket.AF_UNIX).connect, '\0pudu-neighbour')
 refused('tcp', socket.socket().connect, ('127.0.0.1', 45671))

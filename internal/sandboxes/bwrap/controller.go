@@ -14,12 +14,13 @@ import (
 // controller is the init of a sandbox: a bash that reads the number of a command per line, and sources the file of that
 // name in a subshell. It ends, and everything with it, when the server's end of the pipe closes.
 //
-// The limits: no core dumps; memory as a second bound where no cgroup has it; processes a bit above that of commands,
-// so that the init can always start the next one.
+// The limits: no core dumps; where no cgroup bounds the memory, what one process may reserve, generously, as the stacks
+// of threads count in full and what is really used is the watchdog's business; processes a bit above that of
+// commands, so that the init can always start the next one.
 func controller(l sandbox.Limits, memoryToo bool) string {
 	limits := fmt.Sprintf("ulimit -c 0 -u %d", l.Processes+spareProcesses/2)
 	if memoryToo {
-		limits += fmt.Sprintf(" -d %d", l.Memory/1024)
+		limits += fmt.Sprintf(" -d %d", 4*l.Memory/1024)
 	}
 	return strings.Join([]string{
 		`exec 3<&0 4>&1 </dev/null >/dev/null 2>&1`,

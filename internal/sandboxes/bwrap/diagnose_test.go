@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -60,14 +59,16 @@ func TestProbeOfAProgramThatIsNotBubblewrap(t *testing.T) {
 // TestProbeWhereNamespacesAreOff runs the probe where it must really fail: inside a bubblewrap that allows no further
 // user namespaces.
 func TestProbeWhereNamespacesAreOff(t *testing.T) {
-	exe, err := os.Executable()
+	exe, err := os.Open("/proc/self/exe") // its path may be closed to the user that runs this
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer exe.Close()
 	cmd := exec.Command("bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns", "--dev-bind", "/", "/",
-		"--tmpfs", "/tmp", "--ro-bind", filepath.Dir(exe), "/tmp/test", "--", "/tmp/test/"+filepath.Base(exe), "-test.run=^TestHelperProcess$")
+		"--tmpfs", "/tmp", "--", "/proc/self/fd/3", "-test.run=^TestHelperProcess$")
 	cmd.Env = []string{"PATH=/usr/bin:/bin", helperEnv + "=probe"}
 	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{exe}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "probe: ") {
 		t.Fatalf("%v\n%s", err, out)

@@ -93,8 +93,8 @@ func prompt(c Config) (string, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, struct {
 		Config
-		CommandTimeout time.Duration
-	}{c, c.Settings.Sandbox.CommandTimeout})
+		CommandSeconds int
+	}{c, int(c.Settings.Sandbox.CommandTimeout.Seconds())})
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}

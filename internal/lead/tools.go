@@ -22,10 +22,11 @@ func tools(c Config) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := file.New(file.Config{
+	onFiles := file.Config{
 		Files: files, ReadMaxChars: unbounded(box.ReadFileOutputMaxChars), ListMaxChars: unbounded(box.LsOutputMaxChars),
 		WriteMaxBytes: limit,
-	})
+	}
+	list := append(file.Reading(onFiles), file.Writing(onFiles)...)
 	if c.CodeOff == "" {
 		list = append(list, shell.New(shell.Config{
 			Space: c.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(box.Environment),

@@ -90,6 +90,8 @@ func TestMerge(t *testing.T) {
 		{"delegation gets its run", Delegations, []string{`[{"id":"a","status":"in_progress"}]`, `[` + working + `]`}, `[` + working + `]`},
 		{"ended delegation stays", Delegations, []string{`[` + done + `]`, `[{"id":"a","description":"again","status":"in_progress"}]`}, `[` + done + `]`},
 		{"ended delegation keeps its status", Delegations, []string{`[` + done + `]`, `[{"id":"a","status":""}]`}, `[` + done + `]`},
+		{"ended delegation ignores an unknown status", Delegations, []string{`[` + done + `]`, `[{"id":"a","status":"odd"}]`}, `[` + done + `]`},
+		{"ended delegation ignores no status", Delegations, []string{`[` + done + `]`, `[{"id":"a","description":"again"}]`}, `[` + done + `]`},
 		{"late answer after a timeout", Delegations, []string{
 			`[{"id":"a","description":"d","subagent_type":"bash","status":"polling_timed_out","created_at":"1","run_id":"r1"}]`, `[` + done + `]`}, `[` + done + `]`},
 
@@ -172,6 +174,12 @@ func TestChannels(t *testing.T) {
 	}
 	if _, err := state.NewSchema(append(Channels(), Channels()...)...); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestBoundsAreThoseOfTheWire(t *testing.T) {
+	if MaxDelegations != 50 || MaxSkills != 8 || MaxSkillDescription != 500 {
+		t.Errorf("bounds are %d, %d, %d", MaxDelegations, MaxSkills, MaxSkillDescription)
 	}
 }
 

@@ -123,14 +123,14 @@ type house struct {
 }
 
 // build makes the agent for a job.
-func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
+func (h *house) build(_ context.Context, job runs.Job) (runs.Built, error) {
 	ws, err := h.space(job.Run.ThreadID)
 	if err != nil {
 		return runs.Built{}, err
 	}
 	a, err := lead.Build(lead.Config{
 		Settings: h.cfg, Model: h.model.model, Guard: h.guard, Vision: h.model.vision,
-		Space: ws, Park: ws.Park, Mounts: h.mounts, Programs: h.box.programs(ctx), Isolated: h.box.isolated, CodeOff: h.box.off,
+		Space: ws, Park: ws.Park, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
 	})
 	if err != nil {
 		return runs.Built{}, errors.Join(err, ws.Close())
@@ -160,7 +160,7 @@ func (h *house) files(threadID string) (*sandbox.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sandbox.NewFiles(mounts, h.box.fileOptions(threadID))
+	return sandbox.NewFiles(mounts, h.box.owner(threadID))
 }
 
 // configuredMounts joins the mounts of the configuration and of the command line.

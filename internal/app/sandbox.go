@@ -36,7 +36,7 @@ func openSandbox(ctx context.Context, cfg *config.Config) box {
 		b.name, b.off = "none (code tools are off)", "the configuration turns the sandbox off."
 		return b
 	case config.HostSandbox:
-		b.provider = host.New(host.Config{})
+		b.provider = &host.Provider{}
 		b.notes = append(b.notes, "the sandbox is \"host\": commands are NOT isolated and run as you, on this machine")
 	default:
 		b.provider = bwrap.New(bwrap.Config{})
@@ -59,6 +59,17 @@ func openSandbox(ctx context.Context, cfg *config.Config) box {
 		b.programs = strings.Join(lister.Programs(ctx), ", ")
 	}
 	return b
+}
+
+// owner is who must own the files that the server makes for a thread.
+func (b box) owner(threadID string) sandbox.FilesOptions {
+	if p, ok := b.provider.(interface {
+		Owner(id string) (uid, gid int)
+	}); ok {
+		uid, gid := p.Owner(threadID)
+		return sandbox.FilesOptions{UID: uid, GID: gid}
+	}
+	return sandbox.FilesOptions{}
 }
 
 // check opens a sandbox of the provider and runs a command in it.

@@ -29,7 +29,7 @@ var folderPaths = []string{sandbox.Workspace, sandbox.Uploads, sandbox.Outputs, 
 func open(t *testing.T, p sandbox.Provider, limits sandbox.Limits) *bench {
 	t.Helper()
 	b := &bench{t: t, folders: map[string]string{}}
-	root := t.TempDir()
+	root := Folder(t)
 	var mounts []sandbox.Mount
 	for _, path := range folderPaths {
 		host := filepath.Join(root, filepath.Base(path))
@@ -47,6 +47,20 @@ func open(t *testing.T, p sandbox.Provider, limits sandbox.Limits) *bench {
 	b.box = box
 	t.Cleanup(func() { must(t, box.Close()) })
 	return b
+}
+
+// Folder makes a folder for a mount that, unlike those of testing.T, all users can reach, as a data folder should be.
+func Folder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pudu-test-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // output is a writer for several goroutines.

@@ -26,7 +26,7 @@ func Run(t *testing.T, p sandbox.Provider) {
 		name string
 		test func(*bench)
 	}{
-		{"Output", outputs}, {"ExitCodes", exitCodes}, {"Dir", dirs}, {"Env", envs}, {"Stdin", stdin},
+		{"Output", outputs}, {"ExitCodes", exitCodes}, {"Dir", dirs}, {"Env", envs}, {"Stdin", stdin}, {"Signals", signals},
 		{"RefusesBadCommand", refusesBadCommand}, {"LongScript", longScript}, {"BinaryOutput", binaryOutput},
 		{"Mounts", mounts}, {"FilesOutliveTheSandbox", filesOutlive},
 		{"Timeout", timeouts}, {"Cancel", cancels}, {"KillsTheWholeFamily", killsFamily},
@@ -97,6 +97,19 @@ func envs(b *bench) {
 }
 
 func stdin(b *bench) { b.want("cat; read x; echo done", "done\n") }
+
+// signals: a command can interrupt itself, stop and go on, and its group is its own.
+func signals(b *bench) {
+	for script, want := range map[string]int{
+		"kill -INT $$; echo alive": 130, "kill -TERM 0; echo alive": 143,
+		"(sleep 0.2; kill -CONT $$) & kill -STOP $$; exit 7": 7,
+	} {
+		if out, res := b.run(script); res.Exit != want || out != "" {
+			b.t.Errorf("%q: got %+v, %q, want exit %d", script, res, out, want)
+		}
+	}
+	b.healthy()
+}
 
 func refusesBadCommand(b *bench) {
 	for name, cmd := range map[string]sandbox.Command{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/sandbox/sandboxtest"
 )
 
 // median reports the p50 of f in milliseconds, which a busy machine moves less than the mean.
@@ -27,7 +28,7 @@ func median(b *testing.B, f func()) {
 
 func benchOpen(b *testing.B, p *Provider) sandbox.Sandbox {
 	b.Helper()
-	box, err := p.Open(b.Context(), sandbox.Spec{ID: "bench", Mounts: []sandbox.Mount{{Host: b.TempDir(), Path: sandbox.Workspace}}})
+	box, err := p.Open(b.Context(), sandbox.Spec{ID: "bench", Mounts: []sandbox.Mount{{Host: sandboxtest.Folder(b), Path: sandbox.Workspace}}})
 	if err != nil {
 		b.Fatal(err)
 	}

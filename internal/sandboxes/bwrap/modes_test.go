@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/sandbox/sandboxtest"
 )
 
 // plainUID is a user without any rights, as which tests run a second time.
@@ -70,7 +71,7 @@ func helper(part string, env ...string) *exec.Cmd {
 func openBox(t *testing.T, p *Provider, l sandbox.Limits, mounts ...sandbox.Mount) *box {
 	t.Helper()
 	if len(mounts) == 0 {
-		mounts = []sandbox.Mount{{Host: t.TempDir(), Path: sandbox.Workspace}}
+		mounts = []sandbox.Mount{{Host: sandboxtest.Folder(t), Path: sandbox.Workspace}}
 	}
 	b, err := p.Open(context.Background(), sandbox.Spec{ID: "test", Mounts: mounts, Limits: l})
 	if err != nil {

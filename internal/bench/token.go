@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// tokens is how many chunks the streamed answer has.
+const tokens = 5000
+
+// measureToken measures the way of one token from the socket, through provider, loop and recorder, to the event that
+// a client is shown. Its floor is reading the same bytes and looking at nothing.
+func measureToken(ctx context.Context, e env, r *report) (err error) {
+	var body strings.Builder
+	for i := range tokens {
+		body.WriteString(delta(`{"content":`+strconv.Quote("word"+strconv.Itoa(i%10)+" ")+`}`, "null"))
+	}
+	body.WriteString(delta(`{}`, `"stop"`) + usageAndDone)
+	server := serveBytes([]byte(body.String()))
+	defer server.Close()
+	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: filepath.Join(e.dir, "token")})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	p := newProse(3)
+	a, err := newAgent(clientOf(server), p, loopMiddlewares)
+	if err != nil {
+		return err
+	}
+	manager := newManager(st, a)
+	var allocs float64
+	stream := func(ctx context.Context) ([]time.Duration, error) {
+		var seen window
+		err := turn(ctx, manager, newID(), seen.show, message.New(message.Human, "count"))
+		if err == nil && seen.chunks != tokens {
+			err = fmt.Errorf("%d chunks were shown", seen.chunks)
+		}
+		allocs = seen.allocs()
+		return []time.Duration{seen.took() / (tokens - 1)}, err
+	}
+	bare := func(ctx context.Context) ([]time.Duration, error) {
+		took, err := download(ctx, server.URL)
+		return []time.Duration{took / tokens}, err
+	}
+	took, err := compare(ctx, 20, stream, bare)
+	if err != nil {
+		return err
+	}
+	r.add(figure{name: "token from socket to event", unit: seconds, value: took[0], floor: took[1], goal: within(5e-6)})
+	r.add(figure{name: "allocations per token", unit: count, value: allocs, goal: within(12)})
+	return nil
+}
+
+// window is what happened between the first chunk of an answer and its last.
+type window struct {
+	chunks        int
+	first, last   time.Time
+	before, after runtime.MemStats
+}
+
+func (w *window) show(ev event.Event) {
+	if ev.Data.Kind() != event.KindChunk {
+		return
+	}
+	w.chunks++
+	switch w.chunks {
+	case 1:
+		runtime.ReadMemStats(&w.before)
+		w.first = time.Now()
+	case tokens:
+		w.last = time.Now()
+		runtime.ReadMemStats(&w.after)
+	}
+}
+
+func (w *window) took() time.Duration { return w.last.Sub(w.first) }
+
+func (w *window) allocs() float64 {
+	return float64(w.after.Mallocs-w.before.Mallocs) / (tokens - 1)
+}
+
+// download reads an answer of the server from the socket and throws it away.
+func download(ctx context.Context, url string) (time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	start := time.Now()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return time.Since(start), err
+}

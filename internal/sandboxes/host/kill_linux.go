@@ -1,0 +1,71 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// markScript begins every script: a limit on file locks, which the kernel does not enforce, and which children keep
+// whatever session or environment they give themselves. So they can all be found.
+func markScript(mark uint64) string { return fmt.Sprintf("ulimit -x %d; ", mark) }
+
+// killMarked kills all processes with marks from first to last until none is left, and the process group of leader (0 for
+// none). They are stopped first, lest they multiply faster than they are found.
+func killMarked(first, last uint64, leader int) {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if leader > 0 {
+			syscall.Kill(-leader, syscall.SIGKILL)
+		}
+		pids := marked(first, last)
+		if len(pids) == 0 {
+			return
+		}
+		for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+			for _, pid := range pids {
+				syscall.Kill(pid, sig)
+			}
+		}
+	}
+}
+
+func countMarked(mark uint64) int { return len(marked(mark, mark)) }
+
+func marked(first, last uint64) []int {
+	var out []int
+	files, _ := filepath.Glob("/proc/[0-9]*/limits")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if mark := parseMark(data); mark < first || mark > last || mark == 0 {
+			continue
+		}
+		pid, err := strconv.Atoi(strings.Split(file, "/")[2])
+		if err == nil && !isZombie(pid) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+func parseMark(data []byte) uint64 {
+	_, rest, _ := bytes.Cut(data, []byte("\nMax file locks "))
+	if f := bytes.Fields(rest); len(f) > 0 {
+		mark, _ := strconv.ParseUint(string(f[0]), 10, 64)
+		return mark
+	}
+	return 0
+}
+
+func isZombie(pid int) bool {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	i := bytes.LastIndexByte(stat, ')')
+	return i < 0 || len(stat) < i+3 || stat[i+2] == 'Z' || stat[i+2] == 'X'
+}

@@ -1,0 +1,255 @@
+// Package pool keeps the sandboxes of threads open between turns. A run acquires the sandbox of its thread on first use
+// and releases it at its end; the pool opens it, opens it anew when it died, and closes it when nobody has used it for
+// some time or when another thread needs the place.
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// Config adjusts a [Pool]. Only Provider is needed.
+type Config struct {
+	// Provider opens the sandboxes.
+	Provider sandbox.Provider
+	// IdleTimeout is how long a sandbox stays open after its last release. Default 10 minutes; negative closes at once.
+	IdleTimeout time.Duration
+	// Max is how many sandboxes are open at once. Default 64. When it is reached, the one that has been idle for the longest
+	// makes place; one in use never does, so Acquire waits when all are.
+	Max int
+}
+
+// Pool hands out sandboxes, one per [sandbox.Spec] ID. It is safe for concurrent use.
+type Pool struct {
+	cfg Config
+
+	mu      sync.Mutex
+	entries map[string]*entry
+	closed  bool
+	changed chan struct{} // closed and replaced whenever an Acquire that waits should look again
+	closing sync.WaitGroup
+}
+
+// entry is a sandbox in the pool. It goes from opening (box and err are nil) to open to closing, and is then removed.
+type entry struct {
+	spec   sandbox.Spec
+	box    *tracked
+	closed bool // closing has begun
+	users  int
+	since  time.Time // when the last user left
+	timer  *time.Timer
+}
+
+// New returns an empty pool.
+func New(cfg Config) *Pool {
+	cfg.IdleTimeout = cmp.Or(cfg.IdleTimeout, 10*time.Minute)
+	if cfg.Max <= 0 {
+		cfg.Max = 64
+	}
+	return &Pool{cfg: cfg, entries: map[string]*entry{}, changed: make(chan struct{})}
+}
+
+// Acquire returns the sandbox of spec.ID, which others may be using too, and a function that must be called when it is no
+// longer needed; calling that again does nothing. A sandbox that was opened with another spec is opened anew unless it
+// is in use. After Close the error is [sandbox.ErrClosed].
+func (p *Pool) Acquire(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, func(), error) {
+	for {
+		e, mine, wait, err := p.reserve(spec)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case mine:
+			return p.open(ctx, e)
+		case e != nil:
+			return e.box, p.releaser(e), nil
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, nil, fmt.Errorf("wait for a sandbox (at most %d are open at once): %w", p.cfg.Max, ctx.Err())
+		}
+	}
+}
+
+// reserve finds an open sandbox, or makes a place that the caller has to fill (mine), or says what to wait for.
+func (p *Pool) reserve(spec sandbox.Spec) (e *entry, mine bool, wait <-chan struct{}, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, nil, fmt.Errorf("acquire sandbox: pool is closed: %w", sandbox.ErrClosed)
+	}
+	e = p.entries[spec.ID]
+	if e == nil {
+		if len(p.entries) >= p.cfg.Max {
+			p.evict()
+			return nil, false, p.changed, nil
+		}
+		e = &entry{spec: spec, users: 1}
+		p.entries[spec.ID] = e
+		return e, true, nil, nil
+	}
+	if e.box == nil || e.closed {
+		return nil, false, p.changed, nil
+	}
+	if e.box.isDead() || e.users == 0 && !reflect.DeepEqual(e.spec, spec) {
+		p.shut(e)
+		return nil, false, p.changed, nil
+	}
+	e.users++
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	return e, false, nil, nil
+}
+
+func (p *Pool) open(ctx context.Context, e *entry) (sandbox.Sandbox, func(), error) {
+	box, err := p.cfg.Provider.Open(ctx, e.spec)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.wake()
+	if err != nil {
+		delete(p.entries, e.spec.ID)
+		return nil, nil, err
+	}
+	e.box = &tracked{Sandbox: box}
+	if p.closed {
+		p.shut(e)
+		return nil, nil, fmt.Errorf("acquire sandbox: pool is closed: %w", sandbox.ErrClosed)
+	}
+	return e.box, p.releaser(e), nil
+}
+
+func (p *Pool) releaser(e *entry) func() {
+	var once sync.Once
+	return func() { once.Do(func() { p.release(e) }) }
+}
+
+func (p *Pool) release(e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.users--
+	if e.users > 0 || e.closed {
+		return
+	}
+	if p.cfg.IdleTimeout < 0 {
+		p.shut(e)
+		return
+	}
+	e.since = time.Now()
+	e.timer = time.AfterFunc(p.cfg.IdleTimeout, func() { p.expire(e) })
+	p.wake()
+}
+
+// expire closes a sandbox that is still idle; one that was used again since gets another timer at its release.
+func (p *Pool) expire(e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.users == 0 && !e.closed && time.Since(e.since) >= p.cfg.IdleTimeout {
+		p.shut(e)
+	}
+}
+
+// evict makes place by closing the sandbox that is idle for the longest, if a place is not becoming free already.
+func (p *Pool) evict() {
+	var oldest *entry
+	for _, e := range p.entries {
+		switch {
+		case e.closed:
+			return
+		case e.users > 0:
+		case oldest == nil || e.since.Before(oldest.since):
+			oldest = e
+		}
+	}
+	if oldest != nil {
+		p.shut(oldest)
+	}
+}
+
+// shut closes a sandbox in the background. Until that is done its place counts and its id cannot be opened again.
+// The lock is held.
+func (p *Pool) shut(e *entry) {
+	if e.closed {
+		return
+	}
+	e.closed = true
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	p.closing.Go(func() {
+		e.box.Close()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.entries, e.spec.ID)
+		p.wake()
+	})
+}
+
+func (p *Pool) wake() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Close closes all sandboxes, also those in use, and waits until they are gone. Closing twice is fine.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	for _, e := range p.entries {
+		if e.box != nil {
+			p.shut(e)
+		}
+	}
+	p.wake()
+	for len(p.entries) > 0 {
+		changed := p.changed
+		p.mu.Unlock()
+		<-changed
+		p.mu.Lock()
+	}
+	p.mu.Unlock()
+	p.closing.Wait()
+	return nil
+}
+
+// tracked notices the death of a sandbox.
+type tracked struct {
+	sandbox.Sandbox
+	dead atomic.Bool
+}
+
+// mortal is a sandbox that can say that it died before anybody tries to run something.
+type mortal interface{ Done() <-chan struct{} }
+
+func (t *tracked) isDead() bool {
+	if m, ok := t.Sandbox.(mortal); ok {
+		select {
+		case <-m.Done():
+			return true
+		default:
+		}
+	}
+	return t.dead.Load()
+}
+
+// Run implements [sandbox.Sandbox].
+func (t *tracked) Run(ctx context.Context, cmd sandbox.Command) (sandbox.Result, error) {
+	res, err := t.Sandbox.Run(ctx, cmd)
+	if errors.Is(err, sandbox.ErrClosed) {
+		t.dead.Store(true)
+	}
+	return res, err
+}
+
+// Close implements [sandbox.Sandbox]; the next Acquire opens a new one.
+func (t *tracked) Close() error {
+	t.dead.Store(true)
+	return t.Sandbox.Close()
+}

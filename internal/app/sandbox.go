@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func openSandbox(ctx context.Context, cfg *config.Config) box {
 		b.provider = &host.Provider{}
 		b.notes = append(b.notes, "the sandbox is \"host\": commands are NOT isolated and run as you, on this machine")
 	default:
-		b.provider = bwrap.New(bwrap.Config{})
+		b.provider = bwrap.New(bwrap.Config{RuntimeDir: runtimeDir()})
 	}
 	b.name, b.isolated = b.provider.Name(), b.provider.Isolated()
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -59,6 +60,16 @@ func openSandbox(ctx context.Context, cfg *config.Config) box {
 		b.programs = strings.Join(lister.Programs(ctx), ", ")
 	}
 	return b
+}
+
+// runtimeDir is where sandboxes keep their sockets and small files. A sandbox of root runs as another user, who must be
+// able to walk there, which a private temporary folder would not let it. Empty means the temporary folder.
+func runtimeDir() string {
+	const dir = "/run/pudu"
+	if os.Geteuid() != 0 || os.MkdirAll(dir, 0o711) != nil {
+		return ""
+	}
+	return dir
 }
 
 // owner is who must own the files that the server makes for a thread.

@@ -1,9 +1,15 @@
 package app_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -15,19 +21,61 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the program as a user does: each file of testdata/script is one session, with the real sandbox and
-// the real store. Only the model is scripted.
+// the real store. Only the model is scripted, or a server that answers with the status in its path.
 func TestScripts(t *testing.T) {
+	models := httptest.NewServer(http.HandlerFunc(serveModel))
+	t.Cleanup(models.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			env.Setenv("PUDU_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("OLLAMA_HOST", "127.0.0.1:9") // nothing listens there
+			for _, status := range []int{200, 401, 404, 429, 500} {
+				env.Setenv(fmt.Sprintf("URL_%d", status), fmt.Sprintf("%s/%d/v1", models.URL, status))
+			}
 			return os.MkdirAll(home, 0o755)
 		},
 	})
+}
+
+// serveModel is a chat-completions server: /401/v1/... answers with status 401, /200/v1/... with a short stream.
+func serveModel(w http.ResponseWriter, r *http.Request) {
+	status, err := strconv.Atoi(strings.Split(r.URL.Path, "/")[1])
+	if err != nil {
+		status = http.StatusNotFound
+	}
+	if status != http.StatusOK {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":{"message":"answer with status %d","type":"test"}}`, status)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, data := range []string{
+		`{"choices":[{"index":0,"delta":{"role":"assistant","content":"good "}}]}`,
+		`{"choices":[{"index":0,"delta":{"content":"answer"},"finish_reason":"stop"}]}`,
+		`[DONE]`,
+	} {
+		fmt.Fprintf(w, "data: %s\n\n", data)
+	}
+}
+
+// waitFile waits until a file exists.
+func waitFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfile FILE")
+	}
+	path := ts.MkAbs(args[0])
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s did not appear", path)
 }

@@ -94,7 +94,7 @@ type IO struct {
 	InTTY, OutTTY, ErrTTY bool
 	// Plain asks for no colours and no moving lines on a terminal.
 	Plain bool
-	// Width of the terminal in columns; 0 means 80.
+	// Width of the terminal in columns; 0 means 100.
 	Width int
 	// Secret reads a line without showing it; nil reads it like any other.
 	Secret func() (string, error)

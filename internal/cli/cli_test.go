@@ -118,8 +118,8 @@ func TestWatcherKeepsStandardOutputForTheAnswer(t *testing.T) {
 		t.Errorf("standard output is %q", out)
 	}
 	want := "hm\n" +
-		"✓ bash ls -l wc                      0.4 s  3 files\n" +
-		"✗ read_file                                 no such file\n" +
+		"✓ bash ls -l wc                              0.4 s  3 files\n" +
+		"✗ read_file                                         no such file\n" +
 		"… model: busy; next try in 2.0 s (2 of 3)\n"
 	if d := cmp.Diff(want, errs); d != "" {
 		t.Errorf("standard error (-want +got):\n%s", d)

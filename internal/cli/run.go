@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,17 +180,22 @@ func (t *turn) prepare(task string) error {
 		return usageError("thread %q: %w", t.thread, err)
 	}
 	defer files.Close()
-	t.input = message.New(message.Human, task)
-	if t.session.Scripted {
-		t.input = message.New(message.Human, t.session.Demo.Task)
-		return t.attach(files, t.session.Demo.Name, t.session.Demo.File)
-	}
+	uploads := make(map[string][]byte, len(t.flags.files))
 	for _, path := range t.flags.files {
-		raw, err := readUpload(path)
-		if err != nil {
+		name := filepath.Base(path)
+		if _, twice := uploads[name]; twice {
+			return usageError("--file %s: two files are named %s; rename one", path, name)
+		}
+		if uploads[name], err = readUpload(path); err != nil {
 			return err
 		}
-		if err := t.attach(files, filepath.Base(path), raw); err != nil {
+	}
+	if t.session.Scripted {
+		task, uploads = t.session.Demo.Task, map[string][]byte{t.session.Demo.Name: t.session.Demo.File}
+	}
+	t.input = message.New(message.Human, task)
+	for _, name := range slices.Sorted(maps.Keys(uploads)) {
+		if err := t.attach(files, name, uploads[name]); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -50,7 +51,7 @@ func newWatcher(stdio IO, asJSON bool) *watcher {
 		stop: make(chan struct{}),
 	}
 	if w.width <= 0 {
-		w.width = 80
+		w.width = 100
 	}
 	if stdio.ErrTTY && !stdio.Plain && !asJSON {
 		w.ticker = time.NewTicker(200 * time.Millisecond)
@@ -170,8 +171,9 @@ func (w *watcher) end(d event.ToolEnd) {
 	if d.Millis > 0 {
 		took = duration(time.Duration(d.Millis) * time.Millisecond)
 	}
-	room := max(w.width-50, 20)
-	fmt.Fprintf(w.io.Err, "%s %-32s %7s  %s\n", mark, clip(what, 32), took, w.look.dim(clip(inert.Line(d.Summary), room)))
+	room := max(w.width*2/5, 24)
+	rest := max(w.width-room-14, 20)
+	fmt.Fprintf(w.io.Err, "%s %-*s %7s  %s\n", mark, room, clip(what, room), took, w.look.dim(clip(inert.Line(d.Summary), rest)))
 	w.draw()
 }
 
@@ -214,13 +216,17 @@ func callLine(s event.ToolStart) string {
 			continue
 		}
 		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			text = strings.Trim(string(raw), "[]")
+		var list []string
+		if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &list) == nil {
+			text = strings.Join(list, ", ")
 		}
-		return s.Tool + " " + inert.Line(text)
+		return s.Tool + " " + shortPaths.Replace(inert.Line(text))
 	}
 	return s.Tool
 }
+
+// shortPaths leaves out what the paths of a thread have in common.
+var shortPaths = strings.NewReplacer(sandbox.Outputs+"/", "", sandbox.UserData+"/", "")
 
 // animate redraws the progress line.
 func (w *watcher) animate() {
@@ -248,7 +254,7 @@ func (w *watcher) draw() {
 	if n := len(w.running) - 1; n > 0 {
 		more = fmt.Sprintf(" (+%d)", n)
 	}
-	line := fmt.Sprintf("· %s%s  %s  %s", clip(callLine(w.calls[id]), 32), more, duration(time.Since(w.since[id])), w.progress[id])
+	line := fmt.Sprintf("· %s%s  %s  %s", clip(callLine(w.calls[id]), w.width*2/5), more, duration(time.Since(w.since[id])), w.progress[id])
 	w.clear()
 	fmt.Fprint(w.io.Err, w.look.dim(clip(line, w.width-1)))
 	w.drawn = true

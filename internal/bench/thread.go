@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/message"
+)
+
+const (
+	longTurns               = 2000
+	shortTurns              = 20
+	turnBytes               = 2 << 10 // a question and its answer
+	longThread, shortThread = "long", "short"
+)
+
+// measureThread measures what a long conversation costs: on disk, to load, and for one more step.
+func measureThread(ctx context.Context, e env, r *report) (err error) {
+	dir := filepath.Join(e.dir, "thread")
+	p := newProse(5)
+	size, err := written(ctx, dir, func(st *sqlstore.Store) error { return writeThreads(ctx, st, p) })
+	if err != nil {
+		return err
+	}
+	r.add(figure{name: "2,000 turns of 2 KiB on disk, beside their text", unit: bytes,
+		value: float64(size), floor: (longTurns + shortTurns) * turnBytes, goal: sized(20 << 20)})
+	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if err := measureLoad(ctx, st, dir, r); err != nil {
+		return err
+	}
+	return measureMore(ctx, st, r)
+}
+
+func writeThreads(ctx context.Context, st *sqlstore.Store, p prose) error {
+	a, err := newAgent(newRobot(0, p, turnBytes/2), p, 0)
+	if err != nil {
+		return err
+	}
+	manager := newManager(st, a)
+	for i := range longTurns + shortTurns {
+		thread := longThread
+		if i < shortTurns {
+			thread = shortThread
+		}
+		if err := turn(ctx, manager, thread, unseen, message.New(message.Human, p.text(turnBytes/2))); err != nil {
+			return fmt.Errorf("turn %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// measureLoad loads the newest state with all its messages, as each run does before its first step. The floor is
+// reading a file of that size.
+func measureLoad(ctx context.Context, st *sqlstore.Store, dir string, r *report) error {
+	a, err := newAgent(&robot{}, newProse(0), 0)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	load := timed(5, func(ctx context.Context) error {
+		cp, err := st.Checkpoint(ctx, a.Schema(), longThread, "")
+		if err != nil {
+			return err
+		}
+		if n := len(agent.Messages.Get(cp.State)); n != 2*longTurns {
+			return fmt.Errorf("%d messages were loaded", n)
+		}
+		if text == nil {
+			text, err = cp.State.AppendSnapshot(nil)
+		}
+		return err
+	})
+	plain := filepath.Join(dir, "plain")
+	if _, err := load(ctx); err != nil {
+		return err
+	}
+	if err := os.WriteFile(plain, text, 0o600); err != nil {
+		return err
+	}
+	read := timed(5, func(context.Context) error {
+		_, err := os.ReadFile(plain)
+		return err
+	})
+	took, err := compare(ctx, 5, load, read)
+	if err != nil {
+		return err
+	}
+	r.add(figure{name: "load its newest state, beside reading a file", unit: seconds, value: took[0], floor: took[1], goal: within(5e-3)})
+	return os.Remove(plain)
+}
+
+// measureMore compares one more step, and one more turn, of the long thread with those of the short one.
+func measureMore(ctx context.Context, st *sqlstore.Store, r *report) error {
+	const steps = 10
+	p := newProse(6)
+	bot := newRobot(steps, p, 70)
+	a, err := newAgent(bot, p, loopMiddlewares)
+	if err != nil {
+		return err
+	}
+	manager := newManager(st, a)
+	more := func(thread string) (step side, first *[]time.Duration) {
+		first = new([]time.Duration)
+		return func(ctx context.Context) ([]time.Duration, error) {
+			bot.gaps()
+			start := time.Now()
+			err := turn(ctx, manager, thread, unseen, message.New(message.Human, "go on"))
+			if len(bot.called) > 0 {
+				*first = append(*first, bot.called[0].Sub(start))
+			}
+			return bot.gaps(), err
+		}, first
+	}
+	long, longFirst := more(longThread)
+	short, shortFirst := more(shortThread)
+	took, err := compare(ctx, 20, long, short)
+	if err != nil {
+		return err
+	}
+	r.add(figure{name: "one more step at 2,000 turns beside one at 20", unit: seconds, value: took[0], floor: took[1], goal: atMost(3)})
+	r.add(figure{name: "from request to first model call, likewise", unit: seconds,
+		value: median(*longFirst).Seconds(), floor: median(*shortFirst).Seconds()})
+	return nil
+}

@@ -19,6 +19,9 @@ type AnyChannel interface {
 	apply(old cell, w write) (cell, error)
 	// decodeWrite reads the value of a stored write.
 	decodeWrite(op Op, raw json.RawMessage) (write, error)
+	// replay returns the cell after stored writes, one at least. It makes what decodeWrite and apply make of them, but
+	// decodes as little as it can now; the rest, and its errors, come on first use.
+	replay(old cell, writes []storedWrite) (cell, error)
 }
 
 // Channel is a channel of one value of type T. T must survive encoding/json.
@@ -111,6 +114,40 @@ func (c *Channel[T]) decodeWrite(op Op, raw json.RawMessage) (write, error) {
 		return write{}, fmt.Errorf("channel %q: %w", c.name, err)
 	}
 	return write{ch: c, op: op, val: v, enc: rawOf(raw)}, nil
+}
+
+func (c *Channel[T]) replay(old cell, writes []storedWrite) (cell, error) {
+	from := 0 // the last write that needs nothing of what was before
+	for i, w := range writes {
+		switch w.op {
+		case OpPut:
+			if c.reduce != nil {
+				continue
+			}
+		case OpOverwrite, OpDelete:
+		default:
+			return nil, errNoOp(c, w.op)
+		}
+		from, old = i+1, nil
+		if w.op != OpDelete {
+			old = &value[T]{lazy: rawOf(w.raw)}
+		}
+	}
+	return replayNow(c, old, writes[from:])
+}
+
+// replayNow decodes and applies the writes one by one.
+func replayNow(c AnyChannel, old cell, writes []storedWrite) (cell, error) {
+	for _, s := range writes {
+		w, err := c.decodeWrite(s.op, s.raw)
+		if err == nil {
+			old, err = c.apply(old, w)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("replay %s: %w", s.op, err)
+		}
+	}
+	return old, nil
 }
 
 func errNoOp(ch AnyChannel, op Op) error {

@@ -108,7 +108,28 @@ func (c *LogChannel[T]) load(enc encoded) (cell, error) {
 	if err != nil {
 		return nil, fmt.Errorf("channel %q: %w", c.name, err)
 	}
-	return &logCell[T]{loaded: items, id: c.id}, nil
+	return &logCell[T]{lazy: &lazyLog[T]{ch: c, items: items}}, nil
+}
+
+func (c *LogChannel[T]) replay(old cell, writes []storedWrite) (cell, error) {
+	from := 0
+	for i, w := range writes {
+		switch w.op {
+		case OpReset: // needs nothing of what was before
+			from, old = i, nil
+		case OpAppend, OpReplace, OpRemove:
+		default:
+			return nil, errNoOp(c, w.op)
+		}
+		if w.raw[0] != '[' {
+			return nil, errNoList(c, w.raw)
+		}
+	}
+	base, err := c.cell(old)
+	if err != nil {
+		return nil, err
+	}
+	return &logCell[T]{lazy: &lazyLog[T]{ch: c, base: base, writes: writes[from:]}}, nil
 }
 
 func (c *LogChannel[T]) decodeWrite(op Op, raw json.RawMessage) (write, error) {

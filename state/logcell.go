@@ -12,30 +12,56 @@ type logCell[T any] struct {
 	entries []*entry[T]
 	vals    []T
 
-	loaded [][]byte // not yet decoded
-	id     func(T) string
-	once   sync.Once
-	err    error
+	lazy *lazyLog[T] // nil when entries and vals were there from the start
+	once sync.Once
+	err  error
 
 	spineOnce sync.Once
 	spine     *spine // nil before the first write
 }
 
+// lazyLog is a log that is not decoded yet: items, or what another cell has, and the writes to be made on them.
+type lazyLog[T any] struct {
+	ch     *LogChannel[T]
+	items  [][]byte
+	base   *logCell[T] // nil: items
+	writes []storedWrite
+}
+
 func (l *logCell[T]) get() ([]T, error) {
 	l.once.Do(func() {
-		if l.loaded == nil {
+		if l.lazy == nil {
 			return
 		}
-		if l.entries, l.err = decodeEntries(l.loaded, l.id); l.err != nil {
+		made, err := l.lazy.decode()
+		if err != nil {
+			l.err = err
 			return
 		}
-		l.vals = make([]T, len(l.entries))
-		for i, e := range l.entries {
-			l.vals[i] = e.val
-		}
+		l.entries, l.vals, l.spine = made.entries, made.vals, made.spine
+		l.lazy.base, l.lazy.writes = nil, nil
 	})
 	// Without room at the end: a caller's append must not write into the array that other states share.
 	return slices.Clip(l.vals), l.err
+}
+
+func (z *lazyLog[T]) decode() (*logCell[T], error) {
+	made := z.base
+	if made == nil {
+		entries, err := decodeEntries(z.items, z.ch.id)
+		if err != nil {
+			return nil, err
+		}
+		made = &logCell[T]{entries: entries, vals: make([]T, len(entries))}
+		for i, e := range entries {
+			made.vals[i] = e.val
+		}
+	}
+	after, err := replayNow(z.ch, made, z.writes)
+	if err != nil {
+		return nil, err
+	}
+	return after.(*logCell[T]), nil
 }
 
 func (l *logCell[T]) check() error {
@@ -44,8 +70,11 @@ func (l *logCell[T]) check() error {
 }
 
 func (l *logCell[T]) encode() (encoded, error) {
-	if l.loaded != nil {
-		return encoded{items: l.loaded}, nil
+	if l.lazy != nil && l.lazy.items != nil {
+		return encoded{items: l.lazy.items}, nil
+	}
+	if _, err := l.get(); err != nil {
+		return encoded{}, err
 	}
 	items := make([][]byte, len(l.entries))
 	for i, e := range l.entries {

@@ -37,7 +37,7 @@ func (p passthrough) apply(old cell, w write) (cell, error) {
 
 // join puts the items behind those of old.
 func (p passthrough) join(old cell, raw []byte) (cell, error) {
-	var before [][]byte
+	before := [][]byte{} // not nil: no items are a list too
 	if old != nil {
 		enc, err := old.encode()
 		if err == nil {
@@ -51,7 +51,43 @@ func (p passthrough) join(old cell, raw []byte) (cell, error) {
 	if err != nil {
 		return nil, fmt.Errorf("channel %q: %w", p, err)
 	}
-	return p.load(encoded{items: slices.Concat(before, items)})
+	return p.load(encoded{items: append(slices.Clip(before), items...)})
+}
+
+// replay joins the lists of appends that follow each other at once: one by one, each would copy all that was before.
+func (p passthrough) replay(old cell, writes []storedWrite) (cell, error) {
+	for len(writes) > 0 {
+		n := 1
+		raw := writes[0].raw
+		if writes[0].op == OpAppend {
+			raw, n = joinAppends(writes)
+		}
+		next, err := replayNow(p, old, []storedWrite{{op: writes[0].op, raw: raw}})
+		if err != nil {
+			return nil, err
+		}
+		old, writes = next, writes[n:]
+	}
+	return old, nil
+}
+
+// joinAppends makes one list of the appends that writes begins with, and returns how many they are.
+func joinAppends(writes []storedWrite) (list json.RawMessage, n int) {
+	items := [][]byte{} // not nil: no items are a list too
+	for n < len(writes) && writes[n].op == OpAppend {
+		raws, ok := rawjson.Elements(writes[n].raw)
+		if !ok { // the caller is to refuse it
+			break
+		}
+		for _, raw := range raws {
+			items = append(items, raw)
+		}
+		n++
+	}
+	if n < 2 {
+		return writes[0].raw, 1
+	}
+	return encoded{items: items}.json(), n
 }
 
 func (p passthrough) decodeWrite(op Op, raw json.RawMessage) (write, error) {

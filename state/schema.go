@@ -66,21 +66,13 @@ func (s Schema) load(each func(func(string, encoded) error) error) (State, error
 
 // DecodeUpdate reads the stored form of an update. Every value of a declared channel is decoded and checked.
 func (s Schema) DecodeUpdate(raw []byte) (Update, error) {
-	var writes []struct {
-		C  string          `json:"c"`
-		Op Op              `json:"op"`
-		V  json.RawMessage `json:"v"`
-	}
-	if err := json.Unmarshal(raw, &writes); err != nil {
-		return nil, fmt.Errorf("decode update: %w", err)
+	writes, err := decodeWrites(raw)
+	if err != nil {
+		return nil, err
 	}
 	u := make(Update, len(writes))
 	for i, w := range writes {
-		if w.C == "" || len(w.V) == 0 {
-			return nil, fmt.Errorf("decode update: write %d has no channel or no value", i)
-		}
-		var err error
-		if u[i], err = s.channel(w.C).decodeWrite(w.Op, w.V); err != nil {
+		if u[i], err = s.channel(w.channel).decodeWrite(w.op, w.raw); err != nil {
 			return nil, fmt.Errorf("decode update: write %d: %w", i, err)
 		}
 	}

@@ -8,7 +8,8 @@
 // There are three kinds of channel: [LastValue], [Reduced] (a pure reducer merges updates) and [Log] (a list of
 // identified items that changes by operations). State is an immutable value: Apply returns the next one. Updates and
 // values have a JSON form, which is what the store keeps and what clients see; a value is encoded once and decoded
-// on first use, and a channel that nobody declared passes through untouched.
+// on first use, and a channel that nobody declared passes through untouched. [Schema.LoadSnapshot] and [State.Replay]
+// read a state back from what is stored.
 package state
 
 import (
@@ -25,6 +26,9 @@ import (
 type State struct {
 	cells map[string]cell
 	chans map[string]AnyChannel
+	// mixed: some value was written by another channel than chans has, or before that was declared. Read back from its
+	// stored form by one schema, it may be another value.
+	mixed bool
 }
 
 // Apply returns the state after the update and the names of the channels that it wrote, in order of first write.
@@ -33,7 +37,7 @@ func (s State) Apply(u Update) (next State, changed []string, err error) {
 	if len(u) == 0 {
 		return s, nil, nil
 	}
-	next = State{cells: maps.Clone(s.cells), chans: s.chans}
+	next = State{cells: maps.Clone(s.cells), chans: s.chans, mixed: s.mixed}
 	if next.cells == nil {
 		next.cells = make(map[string]cell, len(u))
 	}
@@ -42,6 +46,7 @@ func (s State) Apply(u Update) (next State, changed []string, err error) {
 		if w, err = next.typed(w); err != nil {
 			return s, nil, err
 		}
+		next.mixed = next.mixed || next.mixes(w.ch)
 		c, err := w.ch.apply(next.cells[name], w)
 		if err != nil {
 			return s, nil, err
@@ -72,6 +77,15 @@ func (s *State) typed(w write) (write, error) {
 	return ch.decodeWrite(w.op, raw)
 }
 
+// mixes reports whether a write by ch makes s mixed.
+func (s State) mixes(ch AnyChannel) bool {
+	if _, undeclared := ch.(passthrough); undeclared {
+		return false
+	}
+	known := s.chans[ch.Name()]
+	return known != ch && (known != nil || s.Has(ch.Name()))
+}
+
 // declare remembers a declared channel, copying the shared map when it is new.
 func (s *State) declare(shared map[string]AnyChannel, ch AnyChannel) {
 	if _, undeclared := ch.(passthrough); undeclared || s.chans[ch.Name()] != nil {
@@ -84,6 +98,20 @@ func (s *State) declare(shared map[string]AnyChannel, ch AnyChannel) {
 		s.chans = make(map[string]AnyChannel)
 	}
 	s.chans[ch.Name()] = ch
+}
+
+// ReadBy reports whether s is what the schema reads back from the stored form of s, channel by channel: then it can take
+// the place of a state that was loaded. It returns s with exactly the channels that the schema declares.
+func (s State) ReadBy(schema Schema) (State, bool) {
+	if s.mixed {
+		return State{}, false
+	}
+	for name := range s.cells {
+		if s.chans[name] != schema[name] {
+			return State{}, false
+		}
+	}
+	return State{cells: s.cells, chans: maps.Clone(schema)}, true
 }
 
 // Has reports whether the channel has a value.

@@ -133,6 +133,8 @@ func TestUndeclaredLog(t *testing.T) {
 	diff(t, "read as a log", []item{{ID: "a"}, {ID: "b"}}, logCh.Get(next))
 	next = apply(t, State{}, decode(`[{"c":"log","op":"append","v":[{"id":"c"}]}]`))
 	diff(t, "append to nothing", []item{{ID: "c"}}, logCh.Get(next))
+	next = apply(t, State{}, decode(`[{"c":"log","op":"append","v":[]}]`))
+	diff(t, "append nothing to nothing", map[string]string{"log": `[]`}, values(t, next))
 	next = apply(t, s, decode(`[{"c":"log","op":"reset","v":[]}]`))
 	diff(t, "after reset", map[string]string{"log": `[]`}, values(t, next))
 	_, _, err = s.Apply(decode(`[{"c":"log","op":"remove","v":["a"]}]`))

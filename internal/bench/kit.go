@@ -12,7 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/internal/runs"
-	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/tool"
@@ -121,7 +121,7 @@ func newAgent(m model.ChatModel, p prose, middlewares int) (*agent.Agent, error)
 }
 
 // newManager makes a manager of runs whose every run uses the agent.
-func newManager(st *sqlstore.Store, a *agent.Agent) *runs.Manager {
+func newManager(st store.Store, a *agent.Agent) *runs.Manager {
 	return runs.NewManager(runs.Config{Store: st, Owner: "bench", Build: func(context.Context, runs.Job) (runs.Built, error) {
 		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 	}})

@@ -6,12 +6,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"regexp"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 )
 
@@ -27,6 +29,7 @@ func run(ctx context.Context) int {
 	only := flag.String("only", ".", "measure only the groups whose name matches the regular `expression`: "+names())
 	pudu := flag.String("pudu", "bin/pudu", "the program to start, a `file`")
 	dir := flag.String("dir", "bin", "the `folder` for temporary data; its file system decides what an fsync costs")
+	profile := flag.String("cpuprofile", "", "write a CPU profile to the `file`")
 	flag.Parse()
 	selected, err := regexp.Compile(*only)
 	if err != nil {
@@ -40,6 +43,13 @@ func run(ctx context.Context) int {
 		return failed("make folder", err)
 	}
 	defer os.RemoveAll(tmp)
+	if *profile != "" {
+		stop, err := startProfile(*profile)
+		if err != nil {
+			return failed("write profile", err)
+		}
+		defer stop()
+	}
 	fmt.Printf("%s %s/%s, %d cores\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	r := &report{out: os.Stdout}
 	for _, g := range groups() {
@@ -56,6 +66,23 @@ func run(ctx context.Context) int {
 		return 1
 	}
 	return 0
+}
+
+// startProfile profiles until stop is called.
+func startProfile(file string) (stop func(), err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			failed("write profile", err)
+		}
+	}, nil
 }
 
 func failed(what string, err error) int {

@@ -13,6 +13,9 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
+// python is the same program on both sides; the one in the PATH may be a wrapper.
+const python = "/usr/bin/python3"
+
 // measureSandbox compares commands in a sandbox with starting the same program without one.
 func measureSandbox(ctx context.Context, e env, r *report) (err error) {
 	provider := bwrap.New(bwrap.Config{})
@@ -31,7 +34,7 @@ func measureSandbox(ctx context.Context, e env, r *report) (err error) {
 	}
 	defer func() { err = errors.Join(err, warm.Close()) }()
 	took, err := compare(ctx, 30, place.cold, timed(5, command(warm, "true")), timed(5, bare("/bin/true")),
-		timed(1, command(warm, "python3 -c pass")), timed(1, bare("python3", "-c", "pass")))
+		timed(1, command(warm, python+" -c pass")), timed(1, bare(python, "-c", "pass")))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"charm.land/glamour/v2"
+
+	"github.com/pudu-ai/pudu/internal/inert"
 )
 
 // blocks cuts streamed Markdown into blocks that can be rendered one by one: at blank lines outside code fences.
@@ -70,5 +72,13 @@ func markdown(block string, width int, plain bool) string {
 	if err != nil {
 		return block
 	}
-	return strings.Trim(out, "\n") + "\n\n"
+	lines := strings.Split(out, "\n")
+	blank := func(line string) bool { return strings.TrimSpace(inert.Text(line)) == "" }
+	for len(lines) > 0 && blank(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && blank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines, "\n") + "\n\n"
 }

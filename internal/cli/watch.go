@@ -29,7 +29,7 @@ type watcher struct {
 
 	mu       sync.Mutex
 	started  time.Time
-	section  string // what the last bytes on the terminal were: "", "reasoning", "text"
+	section  string // what the last bytes on the terminal were: "", "reasoning", "text", "tools"
 	text     blocks
 	message  string // id of the message whose text is shown
 	streamed bool   // some text of it was shown
@@ -114,6 +114,9 @@ func (w *watcher) printBlock(b string) {
 		return
 	}
 	w.clear()
+	if w.section == "tools" {
+		fmt.Fprintln(w.io.Out)
+	}
 	w.enter("text")
 	fmt.Fprint(w.io.Out, markdown(b, w.width, w.io.Plain))
 }
@@ -130,7 +133,9 @@ func (w *watcher) endText() {
 	if rest := w.text.rest(); strings.TrimSpace(rest) != "" {
 		w.printBlock(rest)
 	}
-	w.enter("")
+	if w.section == "reasoning" {
+		w.enter("")
+	}
 }
 
 func (w *watcher) discard(d event.Discard) {
@@ -173,6 +178,7 @@ func (w *watcher) end(d event.ToolEnd) {
 	}
 	room := max(w.width*2/5, 24)
 	rest := max(w.width-room-14, 20)
+	w.enter("tools")
 	fmt.Fprintf(w.io.Err, "%s %-*s %7s  %s\n", mark, room, clip(what, room), took, w.look.dim(clip(inert.Line(d.Summary), rest)))
 	w.draw()
 }

@@ -66,7 +66,7 @@ func TestAppendRawRepairsUTF8(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `[]`, ` { "a" : [1 , {"b":"]}"}] , "a":null,"\u0041\ud83e\udd8c":"x\\\"y"} `, `["\ud800","\ud800\u0041","\udc00\ud800",-1.5e3,true]`,
-		`"a\/b\b\f\n\r\t\u12aB"`, "\"\xff\xc3\"", `{"a"`, `["`, `"\`, `"\u12`, `[,]`, `{"a":}`, `[}`, `"\ud800\u"`,
+		`"a\/b\b\f\n\r\t\u12aB"`, "\"\xff\xc3\"", `{"a"`, `["`, `"\`, `"\u12`, `"\"`, `["a\\","\"\\\"b","\\\\"]`, `[,]`, `{"a":}`, `[}`, `"\ud800\u"`,
 	} {
 		f.Add(s)
 	}
@@ -74,6 +74,9 @@ func FuzzRead(f *testing.F) {
 		members, isObject := Members([]byte(s))
 		elements, isArray := Elements([]byte(s))
 		text, isString := String([]byte(strings.Trim(s, " \n\r\t")))
+		if value, rest := Value([]byte(s)); string(value)+string(rest) != s {
+			t.Fatalf("%q was cut into %q and %q", s, value, rest)
+		}
 		if !json.Valid([]byte(s)) {
 			return
 		}
@@ -94,6 +97,11 @@ func FuzzRead(f *testing.F) {
 		}
 		if d := cmp.Diff(wantElements, elements); isArray && d != "" {
 			t.Error(d)
+		}
+		start := strings.TrimLeft(s, " \n\r\t")
+		value, rest := Value([]byte(start + ",7"))
+		if got, want := string(value), strings.TrimRight(start, " \n\r\t"); got != want || string(value)+string(rest) != start+",7" {
+			t.Errorf("value %q, want %q; rest %q", got, want, rest)
 		}
 		if isString && text != *wantText {
 			t.Errorf("text %q, want %q", text, *wantText)

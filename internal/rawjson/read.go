@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"unicode/utf16"
@@ -50,6 +51,12 @@ func Elements(raw []byte) ([]json.RawMessage, bool) {
 	return out, true
 }
 
+// Value takes the value that raw begins with, and what comes behind it. A value of no bytes means that there is none.
+func Value(raw []byte) (value, rest []byte) {
+	end := skipValue(raw, 0)
+	return raw[:end:end], raw[end:]
+}
+
 func skipSpace(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r') {
 		i++
@@ -65,15 +72,23 @@ func skipComma(raw []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that begins at i.
+// skipString returns the index behind the string that begins at i. Strings are most of what is skipped, so it leaps from
+// one quote or escape to the next.
 func skipString(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	i++
+	for quote := -1; i < len(raw); {
+		if quote < i { // none was looked for yet, or the one found was escaped
+			n := bytes.IndexByte(raw[i:], '"')
+			if n < 0 {
+				return len(raw)
+			}
+			quote = i + n
 		}
+		n := bytes.IndexByte(raw[i:quote], '\\')
+		if n < 0 {
+			return quote + 1
+		}
+		i += n + 2
 	}
 	return len(raw)
 }

@@ -12,16 +12,21 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// writeTimeout bounds one commit.
-const writeTimeout = 30 * time.Second
+const (
+	// writeTimeout bounds one commit.
+	writeTimeout = 30 * time.Second
+	// linger is how long an event that nobody waits for is held back, so that it can share the commit of what follows.
+	// Most are the intent of a quick tool, whose result follows at once.
+	linger = 2 * time.Millisecond
+)
 
 // recorder writes the events of one attempt of a run. It numbers them in the order in which they come and shows them in
 // that order: a live event at once, unless a durable one before it is not committed yet.
 //
 //	emit, commit -> queue -> committer: one store.Commit for all that can go together -> shown, in order
 //
-// The committer is a goroutine that lives while there is something to commit. emit waits for nobody; commit waits for
-// the committer.
+// The committer is a goroutine that lives while there is something to commit. emit waits for nobody, and its events wait
+// a moment for company; commit waits for the committer.
 type recorder struct {
 	store store.Store
 	fence store.Fence
@@ -35,6 +40,7 @@ type recorder struct {
 	first      map[string]int64 // number of the first chunk of each message being streamed
 	queue      []*write
 	committing bool // the committer lives
+	delayed    *time.Timer
 	showing    bool // somebody hands events to show
 	shown      *sync.Cond
 	lost       error // a commit failed: nothing more is written or shown
@@ -91,6 +97,9 @@ func (r *recorder) end(end event.Run) error {
 	for r.showing {
 		r.shown.Wait()
 	}
+	if r.delayed != nil {
+		r.delayed.Stop() // it would find nothing
+	}
 	return nil
 }
 
@@ -145,9 +154,28 @@ func (r *recorder) enqueue(w *write, events []agent.Emitted) {
 		r.spent = w.step.Usage
 	}
 	r.queue = append(r.queue, w)
+	if w.done != nil {
+		r.startCommitter()
+	} else if r.delayed == nil {
+		r.delayed = time.AfterFunc(linger, r.commitDelayed)
+	}
+}
+
+// startCommitter makes sure that the committer lives. r.mu is held.
+func (r *recorder) startCommitter() {
 	if !r.committing {
 		r.committing = true
 		go r.committer()
+	}
+}
+
+// commitDelayed commits the events that have found no company, if they are still there.
+func (r *recorder) commitDelayed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.delayed = nil
+	if len(r.queue) > 0 {
+		r.startCommitter()
 	}
 }
 

@@ -37,7 +37,7 @@ func benchOpen(b *testing.B, p *Provider) sandbox.Sandbox {
 
 func benchRun(b *testing.B, box sandbox.Sandbox, script string) {
 	b.Helper()
-	if res, err := box.Run(b.Context(), sandbox.Command{Script: script}); err != nil || res.Exit != 0 {
+	if res, err := box.Run(b.Context(), sandbox.Command{Script: script, Timeout: 10 * time.Second}); err != nil || res.Exit != 0 {
 		b.Fatalf("%+v, %v", res, err)
 	}
 }

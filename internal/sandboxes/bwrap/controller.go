@@ -66,7 +66,7 @@ func (r request) text() string {
 		fmt.Sprintf("cd -- %s 2>/dev/null || { echo %s >&2; exit 1; }", quote(dir), quote("bash: cannot change to the folder "+dir)),
 		"unset OLDPWD",
 		"exec " + r.argv(),
-		") & wait -f $!",
+		")",
 		fmt.Sprintf(`printf '%d %%s %%s\n' $? $BASHPID >&4`, r.id),
 	}
 	return strings.Join(lines, "\n") + "\n"

@@ -1,11 +1,13 @@
 package sqlstore
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -97,6 +99,35 @@ func encodeUpdates(us []store.NodeUpdate) ([]byte, error) {
 type storedUpdate struct {
 	Node   string          `json:"n"`
 	Writes json.RawMessage `json:"w"`
+}
+
+// splitUpdates takes the column apart. What encodeUpdates wrote is cut without looking into the updates; anything else is
+// decoded, for its meaning or for the error.
+func splitUpdates(raw []byte) (us []storedUpdate, err error) {
+	rest, ok := bytes.CutPrefix(raw, []byte("["))
+	for ok && len(rest) > 1 {
+		var node, writes []byte
+		if rest, ok = bytes.CutPrefix(rest, []byte(`{"n":`)); !ok {
+			break
+		}
+		node, rest = rawjson.Value(rest)
+		if rest, ok = bytes.CutPrefix(rest, []byte(`,"w":`)); !ok {
+			break
+		}
+		writes, rest = rawjson.Value(rest)
+		if rest, ok = bytes.CutPrefix(rest, []byte("}")); !ok {
+			break
+		}
+		name, _ := rawjson.String(node)
+		us = append(us, storedUpdate{Node: name, Writes: writes})
+		if len(rest) > 1 {
+			rest, ok = bytes.CutPrefix(rest, []byte(","))
+		}
+	}
+	if !ok || string(rest) != "]" {
+		return decodeUpdates(raw)
+	}
+	return us, nil
 }
 
 func decodeUpdates(raw []byte) ([]storedUpdate, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
@@ -39,12 +40,33 @@ func (s *Store) checkpoint(ctx context.Context, schema state.Schema, threadID, i
 			return store.Checkpoint{State: st}, err
 		}
 	}
+	if st, ok := s.cache.get(schema, id); ok {
+		c, err := s.row(ctx, threadID, id)
+		c.State = st
+		return c, err
+	}
 	h, err := s.history(ctx, threadID, id)
 	if err != nil {
 		return store.Checkpoint{}, err
 	}
 	h.checkpoint.State, err = h.replay(schema)
+	if err == nil {
+		s.cache.put(&cached{thread: threadID, id: id, state: h.checkpoint.State, bytes: h.size()})
+	}
 	return h.checkpoint, err
+}
+
+// row reads a checkpoint without its state.
+func (s *Store) row(ctx context.Context, threadID, id string) (c store.Checkpoint, err error) {
+	err = s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id = $2",
+		[]any{threadID, id}, func(r *sql.Rows) (bool, error) {
+			c, err = scanCheckpoint(r)
+			return false, err
+		})
+	if err == nil && c.ID == "" {
+		err = store.ErrNotFound
+	}
+	return c, err
 }
 
 // history is what makes a state: a snapshot (nil means the empty state) and the deltas after it, newest first.
@@ -85,6 +107,15 @@ func (s *Store) history(ctx context.Context, threadID, id string) (h history, er
 	return h, fmt.Errorf("%w: its ancestor %q is missing", store.ErrCorrupt, want)
 }
 
+// size is how many bytes the state was made of.
+func (h history) size() int64 {
+	n := len(h.snapshot)
+	for _, d := range h.deltas {
+		n += len(d)
+	}
+	return int64(n)
+}
+
 // replay makes the state.
 func (h history) replay(schema state.Schema) (state.State, error) {
 	st, err := schema.Load(nil)
@@ -94,22 +125,17 @@ func (h history) replay(schema state.Schema) (state.State, error) {
 	if err != nil {
 		return st, err
 	}
-	var all state.Update
-	for i := len(h.deltas) - 1; i >= 0; i-- {
-		us, err := decodeUpdates(h.deltas[i])
+	updates := make([][]byte, 0, len(h.deltas))
+	for _, d := range slices.Backward(h.deltas) {
+		us, err := splitUpdates(d)
 		if err != nil {
 			return st, err
 		}
 		for _, u := range us {
-			up, err := schema.DecodeUpdate(u.Writes)
-			if err != nil {
-				return st, fmt.Errorf("update of %s: %w", u.Node, err)
-			}
-			all = append(all, up...)
+			updates = append(updates, u.Writes)
 		}
 	}
-	st, _, err = st.Apply(all)
-	return st, err
+	return st.Replay(updates...)
 }
 
 // Checkpoints implements [store.Log].

@@ -49,7 +49,15 @@ func (s *Store) Commit(ctx context.Context, f store.Fence, step store.Step) (str
 	if c.id == "" {
 		return c.head, nil
 	}
+	s.cacheHead(c)
 	return c.id, nil
+}
+
+// cacheHead keeps the new state, and drops the one it grew out of: they share most of their memory, which must not be
+// counted twice.
+func (s *Store) cacheHead(c *commit) {
+	s.cache.forget(c.from())
+	s.cache.put(&cached{thread: c.thread, id: c.id, state: c.step.State, bytes: c.base.snap + c.base.since})
 }
 
 func (s *Store) commit(ctx context.Context, c *commit) (err error) {

@@ -7,7 +7,7 @@
 //
 // A thread's state is stored as the deltas of its steps. A snapshot of the whole state is added when the deltas since
 // the last one outweigh it, so that loading costs as much as the state is large and the file stays a small multiple of
-// what was said.
+// what was said. The states of the last checkpoints written and read are kept in memory (cache.go).
 package sqlstore
 
 import (
@@ -50,6 +50,7 @@ type Store struct {
 	writer  *writer // nil when read-only
 	readers *sql.DB
 	stmts   sync.Map // query text -> *sql.Stmt of readers
+	cache   *cache
 
 	closing sync.Once
 	closed  chan struct{}
@@ -77,7 +78,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	cfg.Dir = dir
 	d := sqlite{path: filepath.Join(dir, FileName)}
-	s := &Store{dialect: d, closed: make(chan struct{})}
+	s := &Store{dialect: d, cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{})}
 	if err := s.open(ctx, cfg, d); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", d.explain(err)), s.Close())
 	}

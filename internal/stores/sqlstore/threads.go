@@ -91,6 +91,7 @@ func (s *Store) DeleteThread(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("delete thread %q: %w", id, err)
 	}
+	s.cache.forgetThread(id)
 	return nil
 }
 

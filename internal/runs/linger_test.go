@@ -1,0 +1,92 @@
+package runs_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// counting counts the commits that pass through it.
+type counting struct {
+	store.Store
+	mu      sync.Mutex
+	commits int
+}
+
+func (c *counting) Commit(ctx context.Context, f store.Fence, s store.Step) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.commits++
+	return c.Store.Commit(ctx, f, s)
+}
+
+// lookRun carries out a run whose model calls a read-only tool once, and returns how many commits that took.
+func lookRun(t *testing.T, show func(event.Event), look tool.Func[struct{}]) int {
+	t.Helper()
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	counter := &counting{Store: st}
+	tools := []tool.Tool{tool.MustNew(tool.Spec{Name: "count", Description: "Looks.", Effect: tool.ReadOnly}, look)}
+	a, err := agent.New(agent.Config{Model: fakeModel(counts), Tools: tools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := runs.NewManager(runs.Config{Store: counter, Owner: "test", Build: func(context.Context, runs.Job) (runs.Built, error) {
+		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
+	}})
+	run, err := m.Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Execute(t.Context(), run, show)
+	if err != nil || out.Run.Status != event.StatusSuccess {
+		t.Fatalf("status %q: %s, error %v", out.Run.Status, out.Run.Error, err)
+	}
+	return counter.commits
+}
+
+func TestEventsNobodyWaitsForShareACommit(t *testing.T) {
+	best := 100
+	for range 20 { // on a busy machine an event may linger in vain
+		best = min(best, lookRun(t, func(event.Event) {}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+			return tool.Text("seen"), nil
+		}))
+	}
+	if best != 5 { // the input, the call, its result, the answer, the end
+		t.Errorf("the run took %d commits", best)
+	}
+}
+
+func TestAnEventIsShownWhileItsToolRuns(t *testing.T) {
+	shown := make(chan struct{})
+	show := func(ev event.Event) {
+		if ev.Data.Kind() == event.KindToolStart {
+			close(shown)
+		}
+	}
+	lookRun(t, show, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+		select {
+		case <-shown:
+			return tool.Text("seen"), nil
+		case <-time.After(10 * time.Second):
+			return tool.Error("the call was not shown while it ran"), nil
+		}
+	})
+	select {
+	case <-shown:
+	default:
+		t.Error("the call was never shown")
+	}
+}

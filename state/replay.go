@@ -1,0 +1,111 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
+)
+
+// storedWrite is a write whose value is not decoded. raw is never empty.
+type storedWrite struct {
+	channel string
+	op      Op
+	raw     json.RawMessage
+}
+
+// Replay returns the state after stored updates, oldest first: what Apply makes of them when the schema that s was loaded
+// with has decoded them. The items of logs, and values whose last write wins, are decoded on first use; [State.Check]
+// finds out now whether all of them can be. A fault in what a later write makes void is not found. The state keeps the bytes, which must not change any more.
+func (s State) Replay(updates ...[]byte) (State, error) {
+	writes := make(map[string][]storedWrite)
+	for i, raw := range updates {
+		stored, err := splitWrites(raw)
+		if err != nil {
+			return s, fmt.Errorf("replay update %d: %w", i, err)
+		}
+		for _, w := range stored {
+			writes[w.channel] = append(writes[w.channel], w)
+		}
+	}
+	next := State{cells: maps.Clone(s.cells), chans: s.chans, mixed: s.mixed}
+	if next.cells == nil {
+		next.cells = make(map[string]cell, len(writes))
+	}
+	for _, name := range slices.Sorted(maps.Keys(writes)) {
+		c, err := Schema(s.chans).channel(name).replay(s.cells[name], writes[name])
+		if err != nil {
+			return s, err
+		}
+		if c == nil {
+			delete(next.cells, name)
+		} else {
+			next.cells[name] = c
+		}
+	}
+	return next, nil
+}
+
+// splitWrites takes an update apart. What [Update.AppendJSON] wrote is cut without looking into the values; anything else
+// is decoded, for its meaning or for the error.
+func splitWrites(raw []byte) (out []storedWrite, err error) {
+	rest, ok := raw, true
+	for before := "["; string(rest) != "]"; before = "," {
+		if rest, ok = bytes.CutPrefix(rest, []byte(before)); !ok {
+			return decodeWrites(raw)
+		}
+		var w storedWrite
+		if w, rest, ok = cutWrite(rest); !ok {
+			return decodeWrites(raw)
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// cutWrite cuts off {"c":CHANNEL,"op":"OP","v":VALUE}.
+func cutWrite(b []byte) (w storedWrite, rest []byte, ok bool) {
+	if b, ok = bytes.CutPrefix(b, []byte(`{"c":`)); !ok {
+		return w, nil, false
+	}
+	name, b := rawjson.Value(b)
+	if w.channel, ok = rawjson.String(name); !ok || w.channel == "" {
+		return w, nil, false
+	}
+	if b, ok = bytes.CutPrefix(b, []byte(`,"op":"`)); !ok {
+		return w, nil, false
+	}
+	op, b, ok := bytes.Cut(b, []byte(`","v":`))
+	if !ok || bytes.ContainsAny(op, `"\\`) {
+		return w, nil, false
+	}
+	w.op = Op(op)
+	w.raw, b = rawjson.Value(b)
+	if len(w.raw) == 0 {
+		return w, nil, false
+	}
+	rest, ok = bytes.CutPrefix(b, []byte("}"))
+	return w, rest, ok
+}
+
+func decodeWrites(raw []byte) ([]storedWrite, error) {
+	var writes []struct {
+		C  string          `json:"c"`
+		Op Op              `json:"op"`
+		V  json.RawMessage `json:"v"`
+	}
+	if err := json.Unmarshal(raw, &writes); err != nil {
+		return nil, fmt.Errorf("decode update: %w", err)
+	}
+	out := make([]storedWrite, len(writes))
+	for i, w := range writes {
+		if w.C == "" || len(w.V) == 0 {
+			return nil, fmt.Errorf("decode update: write %d has no channel or no value", i)
+		}
+		out[i] = storedWrite{channel: w.C, op: w.Op, raw: w.V}
+	}
+	return out, nil
+}

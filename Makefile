@@ -40,8 +40,8 @@ lint: need-go ## golangci-lint in the pinned version; it checks the formatting t
 fmt: need-go ## format all Go files
 	$(GO) fmt ./...
 
-bench: need-go ## run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: build ## measure the goals of docs/performance.md
+	@$(GO) run ./internal/bench
 
 setup: ## install bubblewrap and python3 where they are missing
 	@scripts/setup

@@ -1,7 +1,7 @@
 // Package pudu embeds the agent in a Go program: a model, tools and middlewares of your own, and runs whose events
 // are ranged over.
 //
-//	a, err := pudu.New(pudu.Config{Model: model, Tools: []tool.Tool{weather}})
+//	a, err := pudu.New(pudu.Config{Tools: []tool.Tool{weather}})
 //	t := a.NewThread()
 //	for ev, err := range t.Run(ctx, "What is the weather in Oslo?") { ... }
 //
@@ -26,8 +26,9 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// Config is what an [Agent] is made of. Model is required.
+// Config is what an [Agent] is made of. The zero value is an agent without tools.
 type Config struct {
+	// Model answers; nil means the one that [OpenModel] finds without a name.
 	Model model.ChatModel
 	// System is the system prompt; empty sends none.
 	System      string
@@ -45,6 +46,13 @@ type Agent struct {
 
 // New makes an agent.
 func New(cfg Config) (*Agent, error) {
+	if cfg.Model == nil {
+		m, err := OpenModel(context.Background(), "")
+		if err != nil {
+			return nil, err
+		}
+		cfg.Model = m
+	}
 	a, err := agent.New(agent.Config{Model: cfg.Model, System: cfg.System, Tools: cfg.Tools}, cfg.Middlewares...)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,12 +51,7 @@ func TestCancelDuringToolsKeepsKnownResultsAndAnswersTheRest(t *testing.T) {
 		return tool.Text("quick result"), nil
 	})
 	kept := func() bool {
-		for _, l := range b.lines() {
-			if l == "commit tool_end -> tools" {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(b.lines(), "commit tool_end -> tools")
 	}
 	obeys := newTool("obeys", tool.SideEffects, func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
 		for !kept() {

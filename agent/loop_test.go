@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -347,10 +348,8 @@ func TestAResultIsDurableWhileSiblingsRun(t *testing.T) {
 	})
 	second := newTool("second", tool.SideEffects, func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
 		for {
-			for _, l := range b.lines() {
-				if l == "commit tool_end -> tools" {
-					return tool.Text("2"), nil
-				}
+			if slices.Contains(b.lines(), "commit tool_end -> tools") {
+				return tool.Text("2"), nil
 			}
 			if ctx.Err() != nil {
 				return nil, ctx.Err()

@@ -155,8 +155,8 @@ func deriveID(parts ...string) string {
 func openCalls(s state.State) (message.Message, []openCall) {
 	msgs := Messages.Get(s)
 	answered := make(map[string]bool)
-	for i := len(msgs) - 1; i >= 0; i-- {
-		switch m := msgs[i]; m.Role {
+	for _, m := range slices.Backward(msgs) {
+		switch m.Role {
 		case message.Tool:
 			answered[m.ToolCallID] = true
 		case message.AI:

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pudu-ai/pudu/event"
@@ -109,7 +112,7 @@ func (r *run) request(last bool) *ModelRequest {
 	if last {
 		m := message.New(message.Human, r.cfg.StopPrompt)
 		m.Kwargs = message.Fields{message.KeyHidden: json.RawMessage("true")}
-		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], m)
+		req.Messages = append(slices.Clip(req.Messages), m)
 		req.Settings.NoTools = true
 	}
 	return req
@@ -127,7 +130,7 @@ func (r *run) finish(m message.Message, last bool) message.Message {
 	if last {
 		m.ToolCalls, m.InvalidToolCalls = nil, nil
 		if strings.TrimSpace(m.Text()) == "" {
-			m.Content = append(m.Content[:len(m.Content):len(m.Content)], message.Text("The run reached a limit before it had an answer."))
+			m.Content = append(slices.Clip(m.Content), message.Text("The run reached a limit before it had an answer."))
 		}
 		return m
 	}
@@ -145,7 +148,7 @@ func repairCalls(valid []message.ToolCall, invalid []message.InvalidToolCall) ([
 			rest = append(rest, c)
 			continue
 		}
-		valid = append(valid[:len(valid):len(valid)], message.ToolCall{ID: c.ID, Name: c.Name, Args: args, Extra: c.Extra})
+		valid = append(slices.Clip(valid), message.ToolCall{ID: c.ID, Name: c.Name, Args: args, Extra: c.Extra})
 	}
 	return valid, rest
 }
@@ -155,7 +158,7 @@ func identifyCalls(m *message.Message) {
 	seen := make(map[string]bool)
 	unique := func(id string, i int) string {
 		if id == "" || seen[id] {
-			id = "call_" + strings.ReplaceAll(deriveID(m.ID, fmt.Sprint(i)), "-", "")[:24] // providers take 40 characters
+			id = "call_" + strings.ReplaceAll(deriveID(m.ID, strconv.Itoa(i)), "-", "")[:24] // providers take 40 characters
 		}
 		seen[id] = true
 		return id
@@ -199,8 +202,6 @@ func (r *run) keepPartial(ctx context.Context, s *streamed) {
 
 func cloneFields(f message.Fields) message.Fields {
 	out := make(message.Fields, len(f)+1)
-	for k, v := range f {
-		out[k] = v
-	}
+	maps.Copy(out, f)
 	return out
 }

@@ -87,7 +87,7 @@ type Resume struct {
 
 // Interrupted is returned by [Agent.Run] when tools wait for a human. The run goes on with a Resume that holds the
 // Answers.
-type Interrupted struct {
+type Interrupted struct { //nolint:errname // a run that waits has not failed
 	Interrupts []event.Interrupt
 }
 

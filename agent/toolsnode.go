@@ -68,9 +68,9 @@ func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) [
 		}()
 	}
 	outcomes := make([]outcome, len(open))
-	for left := len(open) - 1; left >= 0; left-- {
+	for n := range open {
 		res := <-results
-		outcomes[res.i] = r.keep(ctx, res.o, left == 0)
+		outcomes[res.i] = r.keep(ctx, res.o, n == len(open)-1)
 	}
 	return outcomes
 }

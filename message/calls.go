@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
@@ -95,9 +96,7 @@ func decodeFunction(r, f *reader) (ToolCall, *InvalidToolCall, error) {
 	}
 	r.fail("function", f.err)
 	delete(r.members, "type")
-	for key, v := range f.members {
-		r.members[key] = v
-	}
+	maps.Copy(r.members, f.members)
 	extra := r.rest()
 	args, problem := parseArgs(text)
 	if problem != "" {

@@ -190,9 +190,7 @@ func (p *Part) keepExtra(rest Fields) {
 		p.Extra = rest
 		return
 	}
-	for name, raw := range rest {
-		p.Extra[name] = raw
-	}
+	maps.Copy(p.Extra, rest)
 }
 
 // takeImageURL reads OpenAI's image block: {"image_url": {"url", "detail"}} or {"image_url": url}.

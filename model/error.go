@@ -61,9 +61,6 @@ func (e *Error) Retryable() bool {
 
 // AsError returns the [Error] in err's chain, or nil.
 func AsError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return nil
+	e, _ := errors.AsType[*Error](err)
+	return e
 }

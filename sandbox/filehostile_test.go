@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -61,9 +62,7 @@ func TestSymlinksStayInside(t *testing.T) {
 		reads, writes := operations(f, p)
 		delete(writes, "remove") // removes the link itself where the link is the last name
 		delete(writes, "mkdir")  // checked below
-		for name, do := range writes {
-			reads[name] = do
-		}
+		maps.Copy(reads, writes)
 		for name, do := range reads {
 			err := do()
 			if err == nil {
@@ -136,9 +135,7 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 			reads, writes := operations(f, p+suffix)
 			delete(reads, "stat")
 			delete(writes, "remove")
-			for name, do := range writes {
-				reads[name] = do
-			}
+			maps.Copy(reads, writes)
 			for name, do := range reads {
 				done := make(chan error, 1)
 				go func() { done <- do() }()
@@ -203,9 +200,7 @@ func TestErrorsNameTheVirtualPath(t *testing.T) {
 	put(t, host, "workspace/file", "")
 	for _, p := range []string{"none", "file/x", "../x", "a\x00", "/etc/x", strings.Repeat("é", 3000)} {
 		reads, writes := operations(f, p)
-		for name, do := range writes {
-			reads[name] = do
-		}
+		maps.Copy(reads, writes)
 		for name, do := range reads {
 			if err := do(); err != nil && (strings.Contains(err.Error(), host) || len(err.Error()) > 600) {
 				t.Errorf("%s %.20q: %v", name, p, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 )
@@ -95,7 +94,7 @@ func (w *walk) entry(path string, e fs.DirEntry, f *Files) error {
 	}
 	at, err := f.locate("walk", path)
 	if err != nil {
-		return nil // a name that no path can have
+		return nil //nolint:nilerr // a name that no path can have
 	}
 	return w.folder(at, false)
 }
@@ -148,8 +147,7 @@ type dirEntry struct {
 }
 
 func (e dirEntry) Info() (fs.FileInfo, error) {
-	var root *os.Root = e.in.mount.root
-	info, err := root.Lstat(e.in.rel + "/" + e.Name())
+	info, err := e.in.mount.root.Lstat(e.in.rel + "/" + e.Name())
 	if err != nil {
 		return nil, pathError("stat", e.in.path+"/"+e.Name(), err)
 	}

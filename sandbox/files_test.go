@@ -104,8 +104,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p string) {
 		m, rel, err := files.Resolve(p)
 		if err != nil {
-			var pe *fs.PathError
-			if !errors.As(err, &pe) {
+			if _, ok := errors.AsType[*fs.PathError](err); !ok {
 				t.Fatalf("%q: %v is no PathError", p, err)
 			}
 			return

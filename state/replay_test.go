@@ -226,8 +226,15 @@ func TestReadBy(t *testing.T) {
 		"declared late":    secretCh.Put(nil),
 		"declared another": LastValue[[]item]("log").Put(nil),
 	} {
-		if _, ok := apply(t, loaded(part), u).ReadBy(full); ok {
-			t.Errorf("%s: may not be what the stored form is read as", name)
+		mixed := apply(t, loaded(part), u)
+		replayed, err := apply(t, mixed, titleCh.Put("t")).Replay([]byte(`[{"c":"title","op":"put","v":"u"}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []State{mixed, replayed} {
+			if _, ok := s.ReadBy(s.chans); ok {
+				t.Errorf("%s: may not be what the stored form is read as", name)
+			}
 		}
 	}
 	// A channel without value does not matter, and what is written later counts for the schema.

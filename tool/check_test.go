@@ -189,8 +189,8 @@ func TestArgumentErrorIsBounded(t *testing.T) {
 
 func TestCheckBounds(t *testing.T) {
 	nested := func(n int) string { return `{"x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}` }
-	any := mustParse(t, `{}`)
-	if _, err := any.Check(json.RawMessage(nested(maxArgsDepth - 1))); err != nil {
+	anything := mustParse(t, `{}`)
+	if _, err := anything.Check(json.RawMessage(nested(maxArgsDepth - 1))); err != nil {
 		t.Errorf("depth 100: %v", err)
 	}
 	for name, args := range map[string]string{
@@ -199,7 +199,7 @@ func TestCheckBounds(t *testing.T) {
 		"hold more than 1048576 value": `{"x":[` + strings.Repeat("1,", maxValues) + `1]}`,
 		"exceeded max depth":           nested(20000),
 	} {
-		if _, err := any.Check(json.RawMessage(args)); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := anything.Check(json.RawMessage(args)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("want an error with %q, got %v", name, err)
 		}
 	}

@@ -33,7 +33,7 @@ var (
 )
 
 // textType is what encoding/json reads from a string.
-type textType interface{ UnmarshalText([]byte) error }
+type textType interface{ UnmarshalText(text []byte) error }
 
 func (w *schemaWriter) write(t reflect.Type, tail string) error {
 	for t.Kind() == reflect.Pointer {
@@ -172,8 +172,7 @@ func parameters(t reflect.Type) ([]parameter, error) {
 
 func fieldsOf(t reflect.Type) ([]parameter, error) {
 	var all []parameter
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag, tagged := f.Tag.Lookup("json")
 		if tag == "-" || !f.IsExported() && !f.Anonymous {
 			continue
@@ -282,10 +281,10 @@ func literal(t reflect.Type, text string) string {
 // boundsOf writes the tags min and max: of a number its value, of a string its length, of a slice its items.
 func boundsOf(t reflect.Type, tag reflect.StructTag) (string, error) {
 	low, high := "minimum", "maximum"
-	switch k := t.Kind(); {
-	case k == reflect.String:
+	switch t.Kind() {
+	case reflect.String:
 		low, high = "minLength", "maxLength"
-	case k == reflect.Slice:
+	case reflect.Slice:
 		low, high = "minItems", "maxItems"
 	}
 	var parts []string

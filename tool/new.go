@@ -79,7 +79,8 @@ func CheckName(name string) error {
 		return fmt.Errorf("tool name %q has %d characters, more than %d", clip(name, maxShown), len(name), maxName)
 	}
 	for _, r := range name {
-		if !('A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '-') {
+		allowed := 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '-'
+		if !allowed {
 			return fmt.Errorf("tool name %q holds %q; only A-Z a-z 0-9 _ - are allowed", name, r)
 		}
 	}

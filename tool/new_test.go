@@ -55,7 +55,7 @@ type everything struct {
 	Any    json.RawMessage   `json:"any,omitempty"`
 	Size   uint8             `json:"size,omitempty" enum:"1,2"`
 	Hidden string            `json:"-"`
-	secret string
+	secret string            //nolint:unused // what is not exported is no parameter
 	Plain  []string
 }
 

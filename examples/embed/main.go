@@ -1,4 +1,4 @@
-// Command embed is an agent inside a Go program: a tool, a middleware, and a run whose events are ranged over.
+// Command embed is an agent in a Go program: a tool, a middleware, and a run whose events are ranged over.
 package main
 
 import (
@@ -12,10 +12,6 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-type city struct {
-	City string `json:"city" doc:"name of the city"`
-}
-
 type logger struct{}
 
 func (logger) Name() string { return "LoggerMiddleware" }
@@ -25,21 +21,19 @@ func (logger) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next age
 }
 
 func main() {
-	weather := tool.MustNew(tool.Spec{Name: "weather", Description: "Tells the weather in a city.", Effect: tool.ReadOnly},
-		func(_ context.Context, _ *tool.Call, in city) (*tool.Result, error) { return tool.Text("Sunny in " + in.City), nil })
-	model, err := pudu.OpenModel(context.Background(), "") // from the environment, such as OPENAI_API_KEY
-	if err != nil {
-		log.Fatal(err)
-	}
-	a, err := pudu.New(pudu.Config{Model: model, Tools: []tool.Tool{weather}, Middlewares: []agent.Middleware{logger{}}})
+	weather := tool.MustNew(tool.Spec{Name: "weather", Description: "Tells the weather in a city."},
+		func(_ context.Context, _ *tool.Call, in struct{ City string }) (*tool.Result, error) {
+			return tool.Text("Sunny in " + in.City), nil
+		})
+	a, err := pudu.New(pudu.Config{Tools: []tool.Tool{weather}, Middlewares: []agent.Middleware{logger{}}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for ev, err := range a.NewThread().Run(context.Background(), "What is the weather in Oslo?") {
-		if chunk, ok := ev.Data.(event.Chunk); ok {
-			fmt.Print(chunk.Text)
-		} else if err != nil {
+		if err != nil {
 			log.Fatal(err)
+		} else if chunk, ok := ev.Data.(event.Chunk); ok {
+			fmt.Print(chunk.Text)
 		}
 	}
 }

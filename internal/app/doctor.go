@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,9 +35,7 @@ func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) 
 	if cfg.Path != "" {
 		detail = cfg.Path
 	}
-	for _, n := range notes {
-		detail += "; " + n
-	}
+	detail = strings.Join(append([]string{detail}, notes...), "; ")
 	report(cli.Check{Name: "config", OK: true, Detail: detail})
 	report(checkData(ctx, dir))
 	report(checkDisk(dir))
@@ -71,7 +70,7 @@ func checkDisk(dir string) cli.Check {
 	if err := syscall.Statfs(dir, &fs); err != nil {
 		return failed("disk", err, "check that the data folder exists and can be read")
 	}
-	free := int64(fs.Bavail) * int64(fs.Bsize)
+	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // of another type on other systems
 	c := cli.Check{Name: "disk", OK: free >= leastDisk, Detail: fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))}
 	if !c.OK {
 		c.Remedy = "free some space, or give a data folder on another disk with --data"

@@ -35,7 +35,7 @@ func run(ctx context.Context) int {
 	if err != nil {
 		return failed("read flag -only", err)
 	}
-	if err := os.MkdirAll(*dir, 0o755); err != nil {
+	if err := os.MkdirAll(*dir, 0o750); err != nil {
 		return failed("make folder", err)
 	}
 	tmp, err := os.MkdirTemp(*dir, "bench-")

@@ -17,7 +17,7 @@ import (
 const python = "/usr/bin/python3"
 
 // measureSandbox compares commands in a sandbox with starting the same program without one.
-func measureSandbox(ctx context.Context, e env, r *report) (err error) {
+func measureSandbox(ctx context.Context, _ env, r *report) (err error) {
 	provider := bwrap.New(bwrap.Config{})
 	if err := provider.Probe(ctx); err != nil {
 		r.missing("sandbox command", err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,7 +53,8 @@ func waitingMemory(ctx context.Context, pudu, dir string) (rss float64, err erro
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, pudu, "run", "--json", "--config", config, "--data", filepath.Join(dir, "data"), "hello")
-	cmd.Stderr = os.Stderr
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return 0, err
@@ -60,17 +62,27 @@ func waitingMemory(ctx context.Context, pudu, dir string) (rss float64, err erro
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	}()
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.Contains(lines.Text(), `"__start__"`) { // the input is kept; the model is next
-			time.Sleep(200 * time.Millisecond)
-			return residentMemory(cmd.Process.Pid)
+	asked := waitForInput(out)
+	if asked {
+		time.Sleep(200 * time.Millisecond) // the rest of its way to the model
+		rss, err = residentMemory(cmd.Process.Pid)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+	if !asked {
+		return 0, fmt.Errorf("%s ended before it asked its model: %s", pudu, &complaints)
+	}
+	return rss, err
+}
+
+// waitForInput reads events until the run's input is kept: asking the model is what comes next.
+func waitForInput(events io.Reader) bool {
+	for lines := bufio.NewScanner(events); lines.Scan(); {
+		if strings.Contains(lines.Text(), `"__start__"`) {
+			return true
 		}
 	}
-	return 0, fmt.Errorf("%s ended before it asked its model", pudu)
+	return false
 }
 
 func slowModel(dir string) (config string, err error) {

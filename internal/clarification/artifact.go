@@ -89,6 +89,6 @@ func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // strings and bools only: cannot fail
+	_ = enc.Encode(v) //nolint:errchkjson // strings and bools only: cannot fail
 	return bytes.TrimSpace(b.Bytes())
 }

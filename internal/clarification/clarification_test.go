@@ -161,7 +161,8 @@ func TestParseOfWrongArguments(t *testing.T) {
 
 func TestIDWithoutCall(t *testing.T) {
 	a, b := Parse(json.RawMessage(`{"question":"a"}`)), Parse(json.RawMessage(`{"question":"b"}`))
-	if a.ID("") == b.ID("") || a.ID("") != a.ID("") || len(a.ID("")) != len("clarification:")+16 {
+	first, again := a.ID(""), a.ID("")
+	if first == b.ID("") || first != again || len(a.ID("")) != len("clarification:")+16 {
 		t.Errorf("ids %q, %q", a.ID(""), b.ID(""))
 	}
 	if a.ID("call_7") != "clarification:call_7" || strings.Contains(string(a.Artifact("")), "tool_call_id") {

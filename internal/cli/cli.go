@@ -124,7 +124,7 @@ func usageError(format string, args ...any) error {
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, app App, version string, stdio IO, args []string) int {
 	stdio.In = bufio.NewReader(stdio.In) // one buffer for all questions
-	root := command(app, version, stdio)
+	root := command(app, version, stdio) //nolint:contextcheck // cobra hands the context on
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

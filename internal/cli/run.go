@@ -74,16 +74,16 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer closeSession(session)
 	if session.Scripted {
 		if again, err := offerKey(app, session, stdio); err != nil {
 			return err
 		} else if again {
-			_ = session.Close()
+			closeSession(session)
 			if session, err = app.Open(ctx, o); err != nil {
 				return err
 			}
-			defer session.Close()
+			defer closeSession(session)
 		}
 	}
 	t := &turn{app: app, session: session, flags: f, io: stdio}
@@ -95,6 +95,9 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	}
 	return t.converse(ctx)
 }
+
+// closeSession leaves its error alone: what a run has done is committed before it ends.
+func closeSession(s *Session) { _ = s.Close() }
 
 func readTask(stdio IO, args []string) (string, error) {
 	task := strings.Join(args, " ")
@@ -149,7 +152,8 @@ type turn struct {
 	io      IO
 	thread  string
 	input   message.Message
-	summary string // of the last run
+	uploads map[string][]byte // not yet written, by name
+	summary string            // of the last run
 }
 
 func (t *turn) chooseThread(ctx context.Context) error {
@@ -173,33 +177,38 @@ func (t *turn) chooseThread(ctx context.Context) error {
 	return nil
 }
 
-// prepare fills the uploads and makes the human message of the task. The demonstration brings its own task and file.
+// prepare checks the thread and the files, and makes the human message of the task. The demonstration brings its own
+// task and file.
 func (t *turn) prepare(task string) error {
-	files, err := t.session.Files(t.thread)
-	if err != nil {
+	if err := t.withFiles(func(*sandbox.Files) error { return nil }); err != nil {
 		return usageError("thread %q: %w", t.thread, err)
 	}
-	defer files.Close()
-	uploads := make(map[string][]byte, len(t.flags.files))
+	t.uploads = make(map[string][]byte, len(t.flags.files))
 	for _, path := range t.flags.files {
 		name := filepath.Base(path)
-		if _, twice := uploads[name]; twice {
+		if _, twice := t.uploads[name]; twice {
 			return usageError("--file %s: two files are named %s; rename one", path, name)
 		}
-		if uploads[name], err = readUpload(path); err != nil {
+		raw, err := readUpload(path)
+		if err != nil {
 			return err
 		}
+		t.uploads[name] = raw
 	}
 	if t.session.Scripted {
-		task, uploads = t.session.Demo.Task, map[string][]byte{t.session.Demo.Name: t.session.Demo.File}
+		task, t.uploads = t.session.Demo.Task, map[string][]byte{t.session.Demo.Name: t.session.Demo.File}
 	}
 	t.input = message.New(message.Human, task)
-	for _, name := range slices.Sorted(maps.Keys(uploads)) {
-		if err := t.attach(files, name, uploads[name]); err != nil {
-			return err
-		}
+	return t.mention()
+}
+
+func (t *turn) withFiles(do func(*sandbox.Files) error) error {
+	files, err := t.session.Files(t.thread)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer files.Close()
+	return do(files)
 }
 
 // maxUpload bounds one uploaded file.
@@ -222,12 +231,8 @@ func readUpload(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// attach stores an upload and tells the agent of it, in the words of the message's additional_kwargs.files and of its text.
-func (t *turn) attach(files *sandbox.Files, name string, raw []byte) error {
-	path := sandbox.Uploads + "/" + name
-	if err := files.WriteFile(path, raw, false); err != nil {
-		return usageError("--file %s: %w", name, err)
-	}
+// mention tells the agent of the uploads, in the message's additional_kwargs.files and in its text.
+func (t *turn) mention() error {
 	type upload struct {
 		Filename string `json:"filename"`
 		Size     int    `json:"size"`
@@ -235,20 +240,38 @@ func (t *turn) attach(files *sandbox.Files, name string, raw []byte) error {
 		Status   string `json:"status"`
 	}
 	var list []upload
-	if old := t.input.Kwargs["files"]; old != nil {
-		if err := json.Unmarshal(old, &list); err != nil {
-			return err
-		}
+	for _, name := range slices.Sorted(maps.Keys(t.uploads)) {
+		u := upload{Filename: name, Size: len(t.uploads[name]), Path: sandbox.Uploads + "/" + name, Status: "uploaded"}
+		list = append(list, u)
+		note := fmt.Sprintf("\n\n(Uploaded file: %s, %d bytes)", u.Path, u.Size)
+		t.input.Content = append(t.input.Content, message.Text(note))
 	}
-	list = append(list, upload{Filename: name, Size: len(raw), Path: path, Status: "uploaded"})
+	if len(list) == 0 {
+		return nil
+	}
 	enc, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
 	t.input.Kwargs = message.Fields{"files": enc}
-	note := fmt.Sprintf("\n\n(Uploaded file: %s, %d bytes)", path, len(raw))
-	t.input.Content = append(t.input.Content, message.Text(note))
 	return nil
+}
+
+// attach writes the uploads of an admitted run.
+func (t *turn) attach() error {
+	if len(t.uploads) == 0 {
+		return nil
+	}
+	err := t.withFiles(func(files *sandbox.Files) error {
+		for name, raw := range t.uploads {
+			if err := files.WriteFile(sandbox.Uploads+"/"+name, raw, false); err != nil {
+				return fmt.Errorf("copy %s to the uploads: %w", name, err)
+			}
+		}
+		return nil
+	})
+	t.uploads = nil
+	return err
 }
 
 // converse runs the turn, and the next ones while the agent asks and a person answers.
@@ -293,6 +316,9 @@ func (t *turn) execute(ctx context.Context) (runs.Outcome, error) {
 	}
 	if err != nil {
 		return runs.Outcome{}, err
+	}
+	if err := t.attach(); err != nil {
+		return runs.Outcome{}, errors.Join(err, t.session.Manager.Fail(ctx, run, err))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -19,7 +20,6 @@ func (s style) wrap(code, text string) string {
 }
 
 func (s style) dim(t string) string    { return s.wrap("2", t) }
-func (s style) bold(t string) string   { return s.wrap("1", t) }
 func (s style) green(t string) string  { return s.wrap("32", t) }
 func (s style) red(t string) string    { return s.wrap("31", t) }
 func (s style) yellow(t string) string { return s.wrap("33", t) }
@@ -37,7 +37,7 @@ func clip(s string, n int) string {
 func tokens(n int) string {
 	switch {
 	case n < 1000:
-		return fmt.Sprint(n)
+		return strconv.Itoa(n)
 	case n < 1_000_000:
 		return fmt.Sprintf("%.1fk", float64(n)/1e3)
 	}

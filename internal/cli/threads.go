@@ -30,7 +30,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.Close()
+			defer closeSession(s)
 			threads, err := s.Store.ListThreads(cmd.Context(), s.UserID, limit, 0)
 			if err != nil {
 				return &codeError{ExitFailed, err}
@@ -49,7 +49,7 @@ func printThreads(stdio IO, threads []store.Thread) error {
 	}
 	w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)
 	for _, t := range threads {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", t.ID, t.UpdatedAt.Local().Format(time.DateTime), inert.Line(t.Title))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", t.ID, t.UpdatedAt.Local().Format(time.DateTime), inert.Line(t.Title)) //nolint:gosmopolitan // read by a person, here
 	}
 	return w.Flush()
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -304,8 +305,8 @@ func (w *watcher) summary(out runs.Outcome) string {
 // answerOf returns the last thing the agent said.
 func answerOf(s state.State) (message.Message, bool) {
 	msgs := agent.Messages.Get(s)
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if m := msgs[i]; m.Role == message.AI {
+	for _, m := range slices.Backward(msgs) {
+		if m.Role == message.AI {
 			return m, strings.TrimSpace(m.Text()) != ""
 		}
 	}

@@ -45,7 +45,7 @@ func rooms() []room {
 		{"edges", []string{"internal/cli"}},
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
-		{"programs", []string{"cmd/*", "examples/*"}},
+		{"programs", []string{"cmd/*", "examples/*", "internal/bench"}},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -38,8 +39,8 @@ func ending(ctx context.Context, runID string, last state.State, err error) even
 // answer is the run's own: a run that ended without error has added one.
 func fallback(s state.State) (string, bool) {
 	msgs := agent.Messages.Get(s)
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if m := msgs[i]; m.Role == message.AI {
+	for _, m := range slices.Backward(msgs) {
+		if m.Role == message.AI {
 			var failed bool
 			_ = json.Unmarshal(m.Kwargs[message.KeyErrorFallback], &failed) // absent is false
 			return m.Text(), failed

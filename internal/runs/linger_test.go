@@ -2,8 +2,10 @@ package runs_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -58,15 +60,14 @@ func lookRun(t *testing.T, show func(event.Event), look tool.Func[struct{}]) int
 }
 
 func TestEventsNobodyWaitsForShareACommit(t *testing.T) {
-	best := 100
-	for range 20 { // on a busy machine an event may linger in vain
-		best = min(best, lookRun(t, func(event.Event) {}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still as long as anybody works
+		commits := lookRun(t, func(event.Event) {}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
 			return tool.Text("seen"), nil
-		}))
-	}
-	if best != 5 { // the input, the call, its result, the answer, the end
-		t.Errorf("the run took %d commits", best)
-	}
+		})
+		if commits != 5 { // the input, the call, its result, the answer, the end
+			t.Errorf("the run took %d commits", commits)
+		}
+	})
 }
 
 func TestAnEventIsShownWhileItsToolRuns(t *testing.T) {
@@ -81,12 +82,7 @@ func TestAnEventIsShownWhileItsToolRuns(t *testing.T) {
 		case <-shown:
 			return tool.Text("seen"), nil
 		case <-time.After(10 * time.Second):
-			return tool.Error("the call was not shown while it ran"), nil
+			return nil, errors.New("the call was not shown while it ran")
 		}
 	})
-	select {
-	case <-shown:
-	default:
-		t.Error("the call was never shown")
-	}
 }

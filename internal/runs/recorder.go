@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -223,8 +224,8 @@ func (r *recorder) take() []*write {
 }
 
 func lastNumber(batch []*write) int64 {
-	for i := len(batch) - 1; i >= 0; i-- {
-		if evs := batch[i].events; len(evs) > 0 {
+	for _, w := range slices.Backward(batch) {
+		if evs := w.events; len(evs) > 0 {
 			return evs[len(evs)-1].ID.N
 		}
 	}
@@ -279,7 +280,7 @@ func (r *recorder) showReady() {
 		if !ev.Data.Kind().Live() && ev.ID.N > r.safe {
 			break
 		}
-		r.unseen = r.unseen[1:]
+		r.unseen = slices.Delete(r.unseen, 0, 1) // there is rarely a second one; this keeps the room for the next
 		r.mu.Unlock()
 		r.show(*ev)
 		r.mu.Lock()

@@ -167,16 +167,23 @@ func (m *Manager) CloseAbandoned(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("list unfinished runs: %w", err)
 	}
 	for _, run := range left {
-		fence, err := m.cfg.Store.ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
-		if err != nil {
-			return 0, fmt.Errorf("claim unfinished run: %w", err)
-		}
-		rec := newRecorder(m.cfg.Store, fence, m.cfg.Now, func(event.Event) {})
-		err = rec.end(event.Run{Status: event.StatusError, StopReason: "abandoned",
-			Error: "the process that ran it ended before the run did; what it had committed is kept, continue the thread to go on"})
-		if err != nil {
-			return 0, fmt.Errorf("end unfinished run %s: %w", run.ID, err)
+		reason := errors.New("the process that ran it ended before the run did; what it had committed is kept, continue the thread to go on")
+		if err := m.Fail(ctx, run, reason); err != nil {
+			return 0, err
 		}
 	}
 	return len(left), nil
+}
+
+// Fail ends a run that is not executed, or no longer, as failed for the reason.
+func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
+	fence, err := m.cfg.Store.ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
+	if err != nil {
+		return fmt.Errorf("claim unfinished run: %w", err)
+	}
+	rec := newRecorder(m.cfg.Store, fence, m.cfg.Now, func(event.Event) {})
+	if err := rec.end(event.Run{Status: event.StatusError, Error: reason.Error()}); err != nil {
+		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
+	}
+	return nil
 }

@@ -126,7 +126,7 @@ func TestPostFailures(t *testing.T) {
 			http.Redirect(w, r, "https://elsewhere.invalid/", http.StatusTemporaryRedirect)
 		case "/limit":
 			w.Header().Set("Retry-After", "3")
-			w.WriteHeader(429)
+			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	})
 	closed := httptest.NewServer(nil)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -81,9 +82,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := s.answers[min(len(s.requests), len(s.answers)-1)]
 	s.requests = append(s.requests, body)
 	s.mu.Unlock()
-	for k, v := range a.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)
 	step := max(len(a.body), 1)
 	if a.bytewise {

@@ -217,7 +217,7 @@ func serverEnvironment(t *testing.T, p sandbox.Provider) {
 	b.probe("CommandLines", fmt.Sprintf(`h=%s; cat /proc/[12]/cmdline | grep -aF "${h%%/*}" && echo ESCAPED; echo done`, host))
 }
 
-// serverDescriptors opens a file in a way that children inherit, before the sandbox is opened.
+// serverDescriptors looks for open files of the server in every process.
 func serverDescriptors(t *testing.T, p sandbox.Provider) {
 	b := open(t, p, sandbox.Limits{})
 	b.probe("OfAllProcesses", `for f in /proc/[0-9]*/fd/*; do case "$(readlink $f)" in /tmp/*|/work/*|/root/*|socket:*) echo "ESCAPED $f $(readlink $f)";; esac; done; echo done`)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 
 	"github.com/pudu-ai/pudu/message"
 )
@@ -42,11 +44,11 @@ func repair(msgs []message.Message) []message.Message {
 	slots := make([]slot, 0, len(msgs))
 	var turns []*turn
 	for i, m := range msgs {
-		switch {
-		case m.Role == message.Tool:
+		switch m.Role {
+		case message.Tool:
 			file(turns, m)
 			continue
-		case m.Role == message.AI:
+		case message.AI:
 			if t := takeCalls(&m, i); t != nil {
 				turns = append(turns, t)
 				slots = append(slots, slot{m, t})
@@ -100,7 +102,7 @@ func takeCalls(m *message.Message, position int) *turn {
 // name fills blank names and gives blank and repeated ids a value that every request derives anew.
 func (t *turn) name(messageID string, position int) {
 	if messageID == "" {
-		messageID = fmt.Sprint(position)
+		messageID = strconv.Itoa(position)
 	}
 	seen := make(map[string]bool, len(t.calls))
 	for i := range t.calls {
@@ -128,10 +130,10 @@ func file(turns []*turn, m message.Message) {
 		last.noID = append(last.noID, m)
 		return
 	}
-	for i := len(turns) - 1; i >= 0; i-- {
-		for j := range turns[i].calls {
-			if c := &turns[i].calls[j]; c.was == m.ToolCallID && !c.answered {
-				turns[i].answer(c, m)
+	for _, t := range slices.Backward(turns) {
+		for j := range t.calls {
+			if c := &t.calls[j]; c.was == m.ToolCallID && !c.answered {
+				t.answer(c, m)
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package danglingtoolcall
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,7 +191,7 @@ func TestRepairedStartStaysTheSame(t *testing.T) {
 		start := append(rapid.SliceOfN(anyMessage(), 0, 12).Draw(t, "start"), human("next"))
 		more := []message.Message{ai("z", "fresh1:ls"), result("fresh1", "ls", "ok"), human("and"), ai("zz", "fresh2:ls")}
 		before := repair(start)
-		after := repair(append(start[:len(start):len(start)], more...))
+		after := repair(append(slices.Clip(start), more...))
 		if diff := cmp.Diff(before, after[:len(before)]); diff != "" {
 			t.Fatal(diff)
 		}

@@ -108,8 +108,7 @@ func TestOtherEndsPassThrough(t *testing.T) {
 			_, err := c.Ask("sure?")
 			return nil, fmt.Errorf("ask: %w", err)
 		})
-		var waiting *agent.Interrupted
-		if !errors.As(err, &waiting) {
+		if _, ok := errors.AsType[*agent.Interrupted](err); !ok {
 			t.Fatalf("got %v", err)
 		}
 	})

@@ -1,7 +1,7 @@
 package anthropic
 
 import (
-	"encoding/json"
+	"fmt"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
@@ -106,7 +106,7 @@ func (m *Model) think(p *sdk.MessageNewParams) {
 	p.MaxTokens = max(p.MaxTokens, 2*minThinking)
 	budget := int64(firstPositive(m.cfg.ThinkingBudget, DefaultThinkingBudget))
 	budget = max(minThinking, min(budget, p.MaxTokens/2))
-	raw, _ := json.Marshal(map[string]any{"type": "enabled", "budget_tokens": budget}) // cannot fail
+	raw := fmt.Appendf(nil, `{"budget_tokens":%d,"type":"enabled"}`, budget)
 	p.Thinking = param.Override[sdk.ThinkingConfigParamUnion](exact(raw))
 }
 

@@ -66,7 +66,7 @@ func (s *stream) start(ev *sdk.MessageStreamEventUnion) message.Chunk {
 	usage := s.usage
 	return message.Chunk{Usage: &usage, Metadata: message.Fields{
 		"id":             wire.AppendString(nil, ev.Message.ID),
-		"model_name":     wire.AppendString(nil, string(ev.Message.Model)),
+		"model_name":     wire.AppendString(nil, ev.Message.Model),
 		"model_provider": wire.AppendString(nil, s.origin.Provider)}}
 }
 

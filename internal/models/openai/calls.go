@@ -124,7 +124,7 @@ func unknownFields(raw json.RawMessage) message.Fields {
 	delete(inner, "name")
 	delete(inner, "arguments")
 	if len(inner) > 0 {
-		outer[keyFunction], _ = json.Marshal(inner)
+		outer[keyFunction], _ = json.Marshal(inner) //nolint:errchkjson // JSON that was just read
 	}
 	if len(outer) == 0 {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
@@ -215,13 +216,15 @@ func (s *stream) reasoningText(d *delta) string {
 	if text != "" {
 		return text
 	}
+	var out strings.Builder
 	for _, raw := range d.ReasoningDetails {
 		var b block
 		if unmarshal(raw, &b) == nil {
-			text += s.reasoning.join(b.Text) + s.reasoning.join(b.Summary)
+			out.WriteString(s.reasoning.join(b.Text))
+			out.WriteString(s.reasoning.join(b.Summary))
 		}
 	}
-	return text
+	return out.String()
 }
 
 // content reads a string or a list of text and thinking blocks.
@@ -231,13 +234,14 @@ func (s *stream) content(raw json.RawMessage) (text, reasoning string) {
 	}
 	var list []block
 	_ = unmarshal(raw, &list)
+	var said, thought strings.Builder
 	for _, b := range list {
-		text += s.text.join(b.Text)
+		said.WriteString(s.text.join(b.Text))
 		if b.Type == "thinking" {
-			reasoning += s.thinking(b.Thinking)
+			thought.WriteString(s.thinking(b.Thinking))
 		}
 	}
-	return text, reasoning
+	return said.String(), thought.String()
 }
 
 // thinking is a string or a list of text blocks.
@@ -247,9 +251,9 @@ func (s *stream) thinking(raw json.RawMessage) string {
 	}
 	var list []block
 	_ = unmarshal(raw, &list)
-	text := ""
+	var out strings.Builder
 	for _, b := range list {
-		text += s.reasoning.join(b.Text)
+		out.WriteString(s.reasoning.join(b.Text))
 	}
-	return text
+	return out.String()
 }

@@ -5,7 +5,6 @@ package bwrap
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -184,11 +183,11 @@ func (b *box) commands() []*command {
 }
 
 // send writes a line to the init. A pipe that stays full means that the init does not read any more.
-func (b *box) send(ctx context.Context, id uint64) error {
+func (b *box) send(id uint64) error {
 	b.ctrl.SetWriteDeadline(time.Now().Add(time.Second))
 	if _, err := fmt.Fprintf(b.ctrl, "%d\n", id); err != nil {
 		b.fail()
 		return fmt.Errorf("%w: its init does not answer: %v", sandbox.ErrClosed, err)
 	}
-	return ctx.Err()
+	return nil
 }

@@ -37,9 +37,6 @@ func (c Config) identity(id string) (identity, error) {
 var errNoIDs = errors.New("the user ids for sandboxes do not exist in this user namespace; " +
 	"give the server's container at least 65536 ids, or run the server as a plain user")
 
-// ranged reports whether uid is one of those handed out to sandboxes.
-func (c Config) ranged(uid int) bool { return uid >= c.FirstUID && uid < c.FirstUID+c.UIDs }
-
 // credential is what the kernel needs to know to start a process as that user; nil means "as the server".
 func (w identity) credential() *syscall.Credential {
 	if !w.drop {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killTimeout is how long killing a command may take before the whole sandbox is given up.
-const killTimeout = 900 * time.Millisecond
+// killTimeout is how long killing a command may take before the whole sandbox is given up. It takes milliseconds, but more
+// on a machine where many others compute.
+const killTimeout = 3 * time.Second
 
 // stop kills the command with all that it started. A command of which nothing is found although it has not ended was
 // never begun: then the init is not working, and neither is the sandbox.

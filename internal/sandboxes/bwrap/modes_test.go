@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -55,7 +56,7 @@ func TestHelperProcess(t *testing.T) {
 	case "probe":
 		fmt.Printf("probe: %v\n", New(Config{}).Probe(t.Context()))
 	case "serve":
-		box := openBox(t, New(Config{}), sandbox.Limits{})
+		box := openBox(t, New(Config{}), sandbox.Limits{}, sandbox.Mount{Host: os.Getenv("PUDU_FOLDER"), Path: sandbox.Workspace})
 		run(t, box, os.Getenv("PUDU_SCRIPT"))
 		fmt.Println("serving", box.dir)
 		time.Sleep(time.Minute)
@@ -160,7 +161,7 @@ func TestCommandLineAndEnvironmentSayNothing(t *testing.T) {
 
 func TestServerKilledLeavesNothing(t *testing.T) {
 	word := fmt.Sprintf("75319.%d", os.Getpid())
-	cmd := helper("serve", "PUDU_SCRIPT="+strings.ReplaceAll("sleep WORD & setsid sleep WORD & (env -i setsid sleep WORD &) &", "WORD", word))
+	cmd := helper("serve", "PUDU_FOLDER="+sandboxtest.Folder(t), "PUDU_SCRIPT="+strings.ReplaceAll("sleep WORD & setsid sleep WORD & (env -i setsid sleep WORD &) &", "WORD", word))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -328,5 +329,34 @@ func TestLimitsBelongToTheCgroup(t *testing.T) {
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left: %v", dir, err)
 		}
+	}
+}
+
+// TestProcessorsWithoutCgroup: where nothing counts processor time, a sandbox gets fewer processors.
+func TestProcessorsWithoutCgroup(t *testing.T) {
+	b := openBox(t, New(Config{NoCgroup: true}), sandbox.Limits{CPUs: 0.5})
+	if got := run(t, b, "nproc"); got != "1\n" {
+		t.Errorf("got %q processors", got)
+	}
+	if got := run(t, openBox(t, New(Config{NoCgroup: true}), sandbox.Limits{}), "nproc"); got != fmt.Sprintln(runtime.NumCPU()) {
+		t.Errorf("without a limit: %q processors", got)
+	}
+}
+
+// TestInheritedDescriptorsStay: what the server itself inherited must not be found inside.
+func TestInheritedDescriptorsStay(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := syscall.Open(secret, syscall.O_RDONLY, 0) // without O_CLOEXEC, as a shell would leave it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	b := openBox(t, New(Config{}), sandbox.Limits{})
+	out := run(t, b, `for p in /proc/[0-9]*; do for f in $p/fd/*; do readlink $f; done; done | sort | uniq -c`)
+	if strings.Contains(out, secret) || strings.Contains(out, "deleted") || strings.Contains(out, "memfd") {
+		t.Errorf("open inside:\n%s", out)
 	}
 }

@@ -42,6 +42,9 @@ func (*Provider) Open(context.Context, sandbox.Spec) (sandbox.Sandbox, error) {
 // Programs is empty.
 func (*Provider) Programs(context.Context) []string { return nil }
 
+// Owner is nobody in particular.
+func (*Provider) Owner(string) (uid, gid int) { return 0, 0 }
+
 func errSystem() error {
 	return fmt.Errorf("%w: bubblewrap needs Linux", sandbox.ErrUnavailable)
 }

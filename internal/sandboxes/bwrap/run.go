@@ -83,7 +83,7 @@ func (b *box) Run(ctx context.Context, cmd sandbox.Command) (sandbox.Result, err
 	}
 	defer b.runs.Done()
 	defer b.forget(c)
-	err = b.begin(ctx, c)
+	err = b.begin(c)
 	var res sandbox.Result
 	if err == nil {
 		res, err = b.await(ctx, c)
@@ -127,7 +127,7 @@ func (b *box) register(cmd sandbox.Command) (*command, error) {
 const leastRoom = 1 << 20
 
 // begin makes the FIFOs and the files of the command and tells the init.
-func (b *box) begin(ctx context.Context, c *command) error {
+func (b *box) begin(c *command) error {
 	if err := b.connect(c); err != nil {
 		return err
 	}
@@ -139,14 +139,11 @@ func (b *box) begin(ctx context.Context, c *command) error {
 	if err := b.writeFile(c.file(), c.text()); err != nil {
 		return err
 	}
-	for _, s := range c.streams {
-		b.streams.Go(s.pump)
-	}
 	select {
 	case b.wake <- struct{}{}:
 	default:
 	}
-	return b.send(ctx, c.id)
+	return b.send(c.id)
 }
 
 // connect opens the outputs. When both go to one writer they share a FIFO, so that their order is kept.
@@ -179,6 +176,7 @@ func (b *box) fifo(c *command, suffix string, w io.Writer) (string, error) {
 		return "", err
 	}
 	c.streams = append(c.streams, s)
+	b.streams.Go(s.pump)
 	return filepath.Join(insideRun, name), nil
 }
 

@@ -192,7 +192,7 @@ func (b *box) spawn(cmd *exec.Cmd, stage []bind) error {
 	return <-started
 }
 
-// stuckError means that the thread could not get out of the sandbox's cgroup.
+// stuckError means that the thread could not get out of the sandbox's cgroup, or back to all processors.
 type stuckError struct{ error }
 
 func (b *box) spawnInGroup(cmd *exec.Cmd) error {
@@ -203,11 +203,18 @@ func (b *box) spawnInGroup(cmd *exec.Cmd) error {
 	if dir != nil {
 		defer dir.Close()
 	}
+	wide := func() error { return nil }
 	err = b.group.enter()
+	if l := b.spec.Limits; err == nil && l.CPUs > 0 && !b.group.has("cpu") {
+		var undo func() error
+		if undo, err = narrow(l.CPUs, len(b.dir)+int(b.dir[len(b.dir)-1])); err == nil {
+			wide = undo
+		}
+	}
 	if err == nil {
 		err = cmd.Start()
 	}
-	if back := b.group.leave(); back != nil {
+	if back := errors.Join(b.group.leave(), wide()); back != nil {
 		if err == nil {
 			cmd.Process.Kill()
 			cmd.Wait()

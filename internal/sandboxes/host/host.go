@@ -49,9 +49,9 @@ func (p *Provider) Open(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	if err := errors.Join(p.Probe(ctx), spec.Check()); err != nil {
 		return nil, fmt.Errorf("open sandbox: %w", err)
 	}
-	b := &box{markBase: 1<<41 + rand.Uint64N(1<<40)<<20, closed: make(chan struct{})}
+	b := &box{markBase: 1<<41 + rand.Uint64N(1<<40)<<20, closed: make(chan struct{})} //nolint:gosec // a mark is no secret
 	for _, m := range spec.Mounts {
-		real, err := filepath.EvalSymlinks(m.Host)
+		resolved, err := filepath.EvalSymlinks(m.Host)
 		if err != nil {
 			return nil, fmt.Errorf("open sandbox: mount %s: %w", m.Path, err)
 		}
@@ -61,8 +61,8 @@ func (p *Provider) Open(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 		}
 		b.in = append(b.in, pair{m.Path, m.Host})
 		b.out = append(b.out, pair{m.Host, m.Path})
-		if real != m.Host {
-			b.out = append(b.out, pair{real, m.Path})
+		if resolved != m.Host {
+			b.out = append(b.out, pair{resolved, m.Path})
 		}
 	}
 	longestFirst(b.in)

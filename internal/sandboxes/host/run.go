@@ -56,7 +56,7 @@ func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbo
 		return sandbox.Result{}, err
 	}
 	defer remove()
-	c := exec.Command("bash", args...)
+	c := exec.Command("bash", args...) //nolint:noctx // await ends it, with all its children
 	c.Dir, c.Env = dir, append(append([]string(nil), b.env...), cmd.Env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	ends, err := b.connect(c, cmd.Stdout, cmd.Stderr)
@@ -70,7 +70,7 @@ func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbo
 	ends.close()
 	exited := make(chan struct{})
 	go func() {
-		c.Wait()
+		_ = c.Wait() // ProcessState tells how it ended
 		close(exited)
 	}()
 	res, err := b.await(ctx, c, cmd.Timeout, mark, exited)
@@ -171,7 +171,7 @@ func (b *box) pipe(s *streams, to io.Writer) (*os.File, error) {
 		defer close(done)
 		defer r.Close()
 		m := &masker{to: to, pairs: b.out}
-		io.Copy(struct{ io.Writer }{m}, r)
+		_, _ = io.Copy(struct{ io.Writer }{m}, r) // what the writer refuses is lost, as with a closed pipe
 		m.flush()
 	})
 	return w, nil

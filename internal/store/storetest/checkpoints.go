@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,6 +155,65 @@ func stateOfAnySteps(f *fixture) {
 			}
 		}
 	})
+}
+
+// stateAsReadBack: a store may keep states in memory. Whatever schemas read a checkpoint, in whatever order, each gets
+// what it gets from a store that was just opened.
+func stateAsReadBack(f *fixture) {
+	full := schema(f.T)
+	schemas := []state.Schema{full, {}, {"messages": messages}, {"hidden": hidden, "count": count}, {
+		"messages": state.Log("messages", func(i item) string { return i.Text }),
+		"count":    state.LastValue[int]("count"),
+		"title":    state.LastValue[any]("title"),
+	}}
+	type point struct{ thread, id string }
+	n := 0
+	rapid.Check(f.T, func(rt *rapid.T) {
+		n++
+		o := f.running(fmt.Sprint("rapid-", n))
+		var points []point
+		var warm []string // by point and schema, in the order of reading
+		var order []int
+		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+			if rapid.IntRange(0, 2).Draw(rt, "go on from") == 0 { // as the next run does, with a schema of its own
+				sch := schemas[rapid.IntRange(0, 3).Draw(rt, "schema")]
+				if c, err := f.Checkpoint(f.Context(), sch, o.thread, ""); err == nil {
+					o.state = c.State
+				}
+			}
+			u := anyUpdate(o).Draw(rt, "update")
+			if _, _, err := o.state.Apply(u); err != nil {
+				continue
+			}
+			points = append(points, point{o.thread, o.commit(o.step(u))})
+			for range rapid.IntRange(0, 3).Draw(rt, "reads") {
+				i := rapid.IntRange(0, len(points)-1).Draw(rt, "point")*len(schemas) + rapid.IntRange(0, len(schemas)-1).Draw(rt, "by")
+				order = append(order, i)
+				warm = append(warm, f.seen(schemas[i%len(schemas)], points[i/len(schemas)].thread, points[i/len(schemas)].id))
+			}
+		}
+		f.reopen()
+		for k, i := range order {
+			p := points[i/len(schemas)]
+			if cold := f.seen(schemas[i%len(schemas)], p.thread, p.id); cold != warm[k] {
+				rt.Fatalf("checkpoint %s by schema %d:\n in use %.600s\nopened %.600s", p.id, i%len(schemas), warm[k], cold)
+			}
+		}
+	})
+}
+
+// seen is all that can be seen of a checkpoint, or the error.
+func (f *fixture) seen(sch state.Schema, thread, id string) string {
+	c, err := f.Checkpoint(f.Context(), sch, thread, id)
+	if err != nil {
+		return err.Error()
+	}
+	vals, err := c.State.Values()
+	s := fmt.Sprint(c.Step, c.ParentID, c.Next, c.CreatedAt, c.State.Check(), err)
+	for _, name := range slices.Sorted(maps.Keys(vals)) {
+		s += fmt.Sprintf("\n%s: %s", name, vals[name])
+	}
+	return s + fmt.Sprint("\n", messages.Get(c.State), title.Get(c.State), count.Get(c.State), hidden.Get(c.State))
 }
 
 // anyUpdate draws an update that can be applied after any other of its kind.

@@ -45,6 +45,7 @@ func Run(t *testing.T, open Open) {
 		{"checkpoint clock", checkpointClock},
 		{"state is what was applied", stateIsWhatWasApplied},
 		{"state of any steps", stateOfAnySteps},
+		{"state as read back", stateAsReadBack},
 		{"state unknown channel", stateUnknownChannel},
 		{"events after id", eventsAfterID},
 		{"events of all kinds", eventsOfAllKinds},

@@ -4,9 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/state"
 )
 
 func p50(ds []time.Duration) float64 {
@@ -88,44 +91,72 @@ func BenchmarkParallelCommits(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 }
 
-// BenchmarkLoad reads the newest state of a thread of 2,000 turns: 4,000 messages of 1 or 2 KB. "worst" stands right
-// before a snapshot, "best" on one.
+// BenchmarkLoad reads the newest state of a thread of 2,000 turns: 4,000 messages of 1 or 2 KB. "warm" is what a process
+// that has the thread in its cache pays, "cold" the first load of a store that was just opened; "opened" counts the
+// opening as well, and "decoded" is a cold load and the decoding of all messages, which the next run of the thread
+// begins with. "snapshot" is a cold load of a checkpoint that has no deltas behind its snapshot.
 func BenchmarkLoad(b *testing.B) {
 	for _, size := range []int{1 << 10, 2 << 10} {
-		s, err := Open(b.Context(), Config{Dir: b.TempDir()})
+		dir := b.TempDir()
+		s, err := Open(b.Context(), Config{Dir: dir})
 		if err != nil {
 			b.Fatal(err)
 		}
+		s.exec(b, "PRAGMA synchronous = off")
 		tk := newTalk(b, s, 1)
 		for range 2000 {
 			tk.turn(size)
 		}
-		name := map[int]string{1 << 10: "1KB", 2 << 10: "2KB"}[size]
 		var snap string
-		if err := s.readers.QueryRow("SELECT max(checkpoint_id) FROM snapshots").Scan(&snap); err != nil {
+		var deltas, whole float64
+		if err := s.readers.QueryRow("SELECT max(checkpoint_id), max(bytes) FROM snapshots").Scan(&snap, &whole); err != nil {
 			b.Fatal(err)
 		}
-		for _, at := range []struct{ name, id string }{{"newest", ""}, {"snapshot", snap}} {
-			b.Run(name+"/"+at.name, func(b *testing.B) {
+		if err := s.readers.QueryRow("SELECT since FROM log WHERE checkpoint_id = (SELECT head FROM threads)").Scan(&deltas); err != nil {
+			b.Fatal(err)
+		}
+		read := func(b *testing.B, id string) state.State {
+			c, err := s.Checkpoint(b.Context(), schema, tk.thread, id)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return c.State
+		}
+		reopen := func(b *testing.B) {
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+			if s, err = Open(b.Context(), Config{Dir: dir}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, bm := range []struct{ name, id string }{{"warm", ""}, {"cold", ""}, {"snapshot", snap}, {"decoded", ""}, {"opened", ""}} {
+			b.Run(strconv.Itoa(size>>10)+"KB/"+bm.name, func(b *testing.B) {
 				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := s.Checkpoint(b.Context(), schema, tk.thread, at.id); err != nil {
-						b.Fatal(err)
-					}
+				reopen(b)
+				if bm.name == "warm" {
+					read(b, bm.id)
 				}
+				var took []time.Duration
+				for b.Loop() {
+					start := time.Now()
+					if bm.name != "warm" {
+						reopen(b)
+					}
+					if bm.name != "opened" {
+						start = time.Now()
+					}
+					st := read(b, bm.id)
+					if bm.name == "decoded" {
+						chats.Get(st)
+					}
+					took = append(took, time.Since(start))
+				}
+				b.ReportMetric(p50(took), "p50-µs")
+				b.ReportMetric(whole/1e6, "snapshot-MB")
+				b.ReportMetric(deltas/1e6, "deltas-MB")
 			})
 		}
-		b.Run(name+"/decoded", func(b *testing.B) {
-			n := 0
-			for b.Loop() {
-				c, err := s.Checkpoint(b.Context(), schema, tk.thread, "")
-				if err != nil {
-					b.Fatal(err)
-				}
-				n = len(chats.Get(c.State))
-			}
-			b.ReportMetric(float64(n), "messages")
-		})
 		s.Close()
 	}
 }

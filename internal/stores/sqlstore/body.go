@@ -104,30 +104,38 @@ type storedUpdate struct {
 // splitUpdates takes the column apart. What encodeUpdates wrote is cut without looking into the updates; anything else is
 // decoded, for its meaning or for the error.
 func splitUpdates(raw []byte) (us []storedUpdate, err error) {
-	rest, ok := bytes.CutPrefix(raw, []byte("["))
-	for ok && len(rest) > 1 {
-		var node, writes []byte
-		if rest, ok = bytes.CutPrefix(rest, []byte(`{"n":`)); !ok {
-			break
-		}
-		node, rest = rawjson.Value(rest)
-		if rest, ok = bytes.CutPrefix(rest, []byte(`,"w":`)); !ok {
-			break
-		}
-		writes, rest = rawjson.Value(rest)
-		if rest, ok = bytes.CutPrefix(rest, []byte("}")); !ok {
-			break
-		}
-		name, _ := rawjson.String(node)
-		us = append(us, storedUpdate{Node: name, Writes: writes})
-		if len(rest) > 1 {
-			rest, ok = bytes.CutPrefix(rest, []byte(","))
-		}
+	if len(raw) == 0 {
+		return nil, nil
 	}
-	if !ok || string(rest) != "]" {
-		return decodeUpdates(raw)
+	rest, ok := raw, true
+	for before := "["; string(rest) != "]"; before = "," {
+		var u storedUpdate
+		if rest, ok = bytes.CutPrefix(rest, []byte(before)); ok {
+			u, rest, ok = cutUpdate(rest)
+		}
+		if !ok {
+			return decodeUpdates(raw)
+		}
+		us = append(us, u)
 	}
 	return us, nil
+}
+
+// cutUpdate cuts off {"n":NODE,"w":WRITES}.
+func cutUpdate(b []byte) (u storedUpdate, rest []byte, ok bool) {
+	if b, ok = bytes.CutPrefix(b, []byte(`{"n":`)); !ok {
+		return u, nil, false
+	}
+	node, b := rawjson.Value(b)
+	if u.Node, ok = rawjson.String(node); !ok {
+		return u, nil, false
+	}
+	if b, ok = bytes.CutPrefix(b, []byte(`,"w":`)); !ok {
+		return u, nil, false
+	}
+	u.Writes, b = rawjson.Value(b)
+	rest, ok = bytes.CutPrefix(b, []byte("}"))
+	return u, rest, ok && len(u.Writes) > 0
 }
 
 func decodeUpdates(raw []byte) ([]storedUpdate, error) {

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -23,12 +26,21 @@ func FuzzDecodeEvents(f *testing.F) {
 	f.Add(b.events, b.updates)
 	f.Add(b.events, []byte(nil))
 	f.Add([]byte(`[{}]`), []byte(`[]`))
+	f.Add([]byte(`[]`), []byte(`[{"n":"a","w":[]},{"n":"\\u0062","w":[{}]}]`))
+	f.Add([]byte(`[]`), []byte(`[{"n":"a","w":[]}, {"w":7}]`))
 	f.Add([]byte(`null`), []byte(`[{"n":1}]`))
 	f.Fuzz(func(t *testing.T, events, updates []byte) {
 		evs, err := decodeEvents(events, updates, "id")
 		for _, e := range evs {
 			if err == nil && e.Data == nil {
 				t.Errorf("event %s has no data", e.ID)
+			}
+		}
+		if json.Valid(updates) {
+			split, _ := splitUpdates(updates)
+			decoded, _ := decodeUpdates(updates)
+			if d := cmp.Diff(decoded, split, cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("updates (-decoded +split):\n%s", d)
 			}
 		}
 		h := history{deltas: [][]byte{updates}}

@@ -110,6 +110,7 @@ func TestForks(t *testing.T) {
 	left = on(left)
 	on(right)
 	on(left)
+	s.cache.forgetThread(tk.thread) // read them all from the database
 	for i, p := range all {
 		c, err := s.Checkpoint(t.Context(), schema, tk.thread, p.id)
 		tk.must(err)
@@ -136,6 +137,7 @@ func TestMissingAncestor(t *testing.T) {
 		tk.human(fmt.Sprint(i))
 	}
 	s.exec(t, "DELETE FROM log WHERE step = 2")
+	s.cache.forgetThread(tk.thread)
 	if _, err := s.Checkpoint(t.Context(), schema, tk.thread, ""); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("error = %v, want %v", err, store.ErrCorrupt)
 	}

@@ -146,8 +146,7 @@ func failed(what, path string, err error) *tool.Result {
 
 // reason is the text of an error without the path.
 func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return clip(err.Error(), 1000)

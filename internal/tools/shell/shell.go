@@ -118,9 +118,7 @@ func (b bash) noSandbox(ctx context.Context, err error, printed string) (*tool.R
 // result puts together what the model reads: stdout, stderr, the exit code, and notes on what went wrong.
 func (b bash) result(out captured, res sandbox.Result) *tool.Result {
 	text, cut := out.text(b.MaxChars, exitNote(res))
-	for _, note := range b.notes(out, res, cut) {
-		text += "\n" + note
-	}
+	text = strings.Join(append([]string{text}, b.notes(out, res, cut)...), "\n")
 	text = strings.TrimPrefix(text, "\n")
 	if strings.TrimSpace(text) == "" {
 		text = "(no output)"

@@ -22,6 +22,19 @@ func foreignLink(info fs.FileInfo, uid int) bool {
 	return int64(st.Uid) != int64(uid)
 }
 
+// folderOwner is the owner of a folder; zero if it cannot be found out.
+func folderOwner(dir *os.Root) (uid, gid int) {
+	info, err := dir.Stat(".")
+	if err != nil {
+		return 0, 0
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0
+	}
+	return int(st.Uid), int(st.Gid)
+}
+
 func syncFolder(dir *os.Root) error {
 	h, err := dir.Open(".")
 	if err != nil {

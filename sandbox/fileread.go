@@ -96,7 +96,7 @@ func (p place) check(info fs.FileInfo) error {
 		return errSymlink
 	case !info.Mode().IsRegular():
 		return ErrNotRegular
-	case !p.mount.ReadOnly && foreignLink(info, p.files.opts.UID):
+	case !p.mount.ReadOnly && foreignLink(info, p.mount.uid):
 		return ErrLinked
 	}
 	return nil

@@ -19,20 +19,21 @@ import (
 // Files is safe for concurrent use. It keeps one file descriptor per mount until Close.
 type Files struct {
 	mounts []mount // those with longer paths first
-	opts   FilesOptions
 	locks  keyedMutex
 }
 
 // FilesOptions tunes [Files].
 type FilesOptions struct {
-	// UID and GID own what Files creates, when the server runs as root; 0 and negative values leave it to the server's
-	// own. A hard-linked file on a writable mount must belong to UID (else to the server) to be touched.
+	// UID and GID own what Files creates in the thread's own folders, those below [UserData], when the server runs as
+	// root; 0 and negative values leave it to the server's own. On other mounts it belongs to the owner of the mount's
+	// folder. A hard-linked file on a writable mount must belong to that user to be touched.
 	UID, GID int
 }
 
 type mount struct {
 	Mount
-	root *os.Root
+	root     *os.Root
+	uid, gid int // of what is created; 0 means the server
 }
 
 // NewFiles opens the mounts. Their host folders must exist; the caller closes the Files.
@@ -40,14 +41,18 @@ func NewFiles(mounts []Mount, opts FilesOptions) (*Files, error) {
 	if err := (Spec{ID: "files", Mounts: mounts}).Check(); err != nil {
 		return nil, fmt.Errorf("open files: %w", err)
 	}
-	f := &Files{opts: opts}
+	f := &Files{}
 	for _, m := range mounts {
 		root, err := os.OpenRoot(m.Host)
 		if err != nil {
 			_ = f.Close()
 			return nil, fmt.Errorf("open files: mount %s: %w", m.Path, cause(err))
 		}
-		f.mounts = append(f.mounts, mount{m, root})
+		opened := mount{Mount: m, root: root, uid: opts.UID, gid: opts.GID}
+		if os.Geteuid() == 0 && !strings.HasPrefix(m.Path, UserData+"/") {
+			opened.uid, opened.gid = folderOwner(root)
+		}
+		f.mounts = append(f.mounts, opened)
 	}
 	sort.SliceStable(f.mounts, func(i, j int) bool { return len(f.mounts[i].Path) > len(f.mounts[j].Path) })
 	return f, nil

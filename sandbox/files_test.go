@@ -215,6 +215,31 @@ func TestOwner(t *testing.T) {
 	}
 }
 
+func TestWhatIsMadeInAPersonsFolderBelongsToIt(t *testing.T) {
+	host, owner := t.TempDir(), os.Geteuid()
+	if owner == 0 {
+		owner = 4321
+		if err := os.Chown(host, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := NewFiles([]Mount{{Host: host, Path: "/mnt/project"}}, FilesOptions{UID: 4711, GID: 4712})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.WriteFile("/mnt/project/a/b", nil, false); err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat("/mnt/project/a/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := int(info.Sys().(*syscall.Stat_t).Uid); got != owner {
+		t.Errorf("the file belongs to %d, want %d", got, owner)
+	}
+}
+
 func TestVirtualFolders(t *testing.T) {
 	f, host := house(t)
 	put(t, host, "sk/public/SKILL.md", "")

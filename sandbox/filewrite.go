@@ -73,7 +73,7 @@ func (p place) fill(h *os.File, old fs.FileInfo, r io.Reader, limit int64) (n in
 	if n > limit {
 		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
-	if err = p.files.own(h); err != nil {
+	if err = p.mount.own(h); err != nil {
 		return 0, err
 	}
 	if old != nil {
@@ -121,7 +121,7 @@ func (p place) create(dir *os.Root) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.files.own(h); err != nil {
+	if err := p.mount.own(h); err != nil {
 		h.Close()
 		return nil, err
 	}
@@ -270,12 +270,12 @@ func (p place) ownFolder(rel string) error {
 		return err
 	}
 	defer h.Close()
-	return p.files.own(h)
+	return p.mount.own(h)
 }
 
-// own gives an open file to the configured owner. It works on the descriptor: a path may lead elsewhere by now.
-func (f *Files) own(h *os.File) error {
-	if os.Geteuid() != 0 || f.opts.UID <= 0 && f.opts.GID <= 0 {
+// own gives an open file to the mount's owner. It works on the descriptor: a path may lead elsewhere by now.
+func (m *mount) own(h *os.File) error {
+	if os.Geteuid() != 0 || m.uid <= 0 && m.gid <= 0 {
 		return nil
 	}
 	keep := func(id int) int {
@@ -284,7 +284,7 @@ func (f *Files) own(h *os.File) error {
 		}
 		return id
 	}
-	return h.Chown(keep(f.opts.UID), keep(f.opts.GID))
+	return h.Chown(keep(m.uid), keep(m.gid))
 }
 
 // TempPrefix starts the names of files that are being written; they are renamed when they are complete.

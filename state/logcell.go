@@ -61,7 +61,7 @@ func (z *lazyLog[T]) decode() (*logCell[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return after.(*logCell[T]), nil
+	return after.(*logCell[T]), nil //nolint:forcetypeassert // a log stays a log
 }
 
 func (l *logCell[T]) check() error {

@@ -52,7 +52,8 @@ func (s State) Replay(updates ...[]byte) (State, error) {
 // splitWrites takes an update apart. What [Update.AppendJSON] wrote is cut without looking into the values; anything else
 // is decoded, for its meaning or for the error.
 func splitWrites(raw []byte) (out []storedWrite, err error) {
-	rest, ok := raw, true
+	rest := raw
+	var ok bool
 	for before := "["; string(rest) != "]"; before = "," {
 		if rest, ok = bytes.CutPrefix(rest, []byte(before)); !ok {
 			return decodeWrites(raw)

@@ -105,7 +105,7 @@ func TestReplayEqualsTyped(t *testing.T) {
 
 func TestLoadSnapshotErrors(t *testing.T) {
 	good := snapshot(t, apply(t, State{}, titleCh.Put("a").With(logCh.Append(item{ID: "a"}, item{ID: "b"}))))
-	for n := range len(good) {
+	for n := range good {
 		s, err := all(t).LoadSnapshot(good[:n])
 		if err == nil && len(s.cells) == 2 {
 			t.Errorf("%d of %d bytes were accepted", n, len(good))

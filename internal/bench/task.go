@@ -7,9 +7,11 @@ import (
 	"iter"
 	"path/filepath"
 
+	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/state"
 )
 
 const (
@@ -54,6 +56,12 @@ func measureTask(ctx context.Context, e env, r *report) (err error) {
 	task := timed(5, func(ctx context.Context) error {
 		return turn(ctx, manager, newID(), unseen, message.New(message.Human, question))
 	})
+	loop := timed(5, func(ctx context.Context) error {
+		m := message.New(message.Human, question)
+		m.ID = newID()
+		_, err := a.Run(ctx, &agent.Runtime{ThreadID: "thread", RunID: newID(), Input: agent.Messages.Append(m)}, state.State{})
+		return err
+	})
 	floor := timed(5, func(ctx context.Context) error {
 		for _, req := range requests {
 			if _, err := model.Collect(client.Stream(ctx, req)); err != nil {
@@ -67,11 +75,12 @@ func measureTask(ctx context.Context, e env, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFloor()) }()
-	took, err := compare(ctx, 40, task, floor, fsync)
+	took, err := compare(ctx, 40, task, floor, fsync, loop)
 	if err != nil {
 		return err
 	}
 	r.add(figure{name: "5-step task beside its 6 model calls", unit: seconds, value: took[0], floor: took[1], goal: atMost(5)})
+	r.add(figure{name: "the same without storage", unit: seconds, value: took[3], floor: took[1]})
 	r.add(figure{name: "the same task beside one fsync", unit: seconds, value: took[0], floor: took[2]})
 	return nil
 }

@@ -187,7 +187,7 @@ func (b *box) send(id uint64) error {
 	b.ctrl.SetWriteDeadline(time.Now().Add(time.Second))
 	if _, err := fmt.Fprintf(b.ctrl, "%d\n", id); err != nil {
 		b.fail()
-		return fmt.Errorf("%w: its init does not answer: %v", sandbox.ErrClosed, err)
+		return fmt.Errorf("%w: its init does not answer: %v", sandbox.ErrClosed, err) //nolint:errorlint // the time-out is the pipe's, not the caller's
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func field(file, name string) int {
 // remove deletes the cgroup, whose processes are gone or on their way. The kernel may need a moment to notice.
 func (g *group) remove() {
 	if g.v2 != "" {
-		os.WriteFile(filepath.Join(g.v2, "cgroup.kill"), []byte("1"), 0)
+		_ = os.WriteFile(filepath.Join(g.v2, "cgroup.kill"), []byte("1"), 0)
 	}
 	for _, dir := range g.dirs() {
 		for wait := time.Millisecond; unix.Rmdir(dir) == unix.EBUSY && wait < time.Second; wait *= 2 {

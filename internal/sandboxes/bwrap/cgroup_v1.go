@@ -19,7 +19,7 @@ func findV1(h host) map[string]string {
 	for line := range strings.Lines(string(h.selfCgroup)) {
 		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		controllers, own, _ := strings.Cut(rest, ":")
-		for _, ctl := range strings.Split(controllers, ",") {
+		for ctl := range strings.SplitSeq(controllers, ",") {
 			if ctl != "pids" && ctl != "memory" && ctl != "cpu" {
 				continue
 			}
@@ -41,7 +41,7 @@ func (h host) mounted(kind, option string) (string, bool) {
 		if len(f) < 4 || f[2] != kind {
 			continue
 		}
-		for _, o := range strings.Split(f[3], ",") {
+		for o := range strings.SplitSeq(f[3], ",") {
 			if option == "" || o == option {
 				return filepath.Join("/", h.root, f[1]), true
 			}

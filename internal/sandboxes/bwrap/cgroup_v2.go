@@ -65,7 +65,7 @@ func delegate(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, pid := range strings.Fields(string(pids)) {
+	for pid := range strings.FieldsSeq(string(pids)) {
 		if err := g.write(leaf, "cgroup.procs", pid); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}

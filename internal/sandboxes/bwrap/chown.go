@@ -12,17 +12,17 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// own makes the writable folders the sandbox user's, and with them all files in them that root wrote. Only the
-// thread's own folders, and others that belong to root, are touched: what an operator's user owns stays theirs.
-// Links are never followed, as earlier code of the sandbox may have laid them.
+// own makes the thread's own folders the sandbox user's, and with them all files in them that root wrote. Other mounts
+// are a person's: they are shown with mapped users instead. Links are never followed, as earlier code of the sandbox may
+// have laid them.
 func (w identity) own(mounts []sandbox.Mount) error {
 	for _, m := range mounts {
 		fd, err := unix.Open(m.Host, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return fmt.Errorf("mount %s: open its folder on the host: %w", m.Path, err)
 		}
-		if w.drop && !m.ReadOnly {
-			err = w.ownTree(fd, strings.HasPrefix(m.Path, sandbox.UserData+"/"))
+		if w.drop && !m.ReadOnly && ofThread(m) {
+			err = w.ownTree(fd)
 		}
 		unix.Close(fd)
 		if err != nil {
@@ -32,13 +32,13 @@ func (w identity) own(mounts []sandbox.Mount) error {
 	return nil
 }
 
-func (w identity) ownTree(fd int, always bool) error {
+// ofThread reports whether a mount is one of the folders that Pudu makes for a thread.
+func ofThread(m sandbox.Mount) bool { return strings.HasPrefix(m.Path, sandbox.UserData+"/") }
+
+func (w identity) ownTree(fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
-	}
-	if st.Uid != 0 && !always {
-		return nil
 	}
 	if int(st.Uid) != w.uid {
 		if err := unix.Fchownat(fd, "", w.uid, w.gid, unix.AT_EMPTY_PATH); err != nil {

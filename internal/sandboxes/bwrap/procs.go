@@ -135,11 +135,8 @@ var markLine = []byte("\nMax file locks ")
 
 // parseMark reads the soft limit of file locks out of /proc/pid/limits; "unlimited" is 0.
 func parseMark(data []byte) (uint64, bool) {
-	i := bytes.Index(data, markLine)
-	if i < 0 {
-		return 0, false
-	}
-	f := bytes.Fields(data[i+len(markLine):])
+	_, rest, _ := bytes.Cut(data, markLine)
+	f := bytes.Fields(rest)
 	if len(f) == 0 {
 		return 0, false
 	}

@@ -18,7 +18,7 @@ var known = []string{
 
 // Programs lists which well-known programs there are inside, without starting a sandbox: those that the system has
 // below /usr.
-func (p *Provider) Programs(ctx context.Context) []string {
+func (p *Provider) Programs(context.Context) []string {
 	return programs([]string{"/usr/local/bin", "/usr/bin"}, known)
 }
 
@@ -37,10 +37,10 @@ func programs(dirs, names []string) []string {
 
 // runnable reports whether path leads to a program that is still there when nothing but /usr is.
 func runnable(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || !strings.HasPrefix(real, "/usr/") {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil || !strings.HasPrefix(resolved, "/usr/") {
 		return false
 	}
-	fi, err := os.Stat(real)
+	fi, err := os.Stat(resolved)
 	return err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0
 }

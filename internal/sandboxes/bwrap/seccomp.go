@@ -3,8 +3,8 @@
 package bwrap
 
 import (
-	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -40,19 +40,19 @@ var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLI
 // fail without capabilities too, but much of it (io_uring, keyctl, vsock ...) has had holes or is no namespace's business.
 func seccompProgram() ([]byte, error) {
 	if auditArch == 0 {
-		return nil, fmt.Errorf("no seccomp filter is known for this processor: use a machine with amd64 or arm64")
+		return nil, errors.New("no seccomp filter is known for this processor: use a machine with amd64 or arm64")
 	}
 	raw, err := bpf.Assemble(filter())
 	if err != nil {
 		return nil, fmt.Errorf("assemble seccomp filter: %w", err)
 	}
-	var out bytes.Buffer
+	var out []byte
 	for _, in := range raw {
-		binary.Write(&out, binary.NativeEndian, in.Op)
-		out.Write([]byte{in.Jt, in.Jf})
-		binary.Write(&out, binary.NativeEndian, in.K)
+		out = binary.NativeEndian.AppendUint16(out, in.Op)
+		out = append(out, in.Jt, in.Jf)
+		out = binary.NativeEndian.AppendUint32(out, in.K)
 	}
-	return out.Bytes(), nil
+	return out, nil
 }
 
 func filter() []bpf.Instruction {

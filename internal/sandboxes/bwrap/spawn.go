@@ -124,6 +124,7 @@ func (l *launch) open(b *box, bin string, mounts []sandbox.Mount) error {
 	if err != nil {
 		return err
 	}
+	//nolint:noctx // a sandbox outlives the call that opens it
 	l.cmd = exec.Command(bin, "--args", strconv.Itoa(args), "--", "/bin/bash", "--norc", "--noprofile", "-c",
 		controller(b.spec.Limits, !b.group.has("memory")), "sandbox")
 	l.cmd.Dir = "/"
@@ -172,7 +173,7 @@ func (b *box) spawn(cmd *exec.Cmd, stage []bind) error {
 	b.tasks.Go(func() {
 		runtime.LockOSThread()
 		if len(stage) > 0 {
-			err := setStage(stage)
+			err := setStage(stage, b.who)
 			if err == nil {
 				err = b.spawnInGroup(cmd)
 			}
@@ -183,8 +184,7 @@ func (b *box) spawn(cmd *exec.Cmd, stage []bind) error {
 			return // the thread ends with its goroutine
 		}
 		err := b.spawnInGroup(cmd)
-		var stuck *stuckError
-		if !errors.As(err, &stuck) {
+		if _, stuck := errors.AsType[*stuckError](err); !stuck {
 			runtime.UnlockOSThread()
 		}
 		started <- err
@@ -217,7 +217,7 @@ func (b *box) spawnInGroup(cmd *exec.Cmd) error {
 	if back := errors.Join(b.group.leave(), wide()); back != nil {
 		if err == nil {
 			cmd.Process.Kill()
-			cmd.Wait()
+			_ = cmd.Wait()
 		}
 		return &stuckError{errors.Join(err, back)}
 	}
@@ -228,7 +228,7 @@ func (b *box) spawnInGroup(cmd *exec.Cmd) error {
 func (b *box) started(l *launch) {
 	b.cmd, b.ctrl, b.status = l.cmd, l.ctrl, l.status
 	go func() {
-		b.cmd.Wait()
+		_ = b.cmd.Wait() // how bwrap ends says nothing
 		close(b.dead)
 	}()
 }

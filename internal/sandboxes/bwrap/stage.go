@@ -3,6 +3,7 @@
 package bwrap
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,14 +14,18 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// bind shows a folder of the host at another place.
-type bind struct{ from, to string }
+// bind shows a folder of the host at another place, with mapped users if it is a person's.
+type bind struct {
+	from, to string
+	mapped   bool
+	readOnly bool
+}
 
 // reachable resolves the mounts to paths that the sandbox's user can walk. A folder below one that is closed to others, such
 // as /root, is shown inside the runtime folder, by a mount that only the thread that starts bwrap sees.
 func (b *box) reachable() (mounts []sandbox.Mount, stage []bind, err error) {
 	if !passable(b.dir) && b.who.drop {
-		return nil, nil, unavailable("use runtime folder "+b.dir, fmt.Errorf("not all users can pass through the folders above it; "+
+		return nil, nil, unavailable("use runtime folder "+b.dir, errors.New("not all users can pass through the folders above it; "+
 			"set TMPDIR to one like /tmp"))
 	}
 	for i, m := range b.spec.Mounts {
@@ -28,12 +33,12 @@ func (b *box) reachable() (mounts []sandbox.Mount, stage []bind, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("mount %s: find its folder on the host: %w", m.Path, err)
 		}
-		if b.who.drop && !passable(host) {
+		if b.who.drop && (!ofThread(m) || !passable(host)) {
 			to := filepath.Join(b.dir, "m"+strconv.Itoa(i))
 			if err := os.Mkdir(to, 0o755); err != nil {
 				return nil, nil, err
 			}
-			stage = append(stage, bind{from: host, to: to})
+			stage = append(stage, bind{from: host, to: to, mapped: !ofThread(m), readOnly: m.ReadOnly})
 			host = to
 		}
 		mounts = append(mounts, sandbox.Mount{Host: host, Path: m.Path, ReadOnly: m.ReadOnly})
@@ -55,7 +60,7 @@ func passable(path string) bool {
 }
 
 // setStage gives the calling thread mounts of its own. It must not be used for anything else afterwards.
-func setStage(stage []bind) error {
+func setStage(stage []bind, who identity) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("show folders that other users cannot reach: %w; "+
 			"move the data folder out of a closed folder such as /root, or run the server as a plain user", err)
@@ -64,9 +69,22 @@ func setStage(stage []bind) error {
 		return fmt.Errorf("separate mounts: %w", err)
 	}
 	for _, s := range stage {
-		if err := unix.Mount(s.from, s.to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		if err := s.show(who); err != nil {
 			return fmt.Errorf("show %s: %w", s.from, err)
 		}
 	}
 	return nil
+}
+
+func (s bind) show(who identity) error {
+	if s.mapped {
+		err := showMapped(s.from, s.to, who)
+		if err == nil || !unmappable(err) {
+			return err
+		}
+		if !s.readOnly {
+			return fmt.Errorf("the kernel or the file system cannot map users (%w); show it read-only, or run Pudu as the folder's owner", err)
+		}
+	}
+	return unix.Mount(s.from, s.to, "", unix.MS_BIND|unix.MS_REC, "")
 }

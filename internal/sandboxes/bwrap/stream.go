@@ -83,7 +83,7 @@ func (s *stream) finishPresent(buf []byte) error {
 
 func (s *stream) control(f func(fd int)) {
 	if raw, err := s.r.SyscallConn(); err == nil {
-		raw.Control(func(fd uintptr) { f(int(fd)) })
+		_ = raw.Control(func(fd uintptr) { f(int(fd)) })
 	}
 }
 

@@ -27,7 +27,7 @@ func (p *Provider) prepare() {
 	}
 	for _, g := range p.groups.parents() {
 		for _, dir := range leftovers(g) {
-			syscall.Rmdir(dir) // refused while something lives in it
+			_ = syscall.Rmdir(dir) // refused while something lives in it
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package bwrap
 
 import (
+	"bytes"
 	"encoding/binary"
 	"os"
 	"os/exec"
@@ -285,7 +286,7 @@ func TestOwnership(t *testing.T) {
 	}
 	for name, want := range map[string]uint32{
 		"ws": 200001, "ws/a": 200001, "ws/sub": 200001, "ws/sub/b": 200001, "ws/link": 200001, "ws/alice": 777,
-		"shared": 777, "shared/a": 0, "rootish": 200001, "rootish/a": 200001, "ro": 0, "ro/a": 0, "outside": 0, "outside/a": 0,
+		"shared": 777, "shared/a": 0, "rootish": 0, "rootish/a": 0, "ro": 0, "ro/a": 0, "outside": 0, "outside/a": 0,
 	} {
 		fi, err := os.Lstat(filepath.Join(root, name))
 		if err != nil || fi.Sys().(*syscall.Stat_t).Uid != want {
@@ -348,4 +349,28 @@ func TestUnifiedHierarchy(t *testing.T) {
 		t.Fatalf("%+v, %v", attr, err)
 	}
 	dir.Close()
+}
+
+// TestCatchUp: all that lies in the FIFO when the shell ends is delivered, although somebody may go on writing.
+func TestCatchUp(t *testing.T) {
+	var out bytes.Buffer
+	path := filepath.Join(t.TempDir(), "fifo")
+	s, err := openStream(path, identity{}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.hold.WriteString("the last words")
+	s.r.SetReadDeadline(time.Now()) // as catchUp does, but before the reader has read anything
+	go s.pump()
+	s.catchUp(10 * time.Second)
+	if out.String() != "the last words" {
+		t.Errorf("got %q", out.String())
+	}
+	s.release()
+	s.finish(10 * time.Second)
+	select {
+	case <-s.done:
+	default:
+		t.Error("it does not end with its last writer")
+	}
 }

@@ -107,7 +107,8 @@ func splitUpdates(raw []byte) (us []storedUpdate, err error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	rest, ok := raw, true
+	rest := raw
+	var ok bool
 	for before := "["; string(rest) != "]"; before = "," {
 		var u storedUpdate
 		if rest, ok = bytes.CutPrefix(rest, []byte(before)); ok {

@@ -82,7 +82,7 @@ func TestCacheIsBounded(t *testing.T) {
 				}
 			case "thread":
 				c.forgetThread(e.thread)
-				for i := len(want) - 1; i >= 0; i-- {
+				for i := len(want) - 1; i >= 0; i-- { //nolint:modernize // take shortens want
 					if want[i].thread == e.thread {
 						take(i)
 					}

@@ -20,10 +20,8 @@ type talk struct {
 	tb     testing.TB
 	s      *Store
 	thread string
-	run    int
 	fence  store.Fence
 	n      int64
-	id     int
 	state  state.State
 	now    time.Time
 	rnd    *rand.Rand

@@ -177,7 +177,7 @@ func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 		return nil, s.readError(err)
 	}
 	if first, raced := s.stmts.LoadOrStore(query, st); raced {
-		st.Close()
+		st.Close() //nolint:sqlclosecheck // st may be kept
 		return first.(*sql.Stmt), nil
 	}
 	return st, nil
@@ -185,7 +185,7 @@ func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 
 // read runs a query and hands each row to scan until that returns false or an error.
 func (s *Store) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) (more bool, err error)) error {
-	st, err := s.stmt(ctx, query)
+	st, err := s.stmt(ctx, query) //nolint:sqlclosecheck // the store keeps it
 	if err != nil {
 		return err
 	}

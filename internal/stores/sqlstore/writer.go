@@ -218,7 +218,7 @@ func (t *tx) exec(query string, args ...any) error {
 
 // change runs a statement and returns how many rows it changed.
 func (t *tx) change(query string, args ...any) (int64, error) {
-	st, err := t.stmt(query)
+	st, err := t.stmt(query) //nolint:sqlclosecheck // the writer keeps it
 	if err != nil {
 		return 0, err
 	}
@@ -231,7 +231,7 @@ func (t *tx) change(query string, args ...any) (int64, error) {
 
 // scan reads the one row of a query; sql.ErrNoRows if there is none.
 func (t *tx) scan(query string, args []any, dest ...any) error {
-	st, err := t.stmt(query)
+	st, err := t.stmt(query) //nolint:sqlclosecheck // the writer keeps it
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,10 @@ func openSandbox(ctx context.Context, cfg *config.Config) box {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if err := b.provider.Probe(ctx); err != nil {
-		why := strings.TrimPrefix(err.Error(), sandbox.ErrUnavailable.Error()+": ")
+		why := err.Error()
+		if _, cause, ok := strings.Cut(why, sandbox.ErrUnavailable.Error()+": "); ok {
+			why = cause
+		}
 		b.name, b.off = "none (code tools are off)", why
 		b.notes = append(b.notes, "code tools are off: "+why)
 		return b
@@ -67,6 +70,10 @@ func openSandbox(ctx context.Context, cfg *config.Config) box {
 func runtimeDir() string {
 	const dir = "/run/pudu"
 	if os.Geteuid() != 0 || os.MkdirAll(dir, 0o711) != nil {
+		return ""
+	}
+	trial, err := os.MkdirTemp(dir, "trial-") // root of a user namespace may write less than it seems
+	if err != nil || os.Remove(trial) != nil {
 		return ""
 	}
 	return dir

@@ -28,6 +28,7 @@ func controller(l sandbox.Limits, memoryToo bool) string {
 		limits,
 		`printf 'ready\n' >&4`,
 		`while IFS= read -r -u 3 id; do ( . "` + insideRun + `/$id" ) & done`,
+		`kill -KILL -1`, // bwrap as first process would wait for all that still runs
 	}, "\n")
 }
 

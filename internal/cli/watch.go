@@ -288,7 +288,11 @@ func (w *watcher) close(out runs.Outcome) {
 	if w.json {
 		return
 	}
-	if answer, ok := answerOf(out.State); ok && (!w.io.OutTTY || answer.ID != w.message || !w.streamed) {
+	answer, ok := answerOf(out.State)
+	if failed := out.Run.Error != "" && answer.Text() == out.Run.Error; failed {
+		return // what stands in for the answer is the error, which is told as such
+	}
+	if ok && (!w.io.OutTTY || answer.ID != w.message || !w.streamed) {
 		text := inert.Text(answer.Text())
 		if w.io.OutTTY {
 			text = markdown(text, w.width, w.io.Plain)

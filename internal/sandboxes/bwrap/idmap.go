@@ -44,7 +44,7 @@ func showMapped(from, to string, who identity) error {
 // userMap returns a user namespace in which the owner of files is the sandbox's user. It is taken from a process that
 // does nothing and is gone when userMap returns.
 func userMap(uid, gid int, who identity) (*os.File, error) {
-	cmd := exec.Command("/bin/sleep", "60")
+	cmd := exec.Command("/bin/sleep", "60") //nolint:noctx // killed below
 	cmd.Env = []string{}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER,
@@ -61,8 +61,7 @@ func userMap(uid, gid int, who identity) (*os.File, error) {
 
 // ignoreKilled drops the news that a process which was killed is dead.
 func ignoreKilled(err error) error {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		return nil
 	}
 	return err

@@ -70,22 +70,11 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	if o.Mounts, err = parseMounts(f.mounts); err != nil {
 		return err
 	}
-	session, err := app.Open(ctx, o)
+	session, err := openSession(ctx, app, o, stdio)
 	if err != nil {
 		return err
 	}
 	defer closeSession(session)
-	if session.Scripted {
-		if again, err := offerKey(app, session, stdio); err != nil {
-			return err
-		} else if again {
-			closeSession(session)
-			if session, err = app.Open(ctx, o); err != nil {
-				return err
-			}
-			defer closeSession(session)
-		}
-	}
 	t := &turn{app: app, session: session, flags: f, io: stdio}
 	if err := t.chooseThread(ctx); err != nil {
 		return err
@@ -94,6 +83,23 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 		return err
 	}
 	return t.converse(ctx)
+}
+
+// openSession opens Pudu. Without a model it offers to keep a key, and opens once more if it got one.
+func openSession(ctx context.Context, app App, o Options, stdio IO) (*Session, error) {
+	session, err := app.Open(ctx, o)
+	if err != nil || !session.Scripted {
+		return session, err
+	}
+	kept, err := offerKey(app, session, stdio)
+	if err == nil && !kept {
+		return session, nil
+	}
+	closeSession(session)
+	if err != nil {
+		return nil, err
+	}
+	return app.Open(ctx, o)
 }
 
 // closeSession leaves its error alone: what a run has done is committed before it ends.

@@ -56,15 +56,9 @@ func userMap(uid, gid int, who identity) (*os.File, error) {
 		return nil, err
 	}
 	users, err := os.Open("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/ns/user")
-	return users, errors.Join(err, cmd.Process.Kill(), ignoreKilled(cmd.Wait()))
-}
-
-// ignoreKilled drops the news that a process which was killed is dead.
-func ignoreKilled(err error) error {
-	if _, exited := errors.AsType[*exec.ExitError](err); exited {
-		return nil
-	}
-	return err
+	_ = cmd.Process.Kill() // it waits for nothing else
+	_ = cmd.Wait()
+	return users, err
 }
 
 // unmappable reports whether the kernel or the file system cannot map users.

@@ -150,13 +150,13 @@ func (r *run) beforeAgentNode(ctx context.Context) error {
 	return r.hooksNode(ctx, r.beforeAgent, NodeBeforeModel)
 }
 
-// hooksNode runs hooks one after the other and commits if they changed anything. A hook's Goto skips the rest.
+// hooksNode runs hooks one after the other and commits what they changed. A hook's Goto skips the rest.
 func (r *run) hooksNode(ctx context.Context, hooks []hook, next string) error {
 	next, err := r.runHooks(ctx, hooks, next)
 	if err != nil {
 		return err
 	}
-	return r.commit(ctx, next)
+	return r.commitLazy(ctx, next)
 }
 
 func (r *run) runHooks(ctx context.Context, hooks []hook, next string) (string, error) {
@@ -201,12 +201,20 @@ func (r *run) apply(node string, u state.Update) error {
 }
 
 // commit makes the step durable and goes on to next. Without changes it only goes on.
-func (r *run) commit(ctx context.Context, next string) error {
+func (r *run) commit(ctx context.Context, next string) error { return r.commitStep(ctx, next, false) }
+
+// commitLazy is commit for a step that nothing outside depends on: what follows changes nothing there before it has
+// committed something itself, a tool with side effects its intent, other tools their results, the run its end.
+func (r *run) commitLazy(ctx context.Context, next string) error {
+	return r.commitStep(ctx, next, true)
+}
+
+func (r *run) commitStep(ctx context.Context, next string, lazy bool) error {
 	r.next = next
 	if len(r.pending) == 0 && len(r.events) == 0 {
 		return nil
 	}
-	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage}
+	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage, Lazy: lazy}
 	r.pending, r.events = nil, nil
 	return r.write(ctx, step)
 }

@@ -64,7 +64,7 @@ func (r *run) afterModelNode(ctx context.Context, forced tool.Goto) error {
 	if err != nil {
 		return err
 	}
-	return r.commit(ctx, next)
+	return r.commitLazy(ctx, next)
 }
 
 // afterAnswer is where an answer leads by itself: open calls to the tools, calls that are all answered back to the

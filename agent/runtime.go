@@ -60,6 +60,9 @@ type Step struct {
 	Events  []Emitted
 	// Usage is what the model calls of the run took so far.
 	Usage message.Usage
+	// Lazy says that the step need not be durable when Commit returns, only before any later one is: nothing outside
+	// depends on it yet. A failure is then the next Commit's.
+	Lazy bool
 }
 
 // NodeUpdate is what one node wrote to the state.

@@ -43,36 +43,12 @@ func measureThread(ctx context.Context, e env, r *report) (err error) {
 	return measureMore(ctx, st, r)
 }
 
-// remembering knows the newest state of each thread that was written through it, so that writing a long thread does not
-// take as many loads as it has turns.
-type remembering struct {
-	store.Store
-	head   state.State
-	thread string
-}
-
-// Commit implements [store.Log].
-func (r *remembering) Commit(ctx context.Context, f store.Fence, s store.Step) (string, error) {
-	if len(s.Updates) > 0 {
-		r.head = s.State
-	}
-	return r.Store.Commit(ctx, f, s)
-}
-
-// Checkpoint implements [store.Log] for the newest checkpoint of the thread that is being written.
-func (r *remembering) Checkpoint(_ context.Context, _ state.Schema, threadID, _ string) (store.Checkpoint, error) {
-	if r.thread != threadID {
-		r.thread, r.head = threadID, state.State{}
-	}
-	return store.Checkpoint{ThreadID: threadID, State: r.head}, nil
-}
-
 func writeThreads(ctx context.Context, st *sqlstore.Store, p prose) error {
 	a, err := newAgent(newRobot(0, p, turnBytes/2), p, 0)
 	if err != nil {
 		return err
 	}
-	manager := newManager(&remembering{Store: st}, a)
+	manager := newManager(st, a)
 	for i := range longTurns + shortTurns {
 		thread := longThread
 		if i < shortTurns {

@@ -3,10 +3,12 @@ package clarification
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 func TestRequest(t *testing.T) {
@@ -125,6 +127,20 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
+}
+
+func TestNamesOfFields(t *testing.T) {
+	pattern := regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_.-]{0,63}$`) // what validName promises
+	alphabet := rapid.SampledFrom([]rune("aZ_.-09 \n\"éß日٣Ⅷ½\u0301\uFFFD😀"))
+	rapid.Check(t, func(t *rapid.T) {
+		name := string(rapid.SliceOfN(alphabet, 0, 66).Draw(t, "name"))
+		if rapid.Bool().Draw(t, "long") {
+			name = strings.Repeat("é", rapid.IntRange(62, 66).Draw(t, "length"))
+		}
+		if got, want := validName(name), pattern.MatchString(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	})
 }
 
 func TestFormTooLarge(t *testing.T) {

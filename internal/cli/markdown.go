@@ -3,9 +3,7 @@ package cli
 import (
 	"strings"
 
-	"charm.land/glamour/v2"
-
-	"github.com/pudu-ai/pudu/internal/inert"
+	terminal "github.com/pudu-ai/pudu/internal/markdown"
 )
 
 // blocks cuts streamed Markdown into blocks that can be rendered one by one: at blank lines outside code fences.
@@ -58,27 +56,7 @@ func (b *blocks) rest() string {
 	return s
 }
 
-// markdown renders a block for a terminal of the given width. Text that cannot be rendered comes back as it is.
+// markdown renders a block for a terminal of the given width.
 func markdown(block string, width int, plain bool) string {
-	look := "dark"
-	if plain {
-		look = "notty"
-	}
-	r, err := glamour.NewTermRenderer(glamour.WithStandardStyle(look), glamour.WithWordWrap(width))
-	if err != nil {
-		return block
-	}
-	out, err := r.Render(block)
-	if err != nil {
-		return block
-	}
-	lines := strings.Split(out, "\n")
-	blank := func(line string) bool { return strings.TrimSpace(inert.Text(line)) == "" }
-	for len(lines) > 0 && blank(lines[0]) {
-		lines = lines[1:]
-	}
-	for len(lines) > 0 && blank(lines[len(lines)-1]) {
-		lines = lines[:len(lines)-1]
-	}
-	return strings.Join(lines, "\n") + "\n\n"
+	return terminal.Render(block, width, plain) + "\n\n"
 }

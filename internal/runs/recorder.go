@@ -19,6 +19,8 @@ const (
 	// linger is how long an event that nobody waits for is held back, so that it can share the commit of what follows.
 	// Most are the intent of a quick tool, whose result follows at once.
 	linger = 2 * time.Millisecond
+	// batchWrites bounds the writes that share a commit.
+	batchWrites = 64
 )
 
 // recorder writes the events of one attempt of a run. It numbers them in the order in which they come and shows them in
@@ -82,6 +84,14 @@ func (r *recorder) emit(node string, data event.Data) {
 
 // commit makes a step durable. It implements agent.Runtime.Commit.
 func (r *recorder) commit(ctx context.Context, step agent.Step) error {
+	if step.Lazy {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.lost == nil {
+			r.enqueue(&write{step: step}, step.Events)
+		}
+		return r.lost
+	}
 	return r.wait(ctx, &write{step: step}, step.Events)
 }
 
@@ -191,8 +201,10 @@ func (r *recorder) committer() {
 			states, err := r.write(batch)
 			r.mu.Lock()
 			r.lost = err
-			for i, st := range states {
-				batch[len(batch)-1].events[i].Data = st
+			for i, w := range batch[:len(states)] {
+				for j, st := range states[i] {
+					w.events[j].Data = st
+				}
 			}
 		}
 		if r.lost == nil {
@@ -208,16 +220,9 @@ func (r *recorder) committer() {
 	r.committing = false
 }
 
-// take removes the writes that fit into one commit: any number of events alone, then one that changes the state or
-// ends the run. r.mu is held.
+// take removes the writes that go into the next commit. r.mu is held.
 func (r *recorder) take() []*write {
-	n := 0
-	for n < len(r.queue) {
-		n++
-		if w := r.queue[n-1]; len(w.step.Updates) > 0 || w.end != nil {
-			break
-		}
-	}
+	n := min(len(r.queue), batchWrites)
 	batch := r.queue[:n:n]
 	r.queue = r.queue[n:]
 	return batch
@@ -232,40 +237,62 @@ func lastNumber(batch []*write) int64 {
 	return 0
 }
 
-// write commits a batch and returns the data of its state events, which are the first events of its last write.
-func (r *recorder) write(batch []*write) ([]event.State, error) {
-	last := batch[len(batch)-1]
-	step := store.Step{Next: last.step.Next, State: last.step.State, Now: r.now()}
-	for _, w := range batch {
-		for _, ev := range w.events {
-			step.Events = append(step.Events, *ev)
-		}
-	}
-	for _, u := range last.step.Updates {
-		step.Updates = append(step.Updates, store.NodeUpdate(u))
-	}
-	if last.end != nil {
-		usage, err := json.Marshal(r.usage())
-		if err != nil {
-			return nil, err
-		}
-		step.Run = &store.RunChange{Status: last.end.Status, Error: last.end.Error, StopReason: last.end.StopReason, Usage: usage}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
-	checkpoint, err := r.store.Commit(ctx, r.fence, step)
+// write commits a batch and returns, for each of its writes, the data of its state events, which are its first ones.
+func (r *recorder) write(batch []*write) ([][]event.State, error) {
+	steps, of, err := r.steps(batch)
 	if err != nil {
 		return nil, err
 	}
-	states := make([]event.State, len(step.Updates))
-	for i, u := range step.Updates {
-		raw, err := u.Update.AppendJSON(nil)
-		if err != nil {
-			return nil, err
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	checkpoints, err := r.store.CommitAll(ctx, r.fence, steps)
+	if err != nil {
+		return nil, err
+	}
+	states := make([][]event.State, len(batch))
+	for i, w := range batch {
+		for _, u := range w.step.Updates {
+			raw, err := u.Update.AppendJSON(nil)
+			if err != nil {
+				return nil, err
+			}
+			states[i] = append(states[i], event.State{Writes: raw, Checkpoint: checkpoints[of[i]]})
 		}
-		states[i] = event.State{Writes: raw, Checkpoint: checkpoint}
 	}
 	return states, nil
+}
+
+// steps turns writes into steps of the store: one for each write with updates, which takes the events without updates
+// around it along. of tells which step each write is in.
+func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err error) {
+	full := true // the last step has updates, or there is none
+	for _, w := range batch {
+		updates := len(w.step.Updates) > 0
+		if len(steps) == 0 || updates && full {
+			steps = append(steps, store.Step{Now: r.now()})
+			full = false
+		}
+		step := &steps[len(steps)-1]
+		of = append(of, len(steps)-1)
+		for _, ev := range w.events {
+			step.Events = append(step.Events, *ev)
+		}
+		if updates {
+			full = true
+			step.Next, step.State = w.step.Next, w.step.State
+			for _, u := range w.step.Updates {
+				step.Updates = append(step.Updates, store.NodeUpdate(u))
+			}
+		}
+		if w.end != nil {
+			usage, err := json.Marshal(r.usage())
+			if err != nil {
+				return nil, nil, err
+			}
+			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason, Usage: usage}
+		}
+	}
+	return steps, of, nil
 }
 
 // showReady shows the events that may be seen: up to the first durable one that is not committed. One goroutine shows

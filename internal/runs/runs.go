@@ -1,8 +1,8 @@
 // Package runs owns the runs: it admits them, drives the agent, and writes what happens to the one log. It stands
 // between the edges (terminal, HTTP) and the agent:
 //
-//	Admit   -> thread and run rows, the input's message ids: durable before anything else happens
-//	Execute -> claim the run (its fence), load the thread's state, run the agent, commit every step, end the run
+//	Admit   -> thread and run rows, the input's message ids, ownership: durable before anything else happens
+//	Execute -> load the thread's state, run the agent, commit every step under the run's fence, end the run
 //
 // The recorder of a run numbers its events, keeps their order and shows each only after the commit that wrote it.
 package runs
@@ -81,7 +81,7 @@ type Outcome struct {
 }
 
 // Admit makes the request durable: the thread, if it is new, and the run with its input, whose messages get their ids
-// here. It returns store.ErrConflict if the thread has an active run.
+// here. The run is this process's from the start. It returns store.ErrConflict if the thread has an active run.
 func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
 	now := m.cfg.Now()
 	for i := range req.Input {
@@ -89,27 +89,25 @@ func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
 			req.Input[i].ID = id.New(now)
 		}
 	}
-	err := m.cfg.Store.CreateThread(ctx, store.Thread{
-		ID: req.ThreadID, UserID: req.UserID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
-	})
-	if err != nil && !errors.Is(err, store.ErrConflict) {
-		return store.Run{}, fmt.Errorf("create thread: %w", err)
-	}
 	raw, err := json.Marshal(req)
 	if err != nil {
 		return store.Run{}, fmt.Errorf("encode request: %w", err)
 	}
 	run := store.Run{
-		ID: id.New(now), ThreadID: req.ThreadID, UserID: req.UserID, Status: event.StatusPending,
+		ID: id.New(now), ThreadID: req.ThreadID, UserID: req.UserID, Owner: m.cfg.Owner,
 		Request: raw, CreatedAt: now, UpdatedAt: now,
 	}
-	if err := m.cfg.Store.CreateRun(ctx, run); err != nil {
-		return store.Run{}, fmt.Errorf("create run: %w", err)
+	thread := store.Thread{
+		ID: req.ThreadID, UserID: req.UserID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
 	}
+	if err := m.cfg.Store.Admit(ctx, thread, run); err != nil {
+		return store.Run{}, err
+	}
+	run.Status, run.Attempt = event.StatusRunning, 1
 	return run, nil
 }
 
-// Execute claims the run and drives it to its end. show gets every event in order of its id and must not block for
+// Execute drives an admitted run to its end. show gets every event in order of its id and must not block for
 // long. Cancelling ctx ends the run as interrupted. A run that failed is an outcome; the error means that the run could
 // not be claimed or its end not be recorded.
 func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Event)) (Outcome, error) {
@@ -117,16 +115,13 @@ func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Ev
 	if err := json.Unmarshal(run.Request, &req); err != nil {
 		return Outcome{Run: run}, fmt.Errorf("decode request of run %s: %w", run.ID, err)
 	}
-	fence, err := m.cfg.Store.ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
-	if err != nil {
-		return Outcome{Run: run}, fmt.Errorf("claim run: %w", err)
-	}
-	rec := newRecorder(m.cfg.Store, fence, m.cfg.Now, show)
+	rec := newRecorder(m.cfg.Store, store.Fence{RunID: run.ID, Attempt: run.Attempt}, m.cfg.Now, show)
 	last, errRun := m.drive(ctx, Job{Run: run, Request: req}, rec)
 	if err := rec.end(ending(ctx, run.ID, last, errRun)); err != nil {
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
 	out := Outcome{State: last, Usage: rec.usage()}
+	var err error
 	if out.Run, err = m.cfg.Store.Run(context.WithoutCancel(ctx), run.ID); err != nil {
 		return out, fmt.Errorf("read run %s: %w", run.ID, err)
 	}

@@ -102,6 +102,10 @@ type Runs interface {
 	// CreateRun admits a run with status pending; [ErrConflict] if the id is taken or the thread has an active run,
 	// [ErrNotFound] if there is no such thread. It is the first durable write of a run.
 	CreateRun(ctx context.Context, r Run) error
+	// Admit creates the run, and before it its thread if there is none of that id, in one transaction: the first durable
+	// write of a run on a new thread. A run that has an Owner is claimed at once: it is running, with attempt 1.
+	// [ErrNotFound] if the thread is another user's, else as CreateRun.
+	Admit(ctx context.Context, t Thread, r Run) error
 	Run(ctx context.Context, id string) (Run, error)
 	// ListRuns returns runs, the newest first.
 	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
@@ -171,6 +175,8 @@ type Log interface {
 	// Commit writes the step in one transaction, whose first statement checks the fence ([ErrFenced]), and returns the id
 	// of the new checkpoint, or of the head if the step made none. Concurrent commits share one fsync.
 	Commit(ctx context.Context, f Fence, s Step) (checkpoint string, err error)
+	// CommitAll writes steps of one run, in order, all or none, in one transaction, and returns the checkpoint after each.
+	CommitAll(ctx context.Context, f Fence, steps []Step) (checkpoints []string, err error)
 	// Checkpoint loads a checkpoint with its state, decoded by schema; an empty id means the thread's head. A thread
 	// without checkpoints gives the zero Checkpoint with an empty state.
 	Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (Checkpoint, error)

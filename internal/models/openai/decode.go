@@ -13,6 +13,21 @@ type event struct {
 	Error   json.RawMessage `json:"error"`
 }
 
+// decode reads data into ev, whose memory it uses again. What stays raw may share the memory of data.
+func (ev *event) decode(data []byte) error {
+	ev.reset()
+	if common(data, ev) {
+		return nil
+	}
+	ev.reset()
+	return unmarshal(data, ev)
+}
+
+func (ev *event) reset() {
+	clear(ev.Choices)
+	*ev = event{Choices: ev.Choices[:0]}
+}
+
 // head is what every event repeats; it is read once.
 type head struct {
 	ID          string `json:"id"`

@@ -104,9 +104,7 @@ func (s *stream) whole(body io.Reader, yield yieldFunc) error {
 
 func (s *stream) event(in wire.Event, yield yieldFunc) error {
 	ev := &s.decoded
-	clear(ev.Choices)
-	*ev = event{Choices: ev.Choices[:0]}
-	if err := unmarshal(in.Data, ev); err != nil {
+	if err := ev.decode(in.Data); err != nil {
 		return s.origin.Error(model.ClassTransient, err, "the stream holds an event that is no JSON: %.200s", in.Data)
 	}
 	s.events++

@@ -27,6 +27,42 @@ func stepLarge(f *fixture) {
 	f.equal("events", len(f.events(o.fence.RunID, event.ID{}, 10)), 3)
 }
 
+func stepsTogether(f *fixture) {
+	o := f.running("x")
+	before := o.say("one")
+	say := func(id string) store.Step { return o.step(messages.Append(item{ID: id, Text: id})) }
+	quiet := store.Step{Now: f.tick(), Events: []event.Event{o.event(event.Custom{Value: []byte(`{"a":1}`)})}}
+	steps := []store.Step{quiet, say("two"), say("three")}
+	end := say("four")
+	end.Run = &store.RunChange{Status: event.StatusSuccess}
+	ids, err := f.CommitAll(f.Context(), o.fence, append(steps, end))
+	f.must(err)
+	f.equal("checkpoint of a step without updates", ids[0], before)
+	for i, id := range ids[1:] {
+		cp := f.load(o.thread, id)
+		f.equal("step", cp.Step, i+2)
+		f.equal("messages", len(messages.Get(cp.State)), i+2)
+		f.equal("parent", cp.ParentID, ids[i])
+	}
+	f.equal("head", f.load(o.thread, "").ID, ids[3])
+	f.equal("events", len(f.events(o.fence.RunID, event.ID{}, 10)), 5)
+	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	f.must(err)
+	f.equal("status", r.Status, event.StatusSuccess)
+}
+
+func stepsAllOrNone(f *fixture) {
+	o := f.running("x")
+	head := o.say("one")
+	good := o.step(messages.Append(item{ID: "good", Text: "good"}))
+	bad := store.Step{Now: f.tick(), Events: []event.Event{o.event(event.Custom{Value: []byte(`{}`)})}}
+	bad.Events[0].ID.N = 1 // is used already
+	_, err := f.CommitAll(f.Context(), o.fence, []store.Step{good, bad})
+	f.want(err, store.ErrConflict, o.fence.RunID)
+	f.equal("head", f.load(o.thread, "").ID, head)
+	f.equal("events", len(f.events(o.fence.RunID, event.ID{}, 10)), 1)
+}
+
 func stepOfNothing(f *fixture) {
 	o := f.running("x")
 	f.equal("checkpoint before the first", o.commit(store.Step{Now: f.tick()}), "")

@@ -42,6 +42,46 @@ func runAdmission(f *fixture) {
 	f.run("r2", "t")
 }
 
+func runAdmissionWithThread(f *fixture) {
+	now := f.tick()
+	thread := store.Thread{ID: "t", UserID: "ann", Title: "First", CreatedAt: now, UpdatedAt: now}
+	admit := func(user, run, title string) error {
+		t, r := thread, store.Run{ID: run, ThreadID: "t", UserID: user, CreatedAt: now, UpdatedAt: now}
+		t.UserID, t.Title = user, title
+		return f.Admit(f.Context(), t, r)
+	}
+	f.must(admit("ann", "r1", "First"))
+	got, err := f.Store.Thread(f.Context(), "t")
+	f.must(err)
+	f.equal("title", got.Title, "First")
+	f.want(admit("ann", "r2", "Second"), store.ErrConflict, "r2")
+	o := &owner{f: f, thread: "t", fence: f.claim("r1", 0)}
+	o.end()
+	f.must(admit("ann", "r2", "Second"))
+	got, err = f.Store.Thread(f.Context(), "t")
+	f.must(err)
+	f.equal("title of the thread that there was", got.Title, "First")
+	f.want(admit("eve", "r3", "Mine"), store.ErrNotFound, "t")
+
+	// A run with an owner is claimed at once.
+	thread.ID = "owned"
+	f.must(f.Admit(f.Context(), thread, store.Run{ID: "mine", ThreadID: "owned", UserID: "ann", Owner: "node-1"}))
+	r, err := f.Store.Run(f.Context(), "mine")
+	f.must(err)
+	f.equal("status", r.Status, event.StatusRunning)
+	o = &owner{f: f, thread: "owned", fence: store.Fence{RunID: "mine", Attempt: 1}}
+	o.end()
+
+	// A run that is refused leaves no thread behind.
+	thread.ID = "fresh"
+	f.want(f.Admit(f.Context(), thread, store.Run{ID: "r1", ThreadID: "fresh", UserID: "ann"}), store.ErrConflict, "r1")
+	_, err = f.Store.Thread(f.Context(), "fresh")
+	f.want(err, store.ErrNotFound, "fresh")
+	if err := f.Admit(f.Context(), thread, store.Run{ID: "r9", ThreadID: "another", UserID: "ann"}); err == nil {
+		f.Error("a run was admitted with the thread of another")
+	}
+}
+
 func runList(f *fixture) {
 	var ids []string
 	for i := range 4 {

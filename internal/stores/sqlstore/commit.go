@@ -42,15 +42,31 @@ type parent struct{ step, since, snap int64 }
 
 // Commit implements [store.Log].
 func (s *Store) Commit(ctx context.Context, f store.Fence, step store.Step) (string, error) {
-	c := &commit{fence: f, step: step}
-	if err := s.commit(ctx, c); err != nil {
-		return "", fmt.Errorf("commit step of run %q: %w", f.RunID, err)
+	ids, err := s.CommitAll(ctx, f, []store.Step{step})
+	if err != nil {
+		return "", err
 	}
-	if c.id == "" {
-		return c.head, nil
+	return ids[0], nil
+}
+
+// CommitAll implements [store.Log].
+func (s *Store) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
+	all := make([]*commit, len(steps))
+	for i, step := range steps {
+		all[i] = &commit{fence: f, step: step}
 	}
-	s.cacheHead(c)
-	return c.id, nil
+	if err := s.commit(ctx, all...); err != nil {
+		return nil, fmt.Errorf("commit step of run %q: %w", f.RunID, err)
+	}
+	ids := make([]string, len(all))
+	for i, c := range all {
+		ids[i] = c.head
+		if c.id != "" {
+			ids[i] = c.id
+			s.cacheHead(c)
+		}
+	}
+	return ids, nil
 }
 
 // cacheHead keeps the new state, and drops the one it grew out of: they share most of their memory, which must not be
@@ -60,21 +76,39 @@ func (s *Store) cacheHead(c *commit) {
 	s.cache.put(&cached{thread: c.thread, id: c.id, state: c.step.State, bytes: c.base.snap + c.base.since})
 }
 
-func (s *Store) commit(ctx context.Context, c *commit) (err error) {
-	if c.body, err = encodeStep(c.fence, c.step); err != nil {
-		return err
-	}
-	if _, err := rand.Read(c.random[:]); err != nil {
-		return err
-	}
-	err = s.write(ctx, c.size(), c.run)
-	if errors.Is(err, errSnapshotDue) {
-		if c.snapshot, err = c.step.State.AppendSnapshot(nil); err != nil {
+// commit writes steps in one transaction. It tries again with a snapshot as often as one is due.
+func (s *Store) commit(ctx context.Context, all ...*commit) error {
+	for _, c := range all {
+		var err error
+		if c.body, err = encodeStep(c.fence, c.step); err != nil {
 			return err
 		}
-		err = s.write(ctx, c.size(), c.run)
+		if _, err := rand.Read(c.random[:]); err != nil {
+			return err
+		}
 	}
-	return err
+	for {
+		size := 0
+		for _, c := range all {
+			size += c.size()
+		}
+		var due *commit
+		err := s.write(ctx, size, func(t *tx) error {
+			for _, c := range all {
+				if err := c.run(t); err != nil {
+					due = c
+					return err
+				}
+			}
+			return nil
+		})
+		if !errors.Is(err, errSnapshotDue) {
+			return err
+		}
+		if due.snapshot, err = due.step.State.AppendSnapshot(nil); err != nil {
+			return err
+		}
+	}
 }
 
 func (c *commit) size() int { return len(c.body.updates) + len(c.body.events) + len(c.snapshot) }
@@ -133,17 +167,25 @@ func (c *commit) checkFence(t *tx) error {
 }
 
 func (c *commit) findParent(t *tx) error {
-	if err := t.scan("SELECT head FROM threads WHERE id = $1", []any{c.thread}, &c.head); err != nil {
+	err := t.scan("SELECT t.head, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0) FROM threads t "+
+		"LEFT JOIN log l ON l.thread_id = t.id AND l.checkpoint_id = t.head WHERE t.id = $1",
+		[]any{c.thread}, &c.head, &c.base.step, &c.base.since, &c.base.snap)
+	if err != nil {
 		return fmt.Errorf("read head of thread %q: %w", c.thread, err)
 	}
-	from := c.from()
-	if c.base = (parent{}); from == "" {
+	switch {
+	case c.head == "":
+		c.base = parent{}
+	case c.base.step < 0:
+		return fmt.Errorf("checkpoint %q, the head of thread %q, is missing: %w", c.head, c.thread, store.ErrCorrupt)
+	}
+	if c.parent == "" {
 		return nil
 	}
-	err := t.scan("SELECT step, since, snap FROM log WHERE thread_id = $1 AND checkpoint_id = $2",
-		[]any{c.thread, from}, &c.base.step, &c.base.since, &c.base.snap)
+	err = t.scan("SELECT step, since, snap FROM log WHERE thread_id = $1 AND checkpoint_id = $2",
+		[]any{c.thread, c.parent}, &c.base.step, &c.base.since, &c.base.snap)
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("checkpoint %q: %w", from, store.ErrNotFound)
+		return fmt.Errorf("checkpoint %q: %w", c.parent, store.ErrNotFound)
 	}
 	return err
 }

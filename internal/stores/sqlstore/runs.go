@@ -18,21 +18,51 @@ const runColumns = "id, thread_id, user_id, status, attempt, created_at, updated
 
 // CreateRun implements [store.Runs].
 func (s *Store) CreateRun(ctx context.Context, r store.Run) error {
-	err := errors.Join(checkID("run", r.ID), checkJSON("request", r.Request), checkJSON("usage", r.Usage))
-	if s := cmp.Or(r.Status, event.StatusPending); s != event.StatusPending || r.Attempt != 0 {
-		err = errors.Join(err, fmt.Errorf("a new run is pending and has attempt 0, not %q and %d", s, r.Attempt))
-	}
+	err := checkNewRun(r)
 	if err == nil {
-		err = s.write(ctx, len(r.Request), func(tx *tx) error {
-			return tx.exec("INSERT INTO runs ("+runColumns+") VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11)",
-				r.ID, r.ThreadID, r.UserID, event.StatusPending, micros(r.CreatedAt), micros(r.UpdatedAt),
-				r.Owner, r.Error, r.StopReason, jsonText(r.Usage), jsonText(r.Request))
-		})
+		err = s.write(ctx, len(r.Request), func(tx *tx) error { return insertRun(tx, r, event.StatusPending, 0) })
 	}
 	if err != nil {
 		return fmt.Errorf("create run %q on thread %q: %w", r.ID, r.ThreadID, err)
 	}
 	return nil
+}
+
+// Admit implements [store.Runs].
+func (s *Store) Admit(ctx context.Context, t store.Thread, r store.Run) error {
+	err := errors.Join(checkNewThread(t), checkNewRun(r))
+	if err == nil && (t.ID != r.ThreadID || t.UserID != r.UserID) {
+		err = errors.New("the thread is not the run's")
+	}
+	if err == nil {
+		err = s.write(ctx, len(t.Metadata)+len(r.Request), func(tx *tx) error {
+			if err := ensureThread(tx, t); err != nil {
+				return err
+			}
+			if r.Owner != "" {
+				return insertRun(tx, r, event.StatusRunning, 1)
+			}
+			return insertRun(tx, r, event.StatusPending, 0)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("admit run %q on thread %q: %w", r.ID, r.ThreadID, err)
+	}
+	return nil
+}
+
+func checkNewRun(r store.Run) error {
+	err := errors.Join(checkID("run", r.ID), checkJSON("request", r.Request), checkJSON("usage", r.Usage))
+	if s := cmp.Or(r.Status, event.StatusPending); s != event.StatusPending || r.Attempt != 0 {
+		err = errors.Join(err, fmt.Errorf("a new run is pending and has attempt 0, not %q and %d", s, r.Attempt))
+	}
+	return err
+}
+
+func insertRun(tx *tx, r store.Run, status string, attempt int) error {
+	return tx.exec("INSERT INTO runs ("+runColumns+") VALUES ($1, $2, $3, $4, $12, $5, $6, $7, $8, $9, $10, $11)",
+		r.ID, r.ThreadID, r.UserID, status, micros(r.CreatedAt), micros(r.UpdatedAt),
+		r.Owner, r.Error, r.StopReason, jsonText(r.Usage), jsonText(r.Request), attempt)
 }
 
 // Run implements [store.Runs].

@@ -14,17 +14,41 @@ import (
 
 const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata"
 
+// insertThread takes the columns of a thread in their order.
+const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6)"
+
+func threadValues(t store.Thread) []any {
+	return []any{t.ID, t.UserID, t.Title, micros(t.CreatedAt), micros(t.UpdatedAt), objectText(t.Metadata)}
+}
+
+func checkNewThread(t store.Thread) error {
+	return errors.Join(checkID("thread", t.ID), checkObject("metadata", t.Metadata))
+}
+
 // CreateThread implements [store.Threads].
 func (s *Store) CreateThread(ctx context.Context, t store.Thread) error {
-	err := errors.Join(checkID("thread", t.ID), checkObject("metadata", t.Metadata))
+	err := checkNewThread(t)
 	if err == nil {
-		err = s.write(ctx, len(t.Metadata), func(tx *tx) error {
-			return tx.exec("INSERT INTO threads ("+threadColumns+") VALUES ($1, $2, $3, '', $4, $5, $6)",
-				t.ID, t.UserID, t.Title, micros(t.CreatedAt), micros(t.UpdatedAt), objectText(t.Metadata))
-		})
+		err = s.write(ctx, len(t.Metadata), func(tx *tx) error { return tx.exec(insertThread, threadValues(t)...) })
 	}
 	if err != nil {
 		return fmt.Errorf("create thread %q: %w", t.ID, err)
+	}
+	return nil
+}
+
+// ensureThread creates the thread unless its user has it already.
+func ensureThread(tx *tx, t store.Thread) error {
+	n, err := tx.change(insertThread+" ON CONFLICT (id) DO NOTHING", threadValues(t)...)
+	if err != nil || n > 0 {
+		return err
+	}
+	var user string
+	if err := tx.scan("SELECT user_id FROM threads WHERE id = $1", []any{t.ID}, &user); err != nil {
+		return err
+	}
+	if user != t.UserID {
+		return fmt.Errorf("thread of another user: %w", store.ErrNotFound)
 	}
 	return nil
 }

@@ -158,6 +158,14 @@ func (w *writer) transact(batch []*job) error {
 	if err := t.exec(w.dialect.begin()); err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
+	if len(batch) == 1 { // needs no protection from others
+		if err := batch[0].run(t); err != nil {
+			t.rollback()
+			batch[0].err = w.dialect.explain(err)
+			return nil
+		}
+		batch = nil
+	}
 	for _, j := range batch {
 		if err := t.savepoint(j); err != nil {
 			t.rollback()

@@ -89,6 +89,6 @@ func loopDurable(ctx context.Context, e env, r *report, a *agent.Agent, bot *rob
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "the same, durable (2 commits) beside one fsync", unit: seconds, value: took[0], floor: took[1], goal: within(1e-3)})
+	r.add(figure{name: "the same, durable, beside one fsync", unit: seconds, value: took[0], floor: took[1], goal: within(1e-3)})
 	return nil
 }

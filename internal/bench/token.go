@@ -17,8 +17,9 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// tokens is how many chunks the streamed answer has.
-const tokens = 5000
+// tokens is how many chunks the streamed answer has. The second half is measured: the first ones may have to wait for the
+// commit of what came before them, and then come at once.
+const tokens = 100_000
 
 // measureToken measures the way of one token from the socket, through provider, loop and recorder, to the event that
 // a client is shown. Its floor is reading the same bytes and looking at nothing.
@@ -49,13 +50,13 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 			err = fmt.Errorf("%d chunks were shown", seen.chunks)
 		}
 		allocs = seen.allocs()
-		return []time.Duration{seen.took() / (tokens - 1)}, err
+		return []time.Duration{seen.took() / (tokens / 2)}, err
 	}
 	bare := func(ctx context.Context) ([]time.Duration, error) {
 		took, err := download(ctx, server.URL)
 		return []time.Duration{took / tokens}, err
 	}
-	took, err := compare(ctx, 20, stream, bare)
+	took, err := compare(ctx, 5, stream, bare)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 	return nil
 }
 
-// window is what happened between the first chunk of an answer and its last.
+// window is what happened in the second half of an answer.
 type window struct {
 	chunks        int
 	first, last   time.Time
@@ -77,7 +78,7 @@ func (w *window) show(ev event.Event) {
 	}
 	w.chunks++
 	switch w.chunks {
-	case 1:
+	case tokens / 2:
 		runtime.ReadMemStats(&w.before)
 		w.first = time.Now()
 	case tokens:
@@ -89,7 +90,7 @@ func (w *window) show(ev event.Event) {
 func (w *window) took() time.Duration { return w.last.Sub(w.first) }
 
 func (w *window) allocs() float64 {
-	return float64(w.after.Mallocs-w.before.Mallocs) / (tokens - 1)
+	return float64(w.after.Mallocs-w.before.Mallocs) / (tokens / 2)
 }
 
 // download reads an answer of the server from the socket and throws it away.

@@ -22,10 +22,12 @@ const (
 	margin = "  "
 	// narrow is the least room for text, in columns. What is nested deeper than that is not indented further.
 	narrow = 16
+	// widest is the most room that is used.
+	widest = 1000
 )
 
 // Render returns Markdown as lines for a terminal that is width columns wide, with a margin of two blanks, without empty
-// lines around it and without a line feed at the end. Plain text has no escape codes: emphasis keeps its marks.
+// lines around it and without a line feed at the end. A width below 18 is taken as 18, one above 1000 as 1000. Plain text has no escape codes: emphasis keeps its marks.
 //
 // Text is wrapped between words and between ideographs. Code, HTML and words that are too long are not: they can be
 // copied from the terminal. The source must hold no control characters but tab and line feed; references such as
@@ -34,16 +36,9 @@ func Render(source string, width int, plain bool) string {
 	r := renderer{source: []byte(source), plain: plain}
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList))
 	doc := md.Parser().Parse(text.NewReader(r.source))
-	lines := r.children(doc, max(width-len(margin), narrow), false)
-	if !doc.HasChildren() { // definitions of links alone: another block may refer to them
-		lines = strings.Split(strings.TrimSpace(source), "\n")
-	}
-	blank := func(line string) bool { return strings.TrimSpace(line) == "" }
-	for len(lines) > 0 && blank(lines[0]) {
-		lines = lines[1:]
-	}
-	for len(lines) > 0 && blank(lines[len(lines)-1]) {
-		lines = lines[:len(lines)-1]
+	lines := trimLines(r.children(doc, min(max(width, narrow+len(margin)), widest)-len(margin), false))
+	if len(lines) == 0 { // definitions of links alone: another text may refer to them
+		lines = trimLines(strings.Split(source, "\n"))
 	}
 	return strings.Join(indent(lines, margin, margin), "\n")
 }
@@ -222,6 +217,17 @@ func indent(lines []string, first, others string) []string {
 		out[i] = prefix + line
 	}
 	return out
+}
+
+// trimLines cuts empty lines at both ends.
+func trimLines(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
 }
 
 func sum(numbers []int) (total int) {

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestPlain(t *testing.T) {
 	for _, tt := range []struct{ name, source, want string }{
 		{"nothing", " \n\n", ""},
 		{"heading", "## One\n\nTwo\n===\ntext", page("## One", "", "# Two", "", "text")},
-		{"emphasis keeps its marks", "*a* __b__ ***c*** ~~d~~ `e  f`", page("*a* **b** ***c*** ~~d~~ `e f`")},
+		{"emphasis keeps its marks", "*a* __b__ ***c*** ~~d~~ `e  f`", page("*a* **b** ***c*** ~~d~~ `e", "f`")},
 		{"wrap", "one two three four five six seven eight nine", page("one two three four five six", "seven eight nine")},
 		{"a long word sticks out", "see https://example.com/a/long/path/to/it now", page("see", "https://example.com/a/long/path/to/it", "now")},
 		{"soft and hard breaks", "a\nb  \nc\\\nd", page("a b", "c", "d")},
@@ -99,6 +100,14 @@ func TestStylesEndWithTheLine(t *testing.T) {
 	want := page("\x1b[1mone two three four five six\x1b[0m", "\x1b[1mseven\x1b[0m eight")
 	if diff := cmp.Diff(want, Render("**one two three four five six seven** eight", 30, false)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWidthIsBounded(t *testing.T) {
+	for width, want := range map[int]int{math.MinInt: narrow, 0: narrow, 40: 38, math.MaxInt: widest - len(margin)} {
+		if got := strings.Count(Render("***", width, true), "─"); got != want {
+			t.Errorf("at width %d a rule has %d columns, want %d", width, got, want)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package openai
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Nearly every event of an answer has one shape: one choice, a delta of plain strings, and beside it numbers, words and
 // strings of no interest. Such events are read here in one pass that allocates nothing. encoding/json does the rest,
@@ -32,10 +35,13 @@ type scanner struct {
 	odd  bool
 }
 
+// fail leaves nothing to read, so that every loop ends.
+func (s *scanner) fail() { s.odd, s.rest = true, nil }
+
 // choices reads a list of one choice.
 func (s *scanner) choices(ev *event) {
 	if len(ev.Choices) > 0 { // a second list would be merged with the first
-		s.odd = true
+		s.fail()
 		return
 	}
 	ev.Choices = append(ev.Choices, choice{})
@@ -51,7 +57,7 @@ func (s *scanner) choice(c *choice) {
 		case "delta":
 			s.delta(&c.Delta)
 		case "index":
-			s.zero()
+			s.word("0")
 		case "message", "finish_reason", "usage":
 			s.null()
 		default:
@@ -94,7 +100,7 @@ func (s *scanner) peek() byte {
 
 func (s *scanner) expect(want byte) {
 	if s.peek() != want {
-		s.odd, s.rest = true, nil // with nothing left, every loop ends
+		s.fail()
 		return
 	}
 	s.rest = s.rest[1:]
@@ -125,13 +131,13 @@ func (s *scanner) key() []byte {
 	s.peek()
 	n := stringEnd(s.rest)
 	if n < len(`"x"`) {
-		s.odd, s.rest = true, nil
+		s.fail()
 		return nil
 	}
 	key := s.rest[1 : n-1]
 	for _, c := range key {
 		if (c < 'a' || c > 'z') && c != '_' && (c < '0' || c > '9') {
-			s.odd, s.rest = true, nil
+			s.fail()
 			return nil
 		}
 	}
@@ -164,8 +170,6 @@ func (s *scanner) scalar() []byte {
 
 func (s *scanner) null() []byte { return s.word("null") }
 
-func (s *scanner) zero() { s.word("0") }
-
 // word reads exactly this value. What may follow it, such as the rest of a longer number, is odd to the caller.
 func (s *scanner) word(want string) []byte {
 	s.peek()
@@ -178,7 +182,7 @@ func (s *scanner) word(want string) []byte {
 // take cuts off the next n bytes; none is odd.
 func (s *scanner) take(n int) []byte {
 	if n == 0 {
-		s.odd, s.rest = true, nil
+		s.fail()
 		return nil
 	}
 	value := s.rest[:n:n]
@@ -210,7 +214,7 @@ func stringEnd(b []byte) int {
 
 // escapeLen is the length of what stands behind a backslash, or 0 if it is no escape.
 func escapeLen(b []byte) int {
-	if len(b) == 0 || bytes.IndexByte([]byte(`"\/bfnrtu`), b[0]) < 0 {
+	if len(b) == 0 || strings.IndexByte(`"\/bfnrtu`, b[0]) < 0 {
 		return 0
 	}
 	if b[0] != 'u' {

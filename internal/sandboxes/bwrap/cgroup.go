@@ -89,7 +89,7 @@ func (g groups) create(name string, l sandbox.Limits) (*group, error) {
 const spareProcesses = 64
 
 func (g *group) write(dir, file, value string) error {
-	if err := os.WriteFile(filepath.Join(dir, file), []byte(value), 0o644); err != nil {
+	if err := writeFile(filepath.Join(dir, file), value, 0o644, identity{}); err != nil {
 		return fmt.Errorf("set %s to %s: %w", file, value, err)
 	}
 	return nil
@@ -111,11 +111,7 @@ func (g *group) oomKills() int {
 
 // field reads the number behind a name in a file of "name number" lines.
 func field(file, name string) int {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(string(readAt(unix.AT_FDCWD, file))) {
 		if rest, ok := strings.CutPrefix(line, name+" "); ok {
 			n, _ := strconv.Atoi(strings.TrimSpace(rest))
 			return n

@@ -60,14 +60,12 @@ func (r request) text() string {
 	lines := []string{
 		fmt.Sprintf("ulimit -x %d; set -m", mark(r.id)),
 		"(",
-		fmt.Sprintf("exec 3<&- 4>&- >%s", r.out),
-		fmt.Sprintf("exec 2>%s", r.err),
 		"echo 800 >/proc/self/oom_score_adj", // the OOM killer shall not choose the init
 		fmt.Sprintf("ulimit -u %d -f %d", r.limits.Processes, r.room/1024),
 		fmt.Sprintf("cd -- %s 2>/dev/null || { echo %s >&2; exit 1; }", quote(dir), quote("bash: cannot change to the folder "+dir)),
 		"unset OLDPWD",
 		"exec " + r.argv(),
-		")",
+		fmt.Sprintf(") 3<&- 4>&- >%s 2>%s", r.out, r.err),
 		fmt.Sprintf(`printf '%d %%s %%s\n' $? $BASHPID >&4`, r.id),
 	}
 	return strings.Join(lines, "\n") + "\n"

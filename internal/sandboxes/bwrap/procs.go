@@ -5,7 +5,6 @@ package bwrap
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -94,7 +93,7 @@ func (v *view) open(name string) (*os.File, error) {
 
 // readStat reads what is needed from the process's stat and statm; false means that it is gone.
 func (p *process) readStat(dir *os.File) bool {
-	return p.parseStat(readAt(dir, "stat")) && p.parseStatm(readAt(dir, "statm"))
+	return p.parseStat(readAt(int(dir.Fd()), "stat")) && p.parseStatm(readAt(int(dir.Fd()), "statm"))
 }
 
 func (p *process) parseStat(data []byte) bool {
@@ -126,7 +125,7 @@ func (p *process) parseStatm(data []byte) bool {
 
 // readMark reads the limit by which commands are told apart.
 func (p *process) readMark(dir *os.File) bool {
-	mark, ok := parseMark(readAt(dir, "limits"))
+	mark, ok := parseMark(readAt(int(dir.Fd()), "limits"))
 	p.mark = mark
 	return ok
 }
@@ -145,18 +144,4 @@ func parseMark(data []byte) (uint64, bool) {
 	}
 	mark, err := strconv.ParseUint(string(f[0]), 10, 64)
 	return mark, err == nil
-}
-
-func readAt(dir *os.File, name string) []byte {
-	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	buf := make([]byte, 4096) // each of these files is far smaller
-	n, err := unix.Read(fd, buf)
-	if err != nil && err != io.EOF {
-		return nil
-	}
-	return buf[:max(n, 0)]
 }

@@ -26,7 +26,8 @@ var namespaces = []string{
 	"--uid", insideUID, "--gid", insideUID, "--hostname", "sandbox", "--disable-userns",
 	"--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv",
 	"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", sandbox.Workspace,
-	"--setenv", "LANG", "C.UTF-8", "--setenv", "TMPDIR", "/tmp",
+	"--setenv", "LC_CTYPE", "C.UTF-8", "--setenv", "TMPDIR", "/tmp",
+	"--setenv", "SHELL", "/bin/bash", // without it every bash would look for the user
 }
 
 // hostFiles are files of the host's /etc that programs need and that say nothing about it.

@@ -7,11 +7,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -186,11 +187,10 @@ func same(a, b io.Writer) bool {
 }
 
 func (b *box) writeFile(name, text string) error {
-	path := filepath.Join(b.dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := writeFile(filepath.Join(b.dir, name), text, 0o600, b.who); err != nil {
 		return fmt.Errorf("write command: %w", err)
 	}
-	return b.who.give(path)
+	return nil
 }
 
 // forget removes the command's files; what still runs has them open.
@@ -199,7 +199,7 @@ func (b *box) forget(c *command) {
 	delete(b.running, c.id)
 	b.mu.Unlock()
 	for _, suffix := range []string{"", ".sh", ".out", ".err"} {
-		os.Remove(filepath.Join(b.dir, c.file()+suffix))
+		_ = unix.Unlink(filepath.Join(b.dir, c.file()+suffix)) // most commands have not all of them
 	}
 }
 

@@ -1,0 +1,86 @@
+package openai
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// everyday are events as vendors send them for each piece of text.
+var everyday = []string{
+	`{"id":"c","object":"chat.completion.chunk","created":1700000000,"model":"m","service_tier":"default","system_fingerprint":"fp_1","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x9"}`,
+	`{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null}`,
+	`{"id":"c","choices":[{"index":0,"delta":{"content":null,"reasoning_content":"why \"\u00e4\ud83d"},"finish_reason":null}]}`,
+	`{"id":"c","provider":"P","choices":[{"index":0,"delta":{"role":"assistant","content":"Hi","reasoning":null},"finish_reason":null,"native_finish_reason":null}]}`,
+	` { "choices" : [ { "delta" : { "content" : "\n" , "tool_calls" : null } , "done" : false , "more" : true } ] , "error" : null } `,
+	`{}`, `{"choices":[{}]}`, `{"choices":[{"delta":{}}]}`,
+}
+
+// uncommon are events that must not be read in the short way: not valid, or of another meaning than a glance suggests.
+var uncommon = []string{
+	``, ` `, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 "b":2}`, `{}}`, `{} x`, "{}\x00",
+	`{"a":01}`, `{"a":-1}`, `{"a":1.5}`, `{"a":1e3}`, `{"a":nul}`, `{"a":nullx}`, `{"a":truefalse}`, `{"a":}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":"\`, `{"a":"\u12`,
+	"{\"a\":\"\n\"}", `{"Choices":[]}`, `{"choice\u0073":[]}`, "{\"choice\u017f\":[]}", `{"":1}`, `{"a":{}}`, `{"a":[1]}`,
+	`{"choices":null}`, `{"choices":[]}`, `{"choices":{}}`, `{"choices":[{},{}]}`, `{"choices":[null]}`, `{"choices":[{}],"choices":[{}]}`,
+	`{"choices":[{"index":1}]}`, `{"choices":[{"index":00}]}`, `{"choices":[{"index":"0"}]}`, `{"choices":[{"finish_reason":"stop"}]}`, `{"choices":[{"finish_reason":""}]}`,
+	`{"choices":[{"message":{"content":"a"}}]}`, `{"choices":[{"usage":{}}]}`, `{"choices":[{"delta":null}]}`, `{"choices":[{"delta":"a"}]}`,
+	`{"choices":[{"delta":{"content":[]}}]}`, `{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"reasoning_details":[{}]}}]}`,
+	`{"usage":{"prompt_tokens":1}}`, `{"error":"boom"}`, `{"error":{}}`,
+}
+
+func TestEverydayEventsCostNothing(t *testing.T) {
+	for _, data := range everyday {
+		var ev event
+		if !common([]byte(data), &ev) {
+			t.Errorf("%s: went the long way", data)
+		}
+		in := []byte(data)
+		if n := testing.AllocsPerRun(10, func() { _ = ev.decode(in) }); n > 0 {
+			t.Errorf("%s: %v allocations", data, n)
+		}
+	}
+}
+
+func TestUncommonEventsGoTheLongWay(t *testing.T) {
+	for _, data := range uncommon {
+		if common([]byte(data), &event{}) {
+			t.Errorf("%s: was read the short way", data)
+		}
+	}
+}
+
+// FuzzCommonEvent demands that the short way is only shorter: an event used again holds what encoding/json alone reads,
+// with the same error, whatever it held before.
+func FuzzCommonEvent(f *testing.F) {
+	for _, list := range [][]string{everyday, uncommon} {
+		for _, data := range list {
+			f.Add([]byte(data))
+		}
+	}
+	f.Add([]byte(`{"choices":[{"delta":{"content":"a","content":"b"},"delta":{"reasoning":"c"},"index":0,"index":0}],"error":null,"error":null}`))
+	f.Add([]byte("{\"choices\":[{\"delta\":{\"content\":\"\xf0\x9f\",\"content\":5}}]}"))
+	f.Add([]byte(`{"choices":[{"delta":{"content":"a"}}],"choices":[{"index":"x"},{"index":2}],"usage":7}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var quick, want event
+		wantErr := unmarshal(data, &want)
+		if common(data, &quick) {
+			if err := json.Unmarshal(data, &event{}); err != nil {
+				t.Fatalf("read %q the short way, but: %v", data, err)
+			}
+			if d := cmp.Diff(want, quick); d != "" {
+				t.Errorf("%q the short way: %s", data, d)
+			}
+		}
+		var again event
+		_ = again.decode([]byte(`{"choices":[{"index":3,"delta":{"content":"old","tool_calls":[1]},"finish_reason":"old"},{"index":4}],"usage":{},"error":1}`))
+		err := again.decode(data)
+		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+			t.Fatalf("%q: error %v, want %v", data, err, wantErr)
+		}
+		if d := cmp.Diff(want, again, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%q read into an event used before: %s", data, d)
+		}
+	})
+}

@@ -27,7 +27,8 @@ const (
 )
 
 // Render returns Markdown as lines for a terminal that is width columns wide, with a margin of two blanks, without empty
-// lines around it and without a line feed at the end. A width below 18 is taken as 18, one above 1000 as 1000. Plain text has no escape codes: emphasis keeps its marks.
+// lines around it and without a line feed at the end. A width below 18 is taken as 18, one above 1000 as 1000. Plain
+// text has no escape codes: emphasis keeps its marks.
 //
 // Text is wrapped between words and between ideographs. Code, HTML and words that are too long are not: they can be
 // copied from the terminal. The source must hold no control characters but tab and line feed; references such as
@@ -156,10 +157,8 @@ func (r renderer) table(t *extended.Table, width int) (lines []string) {
 		}
 		rows = append(rows, cells)
 	}
-	const between, least = 3, 4
-	for room := width - between*(len(widths)-1); sum(widths) > room && slices.Max(widths) > least; {
-		widths[slices.Index(widths, slices.Max(widths))]--
-	}
+	const between = 3 // columns that a bar takes
+	fit(widths, width-between*(len(widths)-1))
 	for i, row := range rows {
 		lines = append(lines, r.row(row, widths, t.Alignments)...)
 		if i == 0 {
@@ -196,7 +195,7 @@ func (r renderer) row(row [][]cell, widths []int, align []extended.Alignment) (l
 			}
 			pad := max(widths[i]-columns(part), 0)
 			left := map[extended.Alignment]int{extended.AlignRight: pad, extended.AlignCenter: pad / 2}[align[i]]
-			line = slices.Concat(line, blanks(left), part, blanks(pad-left))
+			line = append(append(append(line, blanks(left)...), part...), blanks(pad-left)...)
 		}
 		lines = append(lines, r.paint([][]cell{trim(line)})...)
 	}
@@ -230,9 +229,24 @@ func trimLines(lines []string) []string {
 	return lines
 }
 
-func sum(numbers []int) (total int) {
-	for _, n := range numbers {
-		total += n
+// fit narrows the widest columns until all fit into the room, but none below four.
+func fit(widths []int, room int) {
+	total := func(limit int) (sum int) {
+		for _, w := range widths {
+			sum += min(w, limit)
+		}
+		return sum
 	}
-	return total
+	const least = 4
+	limit := max(slices.Max(widths), least)
+	for limit > least && total(limit) > room {
+		limit--
+	}
+	spare := room - total(limit)
+	for i, w := range widths {
+		if w > limit {
+			widths[i] = limit + min(max(spare, 0), 1)
+			spare--
+		}
+	}
 }

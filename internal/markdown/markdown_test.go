@@ -3,6 +3,7 @@ package markdown
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +112,24 @@ func TestWidthIsBounded(t *testing.T) {
 	}
 }
 
+func TestFit(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		widths, want []int
+		room         int
+	}{
+		{"enough", []int{3, 50}, []int{3, 50}, 53},
+		{"the widest gives", []int{3, 50}, []int{3, 20}, 23},
+		{"what is left over is used", []int{30, 2, 40, 50}, []int{11, 2, 10, 10}, 33},
+		{"no column below four", []int{9, 1, 9}, []int{4, 1, 4}, 5},
+		{"thousands", slices.Repeat([]int{1000}, 5000), slices.Repeat([]int{4}, 5000), 80},
+	} {
+		if fit(tt.widths, tt.room); !slices.Equal(tt.widths, tt.want) {
+			t.Errorf("%s: %.30v, want %.30v", tt.name, tt.widths, tt.want)
+		}
+	}
+}
+
 func TestDeepNestingStaysReadable(t *testing.T) {
 	for _, mark := range []string{"> ", "- "} {
 		got := Render(strings.Repeat(mark, 2000)+"some words that are wrapped", 40, true)
@@ -139,7 +158,7 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("styles are left on in %q", coloured)
 		}
 		var words []string
-		for _, w := range strings.Fields(source) {
+		for w := range strings.FieldsSeq(source) {
 			if word.MatchString(w) {
 				words = append(words, w)
 			}

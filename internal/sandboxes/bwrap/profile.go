@@ -21,13 +21,15 @@ const (
 
 // namespaces are what is not shared with the host, and the privileges that are given up. There is no option to share the
 // network: it would open every service of the host.
+//
+// Two variables save every program time: without SHELL each bash looks for its user in /etc; and C.UTF-8 differs from C in
+// nothing but its characters, so that LANG would only make each program open eleven more files to say the same.
 var namespaces = []string{
 	"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--unshare-net",
 	"--uid", insideUID, "--gid", insideUID, "--hostname", "sandbox", "--disable-userns",
 	"--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv",
 	"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", sandbox.Workspace,
-	"--setenv", "LC_CTYPE", "C.UTF-8", "--setenv", "TMPDIR", "/tmp",
-	"--setenv", "SHELL", "/bin/bash", // without it every bash would look for the user
+	"--setenv", "SHELL", "/bin/bash", "--setenv", "LC_CTYPE", "C.UTF-8", "--setenv", "TMPDIR", "/tmp",
 }
 
 // hostFiles are files of the host's /etc that programs need and that say nothing about it.

@@ -51,14 +51,14 @@ func runAdmissionWithThread(f *fixture) {
 		return f.Admit(f.Context(), t, r)
 	}
 	f.must(admit("ann", "r1", "First"))
-	got, err := f.Store.Thread(f.Context(), "t")
+	got, err := f.Thread(f.Context(), "t")
 	f.must(err)
 	f.equal("title", got.Title, "First")
 	f.want(admit("ann", "r2", "Second"), store.ErrConflict, "r2")
 	o := &owner{f: f, thread: "t", fence: f.claim("r1", 0)}
 	o.end()
 	f.must(admit("ann", "r2", "Second"))
-	got, err = f.Store.Thread(f.Context(), "t")
+	got, err = f.Thread(f.Context(), "t")
 	f.must(err)
 	f.equal("title of the thread that there was", got.Title, "First")
 	f.want(admit("eve", "r3", "Mine"), store.ErrNotFound, "t")
@@ -75,7 +75,7 @@ func runAdmissionWithThread(f *fixture) {
 	// A run that is refused leaves no thread behind.
 	thread.ID = "fresh"
 	f.want(f.Admit(f.Context(), thread, store.Run{ID: "r1", ThreadID: "fresh", UserID: "ann"}), store.ErrConflict, "r1")
-	_, err = f.Store.Thread(f.Context(), "fresh")
+	_, err = f.Thread(f.Context(), "fresh")
 	f.want(err, store.ErrNotFound, "fresh")
 	if err := f.Admit(f.Context(), thread, store.Run{ID: "r9", ThreadID: "another", UserID: "ann"}); err == nil {
 		f.Error("a run was admitted with the thread of another")

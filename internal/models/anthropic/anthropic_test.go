@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/model/modeltest"
@@ -24,7 +24,7 @@ func textStream(texts []string) []byte {
 	event("message_start", `,"message":{"id":"msg_1","model":"test-model-1","usage":{"input_tokens":1,"output_tokens":1}}`)
 	event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`)
 	for _, s := range texts {
-		event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":`+string(wire.AppendString(nil, s))+`}`)
+		event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":`+string(rawjson.AppendString(nil, s))+`}`)
 	}
 	event("content_block_stop", `,"index":0`)
 	event("message_delta", `,"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}`)

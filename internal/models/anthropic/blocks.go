@@ -7,7 +7,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -115,7 +115,7 @@ func (m *Model) assistant(msg *message.Message) []sdk.ContentBlockParamUnion {
 		blocks = append(blocks, sdk.NewToolUseBlock(callID(c.ID), args, c.Name))
 	}
 	for _, c := range msg.InvalidToolCalls { // the input must be an object; the model still sees what it wrote
-		args := append(wire.AppendString([]byte(`{"invalid_arguments":`), c.Args), '}')
+		args := append(rawjson.AppendString([]byte(`{"invalid_arguments":`), c.Args), '}')
 		blocks = append(blocks, sdk.NewToolUseBlock(callID(c.ID), exact(args), c.Name))
 	}
 	return blocks

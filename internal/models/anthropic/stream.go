@@ -5,6 +5,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -65,9 +66,9 @@ func (s *stream) start(ev *sdk.MessageStreamEventUnion) message.Chunk {
 	s.count(u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens)
 	usage := s.usage
 	return message.Chunk{Usage: &usage, Metadata: message.Fields{
-		"id":             wire.AppendString(nil, ev.Message.ID),
-		"model_name":     wire.AppendString(nil, ev.Message.Model),
-		"model_provider": wire.AppendString(nil, s.origin.Provider)}}
+		"id":             rawjson.AppendString(nil, ev.Message.ID),
+		"model_name":     rawjson.AppendString(nil, ev.Message.Model),
+		"model_provider": rawjson.AppendString(nil, s.origin.Provider)}}
 }
 
 // count takes over the counters that an event has; they are totals so far. The API counts cached input beside

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/model/modeltest"
 )
@@ -14,7 +14,7 @@ func textStream(texts []string) []byte {
 	var b []byte
 	for _, s := range texts {
 		b = append(b, `data: {"id":"c","object":"chat.completion.chunk","created":1700000000,"model":"test-model-1","system_fingerprint":"fp_1","choices":[{"index":0,"delta":{"content":`...)
-		b = append(wire.AppendString(b, s), `},"logprobs":null,"finish_reason":null}]}`+"\n\n"...)
+		b = append(rawjson.AppendString(b, s), `},"logprobs":null,"finish_reason":null}]}`+"\n\n"...)
 	}
 	return append(b, `data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n"...)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -13,7 +14,7 @@ import (
 // encode writes the request body. Whatever stays the same from call to call comes first and the messages last.
 func (m *Model) encode(req *model.Request) []byte {
 	b := append(make([]byte, 0, 4<<10), '{')
-	b = m.field(b, "model", wire.AppendString(nil, m.cfg.Model))
+	b = m.field(b, "model", rawjson.AppendString(nil, m.cfg.Model))
 	b = append(wire.AppendKey(b, "stream"), "true"...)
 	b = m.field(b, "stream_options", []byte(`{"include_usage":true}`))
 	if len(req.Tools) > 0 {
@@ -77,7 +78,7 @@ func (m *Model) settings(b []byte, s model.Settings) []byte {
 		return m.object(b, m.dialect.off)
 	case s.Effort != "":
 		outer, inner, nested := strings.Cut(or(m.dialect.effort, "reasoning_effort"), ".")
-		value := wire.AppendString(nil, s.Effort)
+		value := rawjson.AppendString(nil, s.Effort)
 		if nested {
 			value = append(append(wire.AppendKey([]byte{'{'}, inner), value...), '}')
 		}
@@ -108,9 +109,9 @@ func encodeTools(tools []model.Tool) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"type":"function","function":{"name":`...)
-		b = wire.AppendString(b, t.Name)
+		b = rawjson.AppendString(b, t.Name)
 		b = append(b, `,"description":`...)
-		b = wire.AppendString(b, t.Description)
+		b = rawjson.AppendString(b, t.Description)
 		b = append(b, `,"parameters":`...)
 		if len(t.Parameters) == 0 {
 			b = append(b, `{"type":"object","properties":{}}`...)
@@ -159,13 +160,13 @@ func open(b []byte, role string) []byte {
 
 func appendText(b []byte, role, text string) []byte {
 	b = append(open(b, role), `,"content":`...)
-	return append(wire.AppendString(b, text), '}')
+	return append(rawjson.AppendString(b, text), '}')
 }
 
 func (m *Model) human(b []byte, msg *message.Message) []byte {
 	b = open(b, "user")
 	if m.cfg.SendNames && msg.Name != "" {
-		b = wire.AppendString(wire.AppendKey(b, "name"), msg.Name)
+		b = rawjson.AppendString(wire.AppendKey(b, "name"), msg.Name)
 	}
 	b = wire.AppendKey(b, "content")
 	return append(appendContent(b, msg.Content), '}')
@@ -173,8 +174,8 @@ func (m *Model) human(b []byte, msg *message.Message) []byte {
 
 func toolResult(b []byte, msg *message.Message) []byte {
 	b = open(b, "tool")
-	b = wire.AppendString(wire.AppendKey(b, "tool_call_id"), msg.ToolCallID)
-	b = wire.AppendString(wire.AppendKey(b, "content"), msg.Text())
+	b = rawjson.AppendString(wire.AppendKey(b, "tool_call_id"), msg.ToolCallID)
+	b = rawjson.AppendString(wire.AppendKey(b, "content"), msg.Text())
 	return append(b, '}')
 }
 
@@ -193,7 +194,7 @@ func appendContent(b []byte, parts []message.Part) []byte {
 		return append(b, `""`...)
 	}
 	if len(parts) == 1 && parts[0].Type == message.PartText {
-		return wire.AppendString(b, parts[0].Text)
+		return rawjson.AppendString(b, parts[0].Text)
 	}
 	b = append(b, '[')
 	for _, p := range parts {
@@ -212,12 +213,12 @@ func appendPart(b []byte, p message.Part) []byte {
 	switch p.Type {
 	case message.PartText:
 		b = append(b, `{"type":"text","text":`...)
-		return append(wire.AppendString(b, p.Text), '}')
+		return append(rawjson.AppendString(b, p.Text), '}')
 	case message.PartImage:
 		b = append(b, `{"type":"image_url","image_url":{"url":`...)
-		b = wire.AppendString(b, p.URL)
+		b = rawjson.AppendString(b, p.URL)
 		if p.Detail != "" {
-			b = wire.AppendString(wire.AppendKey(b, "detail"), p.Detail)
+			b = rawjson.AppendString(wire.AppendKey(b, "detail"), p.Detail)
 		}
 		return append(b, "}}"...)
 	}
@@ -233,10 +234,10 @@ func (m *Model) assistant(b []byte, msg *message.Message) []byte {
 	if text == "" && calls > 0 {
 		b = append(b, "null"...)
 	} else {
-		b = wire.AppendString(b, text)
+		b = rawjson.AppendString(b, text)
 	}
 	if reasoning := msg.Reasoning(); reasoning != "" && m.dialect.replay != "" {
-		b = wire.AppendString(wire.AppendKey(b, m.dialect.replay), reasoning)
+		b = rawjson.AppendString(wire.AppendKey(b, m.dialect.replay), reasoning)
 	}
 	if raw := msg.Kwargs[keyDetails]; m.dialect.details && len(raw) > 0 {
 		b = append(wire.AppendKey(b, keyDetails), raw...)
@@ -257,7 +258,7 @@ func (m *Model) assistant(b []byte, msg *message.Message) []byte {
 // invalidArgs wraps arguments that are no JSON object: many servers parse the arguments of old calls and reject the
 // whole request if they cannot, but the model should see what it wrote.
 func invalidArgs(args string) string {
-	return string(append(wire.AppendString([]byte(`{"invalid_arguments":`), args), '}'))
+	return string(append(rawjson.AppendString([]byte(`{"invalid_arguments":`), args), '}'))
 }
 
 // keyFunction is where unknown fields inside a call's "function" object are kept in its Extra.
@@ -268,11 +269,11 @@ func (m *Model) call(b []byte, id, name, args string, extra message.Fields) []by
 		b = append(b, ',')
 	}
 	b = append(b, `{"id":`...)
-	b = wire.AppendString(b, id)
+	b = rawjson.AppendString(b, id)
 	b = append(b, `,"type":"function","function":{"name":`...)
-	b = wire.AppendString(b, name)
+	b = rawjson.AppendString(b, name)
 	b = append(b, `,"arguments":`...)
-	b = wire.AppendString(b, args)
+	b = rawjson.AppendString(b, args)
 	if m.dialect.strict {
 		return append(b, "}}"...)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -146,10 +147,10 @@ func (s *stream) metadata(data []byte) message.Fields {
 	s.head = true
 	var h head
 	_ = unmarshal(data, &h)
-	f := message.Fields{"model_provider": wire.AppendString(nil, s.origin.Provider)}
+	f := message.Fields{"model_provider": rawjson.AppendString(nil, s.origin.Provider)}
 	for key, value := range map[string]string{"id": h.ID, "model_name": or(h.Model, s.origin.Model), "system_fingerprint": h.Fingerprint} {
 		if value != "" {
-			f[key] = wire.AppendString(nil, value)
+			f[key] = rawjson.AppendString(nil, value)
 		}
 	}
 	return f

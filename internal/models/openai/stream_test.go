@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -217,7 +218,7 @@ func FuzzHalves(f *testing.F) {
 	f.Add("😀😀", uint(7), true)
 	f.Fuzz(func(t *testing.T, text string, at uint, escaped bool) {
 		text = strings.ToValidUTF8(text, "")
-		quoted := wire.AppendString(nil, text)
+		quoted := rawjson.AppendString(nil, text)
 		if escaped {
 			quoted = []byte(asciiJSON(text))
 		}
@@ -239,7 +240,7 @@ func FuzzHalves(f *testing.F) {
 // asciiJSON escapes everything beyond ASCII.
 func asciiJSON(s string) string {
 	var b strings.Builder
-	for _, r := range string(wire.AppendString(nil, s)) {
+	for _, r := range string(rawjson.AppendString(nil, s)) {
 		switch {
 		case r < 0x80:
 			b.WriteRune(r)

@@ -389,6 +389,17 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the results of siblings are kept", func(t *testing.T) {
+		b := newBed()
+		a := mustAgent(t, agent.Config{Model: turns(call("a", `{"x":"1"}`, "failing", `{}`), say("ok")), Tools: []tool.Tool{echo("a"), failing}})
+		s, err := a.Run(t.Context(), b.rt, state.State{})
+		if !errors.Is(err, boom) || err.Error() != "tools: failing: boom" {
+			t.Errorf("got %v", err)
+		}
+		if got := talk(s); got[len(got)-1] != "tool: a:1" {
+			t.Errorf("the sibling's result is lost: %q", got)
+		}
+	})
 	t.Run("a hook's error names its node", func(t *testing.T) {
 		b := newBed()
 		bad := hookOf{name: "Bad", failAfterModel: boom}

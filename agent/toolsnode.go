@@ -35,7 +35,7 @@ func (r *run) toolsNode(ctx context.Context) error {
 	}
 	outcomes := r.runCalls(ctx, msg.ID, open)
 	if err := firstFailure(ctx, outcomes); err != nil {
-		return err
+		return errors.Join(err, r.keepSiblings(outcomes, err))
 	}
 	if waiting := interrupts(outcomes); len(waiting) > 0 && ctx.Err() == nil {
 		return r.interrupt(ctx, outcomes, waiting)
@@ -288,6 +288,21 @@ func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event
 		return err
 	}
 	return &Interrupted{Interrupts: waiting}
+}
+
+// keepSiblings puts the results that there are into the state of a run that fails.
+func (r *run) keepSiblings(outcomes []outcome, failure error) error {
+	if IsFatal(failure) {
+		return nil
+	}
+	for _, o := range outcomes {
+		if o.err == nil {
+			if err := r.apply(NodeTools, o.update); err != nil {
+				return fmt.Errorf("%s: %w", o.call.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 func interrupts(outcomes []outcome) []event.Interrupt {

@@ -75,7 +75,7 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 		return err
 	}
 	defer closeSession(session)
-	t := &turn{app: app, session: session, flags: f, io: stdio}
+	t := &turn{session: session, flags: f, io: stdio}
 	if err := t.chooseThread(ctx); err != nil {
 		return err
 	}
@@ -152,7 +152,6 @@ func parseMounts(specs []string) ([]sandbox.Mount, error) {
 
 // turn is one pudu run: a thread and what is said on it.
 type turn struct {
-	app     App
 	session *Session
 	flags   runFlags
 	io      IO
@@ -304,6 +303,9 @@ func (t *turn) header() {
 	look := t.io.errStyle()
 	for _, note := range t.session.Notes {
 		fmt.Fprintln(t.io.Err, look.yellow("! "+note))
+	}
+	if !t.session.Scripted {
+		fmt.Fprintln(t.io.Err, look.dim(t.session.Why))
 	}
 	fmt.Fprintln(t.io.Err, look.dim(fmt.Sprintf("model %s  sandbox %s  thread %s", t.session.Model, t.session.Sandbox, t.thread)))
 	if t.session.Scripted {

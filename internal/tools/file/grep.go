@@ -101,21 +101,11 @@ func (t tools) grepAll(ctx context.Context, root string, wanted func(string) boo
 }
 
 func (t tools) grepFile(ctx context.Context, path string, limit int64, s *grepSearch) error {
-	h, err := t.Files.Open(path)
+	h, err := t.openText(path, limit, "search it with bash")
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	info, err := h.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > limit {
-		return fmt.Errorf("%w: %d bytes, the limit is %d; search it with bash", sandbox.ErrTooLarge, info.Size(), limit)
-	}
-	if binary(h) {
-		return errBinary
-	}
 	return eachLine(h, limit, func(n int, line []byte) error {
 		if n%1000 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -52,22 +52,32 @@ func (t tools) read(ctx context.Context, _ *tool.Call, in readArgs) (*tool.Resul
 }
 
 func (t tools) readLines(path string, r *reader) error {
-	h, err := t.Files.Open(path)
+	h, err := t.openText(path, maxReadFile, "take a part with bash (head, tail, sed)")
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	info, err := h.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > maxReadFile {
-		return fmt.Errorf("%w: %d bytes, the limit is %d; take a part with bash (head, tail, sed)", sandbox.ErrTooLarge, info.Size(), maxReadFile)
-	}
-	if binary(h) {
-		return errBinary
-	}
 	return r.readAll(h)
+}
+
+// openText opens a file of at most limit bytes that is not binary. advice says what to do with a larger one.
+func (t tools) openText(path string, limit int64, advice string) (*sandbox.File, error) {
+	h, err := t.Files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := h.Stat()
+	switch {
+	case err != nil:
+	case info.Size() > limit:
+		err = fmt.Errorf("%w: %d bytes, the limit is %d; %s", sandbox.ErrTooLarge, info.Size(), limit, advice)
+	case binary(h):
+		err = errBinary
+	default:
+		return h, nil
+	}
+	_ = h.Close()
+	return nil, err
 }
 
 // reader collects the lines of a range: the text up to the limit, and how much there is in all.

@@ -49,6 +49,9 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, err
 	}
 	notes = append(notes, box.notes...)
+	if len(chosen.unread) > 0 {
+		notes = append(notes, fmt.Sprintf("model %s: %s is read but has no effect yet", chosen.model.Name(), strings.Join(chosen.unread, ", ")))
+	}
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
 	if err != nil {
 		return nil, err

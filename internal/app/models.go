@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/config"
@@ -24,6 +25,8 @@ type chosen struct {
 	model  model.ChatModel
 	why    string
 	vision bool
+	// unread are the keys of its configuration that load and have no effect yet.
+	unread []string
 	// missing tells how to add a model; with it, model is the scripted demonstration.
 	missing string
 }
@@ -45,7 +48,24 @@ func chooseModel(ctx context.Context, cfg *config.Config, name string, demoScrip
 	if err != nil {
 		return chosen{}, err
 	}
-	return chosen{model: m, why: choice.Reason, vision: choice.Model.SupportsVision}, nil
+	return chosen{model: m, why: choice.Reason, vision: choice.Model.SupportsVision, unread: unread(choice.Model)}, nil
+}
+
+// unread lists the keys of a model's entry that nothing reads yet.
+func unread(m config.Model) []string {
+	var keys []string
+	for key, set := range map[string]bool{
+		"timeout":                m.Timeout > 0,
+		"when_thinking_enabled":  len(m.ThinkingOn) > 0,
+		"when_thinking_disabled": len(m.ThinkingOff) > 0,
+		"extra_body":             m.Wire == config.WireAnthropic && len(m.ExtraBody) > 0,
+	} {
+		if set {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // buildModel constructs the provider of a resolved model.

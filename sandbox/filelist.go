@@ -13,7 +13,8 @@ import (
 const MaxDirEntries = 100_000
 
 // ReadDir lists a folder, sorted by name; mounts below it are listed in their place. A folder of more than
-// [MaxDirEntries] gives ErrTooMany.
+// [MaxDirEntries] gives ErrTooMany. Files that are being written, or that a crash left half-written, are not shown; see
+// [IsTemp].
 func (f *Files) ReadDir(path string) ([]fs.DirEntry, error) {
 	at, err := f.locate("list", path)
 	if err != nil {
@@ -106,6 +107,7 @@ func (p place) list(limit int) (entries []fs.DirEntry, all bool, err error) {
 		if entries, all, err = p.real(limit); err != nil {
 			return nil, true, err
 		}
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return IsTemp(e.Name()) && !e.IsDir() })
 	}
 	for _, name := range p.files.children(p.path) {
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })

@@ -43,3 +43,22 @@ func syncFolder(dir *os.Root) error {
 	defer h.Close()
 	return h.Sync()
 }
+
+// hold locks an open file for as long as it stays open. A file system without locks leaves it unlocked.
+func hold(h *os.File) { _ = flock(h) }
+
+// held reports whether somebody may still be writing the open file; when nobody is, it is locked for the caller. Without
+// locks nobody can tell.
+func held(h *os.File) bool { return flock(h) != nil }
+
+func flock(h *os.File) error {
+	raw, err := h.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var locked error
+	if err := raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
+		return err
+	}
+	return locked
+}

@@ -2,15 +2,12 @@ package sandbox
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 )
 
 // WriteFile replaces or creates a file, or with add appends to it. Readers see the old content or the new one, never a
@@ -44,29 +41,24 @@ func (p place) replace(dir *os.Root, r io.Reader, limit int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	temp := tempName()
-	h, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	temp, err := newTemp(dir)
 	if err != nil {
 		return 0, err
 	}
-	n, err := p.fill(h, old, r, limit)
-	if err == nil {
-		err = dir.Rename(temp, path.Base(p.rel))
-	}
+	defer temp.drop()
+	n, err := p.fill(temp.h, old, r, limit)
 	if err != nil {
-		_ = dir.Remove(temp)
 		return 0, err
 	}
+	if err := dir.Rename(temp.name, path.Base(p.rel)); err != nil {
+		return 0, err
+	}
+	temp.placed = true
 	return n, syncFolder(dir)
 }
 
-// fill writes, owns, syncs and closes the new file.
+// fill writes, owns and syncs the new file.
 func (p place) fill(h *os.File, old fs.FileInfo, r io.Reader, limit int64) (n int64, err error) {
-	defer func() {
-		if e := h.Close(); err == nil {
-			err = e
-		}
-	}()
 	if n, err = io.Copy(h, io.LimitReader(r, limit+1)); err != nil {
 		return 0, err
 	}
@@ -231,6 +223,8 @@ func (f *Files) writable(p string) (place, *os.Root, error) {
 		return place{}, nil, at.fail("write", ErrIsDir)
 	case at.mount.ReadOnly:
 		return place{}, nil, at.fail("write", ErrReadOnly)
+	case IsTemp(path.Base(at.rel)):
+		return place{}, nil, at.fail("write", invalid("names like this are those of files that are being written"))
 	}
 	dir, err := at.folder(path.Dir(at.rel))
 	if err != nil {
@@ -285,18 +279,4 @@ func (m *mount) own(h *os.File) error {
 		return id
 	}
 	return h.Chown(keep(m.uid), keep(m.gid))
-}
-
-// TempPrefix starts the names of files that are being written; they are renamed when they are complete.
-const TempPrefix = ".pudu-"
-
-func tempName() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return TempPrefix + hex.EncodeToString(b[:]) + ".tmp"
-}
-
-// IsTemp reports whether a file of this name is one that a write which was cut off left behind.
-func IsTemp(name string) bool {
-	return strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, ".tmp")
 }

@@ -17,3 +17,25 @@ type Space interface {
 	// running code unisolated.
 	Sandbox(ctx context.Context) (Sandbox, error)
 }
+
+// Identified is a [Sandbox] that can be told from all others, also from those that the same thread had before or in
+// another process.
+type Identified interface {
+	// Instance names this one sandbox. A thread's next sandbox has another instance, whatever its id.
+	Instance() string
+}
+
+// InstanceOf returns the instance of a sandbox, "" if it has none.
+func InstanceOf(s Sandbox) string {
+	if i, ok := s.(Identified); ok {
+		return i.Instance()
+	}
+	return ""
+}
+
+// Resident is a [Space] that knows what became of its thread's sandboxes.
+type Resident interface {
+	// Alive reports whether the sandbox with this instance is still there, and with it the processes that commands left
+	// in its background.
+	Alive(instance string) bool
+}

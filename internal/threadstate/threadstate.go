@@ -23,7 +23,7 @@ var (
 	BackgroundTasks = state.LastValue[[]BackgroundTask]("background_tasks")
 )
 
-// Channels returns all channels of the package.
+// Channels returns all channels of the package that clients see.
 func Channels() []state.AnyChannel {
 	return []state.AnyChannel{
 		Sandbox, ThreadData, Title, Artifacts, Todos, Goal, UploadedFiles, ViewedImages, Promoted, Delegations,

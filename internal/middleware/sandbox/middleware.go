@@ -1,7 +1,8 @@
-// Package sandbox notes in the state which sandbox a thread works in, and gives it back when the agent is done.
+// Package sandbox notes in the state which sandbox a thread works in, gives it back when the agent is done, and tells
+// the model when processes that it had left in the background are gone.
 //
 // A sandbox is started by the first tool that needs one, so it is the result of that tool which carries its id into
-// the state.
+// the state. The list of background processes comes with the results of the tools that started them.
 package sandbox
 
 import (
@@ -24,10 +25,11 @@ type Config struct {
 	Release func()
 }
 
-// Middleware notes and releases the sandbox.
+// Middleware notes and releases the sandbox, and reports what went with it.
 type Middleware struct{ cfg Config }
 
 var (
+	_ agent.BeforeModelHook = (*Middleware)(nil)
 	_ agent.AfterAgentHook  = (*Middleware)(nil)
 	_ agent.ToolCallWrapper = (*Middleware)(nil)
 	_ agent.StateProvider   = (*Middleware)(nil)
@@ -40,7 +42,9 @@ func New(cfg Config) *Middleware { return &Middleware{cfg: cfg} }
 func (*Middleware) Name() string { return "SandboxMiddleware" }
 
 // Channels implements [agent.StateProvider].
-func (*Middleware) Channels() []state.AnyChannel { return []state.AnyChannel{threadstate.Sandbox} }
+func (*Middleware) Channels() []state.AnyChannel {
+	return []state.AnyChannel{threadstate.Sandbox, threadstate.Background}
+}
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Calls that run side by side may all note the one sandbox; a second,
 // different id is refused by the channel.

@@ -39,6 +39,9 @@ func (*Provider) Open(context.Context, sandbox.Spec) (sandbox.Sandbox, error) {
 	return nil, errSystem()
 }
 
+// Reap has nothing to do.
+func (*Provider) Reap(context.Context) error { return nil }
+
 // Programs is empty.
 func (*Provider) Programs(context.Context) []string { return nil }
 

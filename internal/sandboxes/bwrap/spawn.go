@@ -263,6 +263,9 @@ func (b *box) hello(l *launch) error {
 		b.init = -1
 		return fmt.Errorf("open the first process: %w", err)
 	}
+	if err := b.noteInit(info.Pid); err != nil {
+		return fmt.Errorf("note the first process: %w", err)
+	}
 	if b.view, err = openView(info.Pid); err != nil {
 		return fmt.Errorf("look into the sandbox: %w", err)
 	}

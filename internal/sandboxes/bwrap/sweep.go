@@ -3,6 +3,7 @@
 package bwrap
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,19 +18,12 @@ const prefix = "pudu-sandbox-"
 // killed could not.
 func (p *Provider) prepare() {
 	keepInherited()
-	for _, dir := range leftovers(p.cfg.RuntimeDir) {
-		if own(dir) {
-			os.RemoveAll(dir)
-		}
-	}
 	if !p.cfg.NoCgroup {
 		p.groups = findGroups(realHost())
 	}
-	for _, g := range p.groups.parents() {
-		for _, dir := range leftovers(g) {
-			_ = syscall.Rmdir(dir) // refused while something lives in it
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), reapTimeout)
+	defer cancel()
+	_ = p.reap(ctx) // what does not end is not in the way of a new sandbox
 }
 
 // keepInherited stops descriptors that the server itself inherited (Go makes all of its own so) from being inherited any
@@ -49,7 +43,7 @@ func leftovers(dir string) []string {
 	var out []string
 	for _, name := range names {
 		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(name), prefix), "-")
-		if n, err := strconv.Atoi(pid); err == nil && syscall.Kill(n, 0) == syscall.ESRCH {
+		if n, err := strconv.Atoi(pid); err == nil && serverGone(n) {
 			out = append(out, name)
 		}
 	}

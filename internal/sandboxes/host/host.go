@@ -44,7 +44,7 @@ func (p *Provider) Probe(context.Context) error {
 // plain are the paths that mean themselves in any place of a script, quoted or not.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./@%+=:,-]+$`)
 
-// Open checks the folders; there is nothing to start.
+// Open checks the folders and starts the keeper, a shell that kills what is left if this process is killed.
 func (p *Provider) Open(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	if err := errors.Join(p.Probe(ctx), spec.Check()); err != nil {
 		return nil, fmt.Errorf("open sandbox: %w", err)
@@ -72,14 +72,22 @@ func (p *Provider) Open(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 		environ = os.Environ()
 	}
 	b.env = scrub(environ)
+	var err error
+	if b.keeper, err = startKeeper(b.markBase, b.markBase+maxCommands); err != nil {
+		return nil, fmt.Errorf("open sandbox: start the keeper: %w", err)
+	}
 	return b, nil
 }
+
+// maxCommands is how many marks a sandbox has, far more than it will run commands.
+const maxCommands = 1<<20 - 1
 
 // box is one "sandbox".
 type box struct {
 	in, out  []pair // virtual to host, host to virtual
 	env      []string
 	markBase uint64
+	keeper   *keeper
 
 	mu      sync.Mutex
 	count   uint64
@@ -92,6 +100,7 @@ type box struct {
 // Close kills what the commands left running.
 func (b *box) Close() error {
 	b.mu.Lock()
+	again := b.isDone
 	if !b.isDone {
 		b.isDone = true
 		close(b.closed)
@@ -101,6 +110,9 @@ func (b *box) Close() error {
 	b.runs.Wait()
 	killMarked(first, last, 0)
 	b.streams.Wait()
+	if !again {
+		b.keeper.close()
+	}
 	return nil
 }
 
@@ -108,7 +120,7 @@ func (b *box) Close() error {
 func (b *box) begin() (uint64, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.isDone {
+	if b.isDone || b.count == maxCommands {
 		return 0, false
 	}
 	b.runs.Add(1)

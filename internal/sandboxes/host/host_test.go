@@ -20,6 +20,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) { sandboxtest.Run(t, &Provider{}) }
 
+func TestOrphans(t *testing.T) {
+	sandboxtest.RunOrphans(t, &Provider{}, func(ctx context.Context, p sandbox.Provider, spec sandbox.Spec) (sandbox.Sandbox, error) {
+		return p.Open(ctx, spec)
+	})
+}
+
 var pairs = []pair{{"/mnt/user-data/workspace", "/srv/t1/ws"}, {"/mnt/user-data", "/srv/t1"}, {"/mnt/skills", "/srv/skills"}}
 
 func TestTranslate(t *testing.T) {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,10 +9,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// markScript begins every script: a limit on file locks, which the kernel does not enforce, and which children keep
-// whatever session or environment they give themselves. So they can all be found.
-func markScript(mark uint64) string { return fmt.Sprintf("ulimit -x %d; ", mark) }
 
 // killMarked kills all processes with marks from first to last until none is left, and the process group of leader (0 for
 // none). They are stopped first, lest they multiply faster than they are found.
@@ -65,7 +60,6 @@ func parseMark(data []byte) uint64 {
 }
 
 func isZombie(pid int) bool {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	i := bytes.LastIndexByte(stat, ')')
-	return i < 0 || len(stat) < i+3 || stat[i+2] == 'Z' || stat[i+2] == 'X'
+	f := statFields(filepath.Join("/proc", strconv.Itoa(pid)))
+	return len(f) == 0 || f[0][0] == 'Z' || f[0][0] == 'X'
 }

@@ -59,6 +59,7 @@ func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbo
 	c := exec.Command("bash", args...) //nolint:noctx // await ends it, with all its children
 	c.Dir, c.Env = dir, append(append([]string(nil), b.env...), cmd.Env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	b.keeper.give(c)
 	ends, err := b.connect(c, cmd.Stdout, cmd.Stderr)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -85,7 +86,7 @@ func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbo
 // argv marks the shell and all its children, and puts the script where its length allows.
 func (b *box) argv(script string, mark uint64) (args []string, remove func(), err error) {
 	args = []string{"--norc", "--noprofile"}
-	script = markScript(mark) + translate(script, b.in)
+	script = b.keeper.admission(mark) + translate(script, b.in)
 	if len(script) <= argMax {
 		return append(args, "-c", script, "bash"), func() {}, nil
 	}

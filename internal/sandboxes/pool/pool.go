@@ -6,6 +6,7 @@ package pool
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"reflect"
@@ -119,12 +120,20 @@ func (p *Pool) open(ctx context.Context, e *entry) (sandbox.Sandbox, func(), err
 		delete(p.entries, e.spec.ID)
 		return nil, nil, err
 	}
-	e.box = &tracked{Sandbox: box}
+	e.box = &tracked{Sandbox: box, instance: rand.Text()}
 	if p.closed {
 		p.shut(e)
 		return nil, nil, fmt.Errorf("acquire sandbox: pool is closed: %w", sandbox.ErrClosed)
 	}
 	return e.box, p.releaser(e), nil
+}
+
+// Alive reports whether the sandbox of this id is open and is the instance that was asked for.
+func (p *Pool) Alive(id, instance string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.entries[id]
+	return e != nil && e.box != nil && !e.closed && e.box.instance == instance && !e.box.isDead()
 }
 
 func (p *Pool) releaser(e *entry) func() {
@@ -219,11 +228,17 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// tracked notices the death of a sandbox.
+// tracked notices the death of a sandbox, and gives it a name of its own.
 type tracked struct {
 	sandbox.Sandbox
-	dead atomic.Bool
+	instance string // random, so that no other process gives out the same
+	dead     atomic.Bool
 }
+
+var _ sandbox.Identified = (*tracked)(nil)
+
+// Instance implements [sandbox.Identified].
+func (t *tracked) Instance() string { return t.instance }
 
 // mortal is a sandbox that can say that it died before anybody tries to run something.
 type mortal interface{ Done() <-chan struct{} }

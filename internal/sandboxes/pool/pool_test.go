@@ -390,3 +390,32 @@ func anyOrder(steps []int) (problem string) {
 	}
 	return problem
 }
+
+func TestAlive(t *testing.T) {
+	m := &memory{}
+	within(t, Config{Provider: loud{m}, IdleTimeout: time.Minute}, m, func(t *testing.T, p *Pool) {
+		box, release := acquire(t, p, "a")
+		first := sandbox.InstanceOf(box)
+		if first == "" || !p.Alive("a", first) || p.Alive("b", first) || p.Alive("a", "x") || p.Alive("a", "") {
+			t.Errorf("instance %q: %v", first, p.Alive("a", first))
+		}
+		release()
+		if !p.Alive("a", first) {
+			t.Error("a parked sandbox lives")
+		}
+		time.Sleep(time.Minute + time.Second)
+		if p.Alive("a", first) {
+			t.Error("an expired one does not")
+		}
+		box, release = acquire(t, p, "a")
+		defer release()
+		second := sandbox.InstanceOf(box)
+		if second == first || !p.Alive("a", second) || p.Alive("a", first) {
+			t.Errorf("the next sandbox is %q after %q", second, first)
+		}
+		box.(*tracked).Sandbox.(loudEmpty).die()
+		if p.Alive("a", second) {
+			t.Error("a dead one does not live")
+		}
+	})
+}

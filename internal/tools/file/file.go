@@ -65,12 +65,13 @@ func Reading(c Config) []tool.Tool {
 	}
 }
 
-// Writing returns write_file and str_replace. Both count as having side effects, because write_file can append.
+// Writing returns write_file and str_replace. Both count as having side effects: write_file can append, and replacing the
+// first occurrence a second time hits the next one. Both can look at what is left of a call that a crash cut off.
 func Writing(c Config) []tool.Tool {
 	t := newTools(c)
 	return []tool.Tool{
-		tool.MustNew(spec("write_file", tool.SideEffects), t.write),
-		tool.MustNew(spec("str_replace", tool.SideEffects), t.replace),
+		inspected[writeArgs]{tool.MustNew(spec("write_file", tool.SideEffects), t.write), t.lookWritten},
+		inspected[replaceArgs]{tool.MustNew(spec("str_replace", tool.SideEffects), t.replace), t.lookReplaced},
 	}
 }
 

@@ -1,23 +1,25 @@
 package shell
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"strings"
 	"sync"
-	"unicode/utf8"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
+// logAfter is how long output may be without a copy in the file. A command that ends sooner makes no file.
+const logAfter = 10 * time.Millisecond
+
 // output gathers what a command prints: of each stream the start and the end for the model, and both in the order in
-// which they came in a file, once there is more than the model will see. After finish it is only the file that grows,
-// by what background processes print.
+// which they came in a file, so that it is there if this process is killed. The file is made once there is output older
+// than logAfter, or more than the model will see. After finish it is only the file that grows, by what background
+// processes print.
 type output struct {
 	files   *sandbox.Files
 	name    string // of the file, without its ending
@@ -33,6 +35,8 @@ type output struct {
 	logged   int64
 	broken   bool // the file cannot be written, or is full
 	finished bool
+	timer    *time.Timer // calls settle; nil until something was printed
+	armed    bool        // it runs
 }
 
 func newOutput(files *sandbox.Files, maxChars int, maxLog int64, name string) *output {
@@ -58,7 +62,38 @@ func (w writer) Write(b []byte) (int, error) {
 	w.o.mu.Lock()
 	defer w.o.mu.Unlock()
 	w.o.add(w.n, w.o.streams[w.n].clean(b, w.o.finished))
+	w.o.arm()
 	return len(b), nil
+}
+
+// arm makes sure that what is not in the file gets there in time.
+func (o *output) arm() {
+	waits := len(o.early) > 0 || len(o.streams[0].pending) > 0 || len(o.streams[1].pending) > 0
+	switch {
+	case o.finished || o.armed || !waits:
+		return
+	case o.timer == nil:
+		o.timer = time.AfterFunc(logAfter, o.settle)
+	default:
+		o.timer.Reset(logAfter)
+	}
+	o.armed = true
+}
+
+// settle brings into the file what was printed so far, the beginning of a line included.
+func (o *output) settle() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.armed = false
+	if o.finished {
+		return
+	}
+	for i := range o.streams {
+		o.add(i, o.streams[i].begun())
+	}
+	if o.path == "" && len(o.early) > 0 {
+		o.openLog()
+	}
 }
 
 func (o *output) add(n int, text string) {
@@ -86,19 +121,14 @@ func (o *output) record(text string) {
 
 // openLog makes the file and moves into it what was put aside.
 func (o *output) openLog() {
-	for i := range 100 {
-		path := o.name + ".log"
-		if i > 0 {
-			path = fmt.Sprintf("%s-%d.log", o.name, i+1)
-		}
+	for n := 1; n <= maxLogs && o.path == ""; n++ {
+		path := numbered(o.name, n)
 		h, err := o.files.Create(path)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
 		if err == nil {
 			o.log, o.path = h, path
+		} else if !errors.Is(err, fs.ErrExist) {
+			break
 		}
-		break
 	}
 	o.broken = o.path == ""
 	early := o.early
@@ -141,6 +171,9 @@ func (o *output) finish(background bool) captured {
 	if background && o.path == "" {
 		o.openLog()
 	}
+	if o.timer != nil {
+		o.timer.Stop()
+	}
 	if o.log != nil {
 		_ = o.log.Close()
 		o.log = nil
@@ -161,77 +194,4 @@ func (o *output) lastLine() string {
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return clip(inert.Line(text[strings.LastIndexByte(text, '\n')+1:]), 200)
-}
-
-// stream is one stream: its start and its end, limit characters each, and how many there were.
-type stream struct {
-	limit   int
-	pending []byte // an unfinished line
-	head    strings.Builder
-	inHead  int // characters
-	tail    []byte
-	total   int
-}
-
-// clean takes raw output and returns what can be shown of it: whole lines, so that no escape sequence is cut in two, or
-// with now everything. Carriage returns end a line, which is about what they do to a progress bar.
-func (s *stream) clean(b []byte, now bool) string {
-	const longest = 64 << 10
-	s.pending = append(s.pending, b...)
-	cut := len(s.pending)
-	if !now {
-		cut = bytes.LastIndexAny(s.pending[:max(cut-1, 0)], "\r\n") + 1 // behind a last \r there may come a \n
-		if n := len(s.pending); n > 0 && s.pending[n-1] == '\n' {
-			cut = n
-		}
-	}
-	if cut == 0 && len(s.pending) > longest {
-		cut = len(s.pending)
-	}
-	cut = wholeRunes(s.pending, cut)
-	text := lineFeeds(string(s.pending[:cut]))
-	s.pending = append(s.pending[:0], s.pending[cut:]...)
-	return inert.Text(text)
-}
-
-// wholeRunes returns the length of the part of b[:n] that does not end inside of a character.
-func wholeRunes(b []byte, n int) int {
-	for k := 1; k < utf8.UTFMax && k <= n; k++ {
-		if utf8.RuneStart(b[n-k]) {
-			if !utf8.FullRune(b[n-k : n]) {
-				return n - k
-			}
-			break
-		}
-	}
-	return n
-}
-
-func lineFeeds(s string) string {
-	if !strings.Contains(s, "\r") {
-		return s
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-}
-
-// rest returns the unfinished line.
-func (s *stream) rest() string {
-	text := inert.Text(lineFeeds(string(s.pending)))
-	s.pending = nil
-	return text
-}
-
-func (s *stream) keep(text string) {
-	n := utf8.RuneCountInString(text)
-	s.total += n
-	if room := s.limit - s.inHead; room > 0 {
-		part := firstRunes(text, room)
-		s.head.WriteString(part)
-		s.inHead += min(n, room)
-		text = text[len(part):]
-	}
-	s.tail = append(s.tail, text...)
-	if most := s.limit * utf8.UTFMax; len(s.tail) > 2*most {
-		s.tail = append(s.tail[:0], s.tail[len(s.tail)-most:]...)
-	}
 }

@@ -1,13 +1,14 @@
 // Package shell holds the bash tool: it runs a command in the thread's sandbox and tells the model what came of it. The
 // output that the model sees is bounded; when there is more, all of it is kept in a file that the model can search.
+//
+// While a command runs the file (log.go) is also what is left of its output if this process is killed; inspect.go tells
+// the model of it when the run goes on. [PruneLogs] removes old ones.
 package shell
 
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,12 +16,10 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
 )
-
-// LogFolder is where the full output of commands is kept.
-const LogFolder = sandbox.Workspace + "/.tool-results"
 
 // Config is what the tool works with and its bounds.
 type Config struct {
@@ -65,10 +64,16 @@ func New(c Config) tool.Tool {
 	}
 	const grace = 30 * time.Second // the command's own limit comes first: it keeps what was printed
 	spec := tool.Spec{Name: "bash", Description: strings.TrimSpace(description), Timeout: c.Timeout + grace}
-	return tool.MustNew(spec, bash{c}.run)
+	b := bash{Config: c}
+	b.Tool = tool.MustNew(spec, b.run)
+	return b
 }
 
-type bash struct{ Config }
+// bash is the tool; the embedded one checks the arguments and calls run.
+type bash struct {
+	tool.Tool
+	Config
+}
 
 func (b bash) run(ctx context.Context, call *tool.Call, in bashArgs) (*tool.Result, error) {
 	cmd := sandbox.Command{Script: in.Command, Env: b.Env, Timeout: b.Timeout}
@@ -82,22 +87,39 @@ func (b bash) run(ctx context.Context, call *tool.Call, in bashArgs) (*tool.Resu
 	if err != nil {
 		return b.noSandbox(ctx, err, "")
 	}
-	out := newOutput(b.Space.Files(), b.MaxChars, b.MaxLog, logPath(call))
+	out := newOutput(b.Space.Files(), b.MaxChars, b.MaxLog, logName(call))
 	cmd.Stdout, cmd.Stderr = out.stdout(), out.stderr()
 	stop := showProgress(out, call.Progress)
 	res, err := box.Run(ctx, cmd)
 	stop()
 	if err != nil {
-		printed, _ := out.finish(false).text(b.MaxChars, "")
-		return b.noSandbox(ctx, err, printed)
+		if ctx.Err() != nil { // nobody gets what it printed, so that the file must have it
+			out.settle()
+		}
+		return b.failed(ctx, err, out.finish(false))
 	}
-	return b.result(out.finish(res.Background > 0), res), nil
+	got := out.finish(res.Background > 0)
+	left := threadstate.BackgroundProcesses{Instance: sandbox.InstanceOf(box), Count: res.Background, Log: got.log}
+	return remember(b.result(got, res), in, left), nil
 }
 
-// logPath names the file for a call. Ids of calls may come again, so the file may exist; see output.open.
-func logPath(call *tool.Call) string {
-	sum := sha256.Sum256([]byte(call.RunID + "\x00" + call.ID))
-	return LogFolder + "/bash-" + hex.EncodeToString(sum[:6])
+// failed is the end of a command of which nobody knows how it ended.
+func (b bash) failed(ctx context.Context, err error, out captured) (*tool.Result, error) {
+	printed, cut := out.text(b.MaxChars, "")
+	if ctx.Err() == nil && !cut {
+		b.drop(out)
+	}
+	if cut && out.log != "" {
+		printed += "\nFull output: " + out.log
+	}
+	return b.noSandbox(ctx, err, printed)
+}
+
+// drop removes the file: the model sees all that is in it.
+func (b bash) drop(out captured) {
+	if out.log != "" {
+		_ = b.Space.Files().Remove(out.log) // the command may have done so itself
+	}
 }
 
 // noSandbox tells the model why nothing ran, or why it does not know what did. A cancelled run ends.
@@ -118,6 +140,9 @@ func (b bash) noSandbox(ctx context.Context, err error, printed string) (*tool.R
 // result puts together what the model reads: stdout, stderr, the exit code, and notes on what went wrong.
 func (b bash) result(out captured, res sandbox.Result) *tool.Result {
 	text, cut := out.text(b.MaxChars, exitNote(res))
+	if !cut && res.Background == 0 {
+		b.drop(out)
+	}
 	text = strings.Join(append([]string{text}, b.notes(out, res, cut)...), "\n")
 	text = strings.TrimPrefix(text, "\n")
 	if strings.TrimSpace(text) == "" {
@@ -126,6 +151,15 @@ func (b bash) result(out captured, res sandbox.Result) *tool.Result {
 	r := tool.Text(text)
 	r.IsError = res.TimedOut || res.Limit != ""
 	r.Summary = summary(text)
+	return r
+}
+
+// remember adds to the result what is still running, for the time when it is not.
+func remember(r *tool.Result, in bashArgs, left threadstate.BackgroundProcesses) *tool.Result {
+	if left.Count > 0 && left.Instance != "" {
+		left.Command = clip(inert.Line(in.Command), 120)
+		r.Update = threadstate.Background.Put([]threadstate.BackgroundProcesses{left})
+	}
 	return r
 }
 

@@ -73,7 +73,9 @@ func must(t testing.TB, c Config) *tool.Result {
 	return res
 }
 
-func TestResult(t *testing.T) {
+func TestResult(t *testing.T) { synctest.Test(t, testResult) } // no command is slow by the bubble's clock
+
+func testResult(t *testing.T) {
 	for _, tt := range []struct {
 		name, out, err string
 		res            sandbox.Result
@@ -309,8 +311,13 @@ func FuzzOutput(f *testing.F) {
 		o := newOutput(s.files, 1<<20, 1<<20, "never")
 		at = min(max(at, 0), len(raw))
 		_, _ = o.stdout().Write(raw[:at])
+		o.settle()
 		_, _ = o.stdout().Write(raw[at:])
-		text, _ := o.finish(false).text(1<<20, "")
+		got := o.finish(false)
+		if got.log != "" {
+			_ = s.files.Remove(got.log)
+		}
+		text, _ := got.text(1<<20, "")
 		for _, r := range text {
 			if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f {
 				t.Fatalf("%q gives %q with %q", raw, text, r)

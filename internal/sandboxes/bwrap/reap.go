@@ -1,0 +1,112 @@
+//go:build linux
+
+package bwrap
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A sandbox ends with the server that opened it: bwrap asks the kernel to be killed with its parent, and the init ends when
+// the pipe from the server does. That takes some milliseconds in which a command may still write, so that a server that
+// goes on with the work of one that was killed waits for the end first.
+
+// initFile holds the number and the start time of the sandbox's first process, with which all others end.
+const initFile = "init"
+
+// reapTimeout bounds the wait when a provider is first used.
+const reapTimeout = 5 * time.Second
+
+// Reap returns when no process is left of sandboxes on this machine whose server is gone, and removes their traces. It
+// costs next to nothing when there are none. The error is ctx's.
+func (p *Provider) Reap(ctx context.Context) error {
+	p.sweep.Do(p.prepare)
+	return p.reap(ctx)
+}
+
+func (p *Provider) reap(ctx context.Context) error {
+	for _, dir := range leftovers(p.cfg.RuntimeDir) {
+		if !own(dir) {
+			continue
+		}
+		if err := endInit(ctx, filepath.Join(dir, initFile)); err != nil {
+			return fmt.Errorf("wait for the end of the sandbox %s: %w", filepath.Base(dir), err)
+		}
+		os.RemoveAll(dir)
+	}
+	for _, g := range p.groups.parents() {
+		for _, dir := range leftovers(g) {
+			_ = syscall.Rmdir(dir) // refused while something lives in it
+		}
+	}
+	return nil
+}
+
+// noteInit writes down which process must be gone before the sandbox is.
+func (b *box) noteInit(pid int) error {
+	text := fmt.Sprintf("%d %s\n", pid, startTime(pid))
+	return writeFile(filepath.Join(b.dir, initFile), text, 0o600, identity{})
+}
+
+// endInit kills the process that the file names and waits until it is gone. Without a file no command was ever run.
+func endInit(ctx context.Context, file string) error {
+	text, _ := os.ReadFile(file)
+	number, start, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		return nil // the server did not get as far
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil // gone
+	}
+	defer unix.Close(fd)
+	if start == "" || startTime(pid) != start { // the number is another's by now
+		return nil
+	}
+	_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	for ctx.Err() == nil {
+		if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 10); n > 0 {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// startTime is when a process began, in the kernel's ticks; "" if there is none of this number.
+func startTime(pid int) string {
+	if f := statFields(pid); len(f) > 19 {
+		return string(f[19])
+	}
+	return ""
+}
+
+// serverGone reports whether a process has ended or is about to, although nobody may have asked how. By the time when its
+// locks on files are free it is.
+func serverGone(pid int) bool {
+	if syscall.Kill(pid, 0) == syscall.ESRCH {
+		return true
+	}
+	f := statFields(pid)
+	if len(f) < 7 {
+		return false
+	}
+	const exiting = 0x4 // PF_EXITING
+	flags, _ := strconv.ParseUint(string(f[6]), 10, 64)
+	return f[0][0] == 'Z' || f[0][0] == 'X' || flags&exiting != 0
+}
+
+// statFields are those of /proc/pid/stat after the name, which may contain anything.
+func statFields(pid int) [][]byte {
+	data := readAt(unix.AT_FDCWD, fmt.Sprintf("/proc/%d/stat", pid))
+	return bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+}

@@ -28,6 +28,9 @@ var (
 	ErrNewer = errors.New("database was written by a newer Pudu")
 	// ErrLocked: another process holds the data folder.
 	ErrLocked = errors.New("data folder is in use")
+	// ErrUnknown: the database was lost while it committed. What was to be written is there as a whole or not at all, and
+	// only reading tells which; writing it again could do it twice.
+	ErrUnknown = errors.New("the outcome of the write is unknown")
 	// ErrClosed: the store was closed; nothing was read or written.
 	ErrClosed = errors.New("store is closed")
 )
@@ -36,7 +39,9 @@ var (
 type Store interface {
 	Threads
 	Runs
+	Leases
 	Log
+	Keeper
 	// Close finishes the writes that were accepted, refuses later ones ([ErrClosed]) and releases the database. A second
 	// call does nothing.
 	Close() error
@@ -75,6 +80,9 @@ type Run struct {
 	// Attempt counts the owners; it is the fencing token. 0 before the first claim.
 	Attempt int
 	Owner   string
+	// Stalled counts the attempts since the last one that got a step further: that committed an update of the state or
+	// the result of a tool. The attempt under way is one of them until it does.
+	Stalled int
 	// Request is the resolved request, input messages with their ids included, secrets excluded.
 	Request    json.RawMessage
 	Error      string
@@ -109,9 +117,28 @@ type Runs interface {
 	Run(ctx context.Context, id string) (Run, error)
 	// ListRuns returns runs, the newest first.
 	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
-	// ClaimRun makes owner the run's owner, raises its attempt and sets it running. [ErrConflict] if the run is at its
-	// end or its attempt is not the one expected.
+	// ClaimRun makes owner the run's owner, raises its attempt and its count of stalled attempts, and sets it running.
+	// [ErrConflict] if the run is at its end, its attempt is not the one expected, or another owner holds it by a lease.
 	ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (Fence, error)
+}
+
+// Lengths of a lease. An owner renews its lease every Beat; who has not done so for a Lease is taken for dead.
+const (
+	Beat  = time.Second
+	Lease = 5 * time.Second
+)
+
+// Leases tell which owners of runs are alive. Where one process holds the whole store, as with SQLite, holding it is
+// the lease: it never runs out, and every other owner is gone. Where processes share a store, an owner has a lease on
+// all its runs as long as it renews it, measured by the database's clock.
+type Leases interface {
+	// Renew gives owner its lease, or prolongs it. lapsed reports that it had run out in between: others may have claimed
+	// its runs.
+	Renew(ctx context.Context, owner string) (lapsed bool, err error)
+	// Release ends owner's lease at once. An owner without one is no error.
+	Release(ctx context.Context, owner string) error
+	// Abandoned lists the running runs of other owners that hold no lease, the oldest first. limit is 1 to 1000.
+	Abandoned(ctx context.Context, owner string, limit int) ([]Run, error)
 }
 
 // Fence proves ownership of a run.
@@ -164,7 +191,9 @@ type Checkpoint struct {
 	Attempt  int
 	Next     string
 	// Step counts the checkpoints from the thread's start along the parents; the first has 1.
-	Step      int
+	Step int
+	// First is the number of the first event that was written with it, 0 if none was.
+	First     int64
 	CreatedAt time.Time
 	// State is empty in a listing.
 	State state.State

@@ -38,7 +38,7 @@ func checkpointChain(f *fixture) {
 		f.equal("count", count.Get(c.State), i+1)
 		c.State = state.State{}
 		want := store.Checkpoint{ID: id, ThreadID: o.thread, RunID: o.fence.RunID, Attempt: 1, Next: fmt.Sprint("node", i),
-			Step: i + 1, CreatedAt: times[i]}
+			Step: i + 1, First: int64(2*i + 1), CreatedAt: times[i]}
 		if i > 0 {
 			want.ParentID = ids[i-1]
 			f.equal("ids grow", ids[i-1] < id, true)

@@ -1,5 +1,5 @@
 // Package storetest is the conformance suite of package store: what every implementation must do, whatever database
-// stands behind it. An implementation's test calls [Run].
+// stands behind it. An implementation's test calls [Run], and [RunShared] if several processes can open its store.
 package storetest
 
 import (
@@ -39,6 +39,10 @@ func Run(t *testing.T, open Open) {
 		{"fence", fenceStopsOldOwner},
 		{"fence after end", fenceAfterEnd},
 		{"run change", runChange},
+		{"run stalled", runStalled},
+		{"run without lease", leaseless},
+		{"text of any bytes", textOfAnyBytes},
+		{"order of bytes", orderOfBytes},
 		{"title", titleChange},
 		{"checkpoint chain", checkpointChain},
 		{"checkpoint without", checkpointWithout},

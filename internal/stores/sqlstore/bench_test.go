@@ -17,78 +17,87 @@ func p50(ds []time.Duration) float64 {
 	return float64(ds[len(ds)/2].Microseconds())
 }
 
+// onBoth runs a benchmark with each database.
+func onBoth(b *testing.B, bench func(b *testing.B, dir string, s *Store)) {
+	for name, config := range map[string]func(string) Config{
+		"sqlite":   func(dir string) Config { return Config{Dir: dir} },
+		"postgres": func(dir string) Config { return postgresAt(b, dir) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			s := openWith(b, config(dir))
+			defer s.Close()
+			bench(b, dir, s)
+		})
+	}
+}
+
 // BenchmarkCommit is one run committing alone, beside the floor: 4 KB written and synced to a file in the same folder.
 func BenchmarkCommit(b *testing.B) {
-	dir := b.TempDir()
-	s, err := Open(b.Context(), Config{Dir: dir})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	f, err := os.Create(filepath.Join(dir, "floor"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	tk := newTalk(b, s, 1)
-	tk.begin("hello")
-	text, page := tk.text(700), make([]byte, 4096)
-	var commits, syncs []time.Duration
-	for b.Loop() {
-		if len(commits)%500 == 499 { // stay in the middle of a usual thread
+	onBoth(b, func(b *testing.B, dir string, s *Store) {
+		f, err := os.Create(filepath.Join(dir, "floor"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		tk := newTalk(b, s, 1)
+		tk.begin("hello")
+		text, page := tk.text(700), make([]byte, 4096)
+		var commits, syncs []time.Duration
+		for b.Loop() {
+			if len(commits)%500 == 499 { // stay in the middle of a usual thread
+				b.StopTimer()
+				tk.end()
+				tk = newTalk(b, s, uint64(len(commits)))
+				tk.begin("hello")
+				b.StartTimer()
+			}
+			start := time.Now()
+			tk.ai(text, true)
+			commits = append(commits, time.Since(start))
 			b.StopTimer()
-			tk.end()
-			tk = newTalk(b, s, uint64(len(commits)))
-			tk.begin("hello")
+			start = time.Now()
+			if _, err := f.Write(page); err != nil {
+				b.Fatal(err)
+			}
+			if err := f.Sync(); err != nil {
+				b.Fatal(err)
+			}
+			syncs = append(syncs, time.Since(start))
 			b.StartTimer()
 		}
-		start := time.Now()
-		tk.ai(text, true)
-		commits = append(commits, time.Since(start))
-		b.StopTimer()
-		start = time.Now()
-		if _, err := f.Write(page); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.Sync(); err != nil {
-			b.Fatal(err)
-		}
-		syncs = append(syncs, time.Since(start))
-		b.StartTimer()
-	}
-	b.ReportMetric(p50(commits), "p50-µs")
-	b.ReportMetric(p50(syncs), "fsync-p50-µs")
+		b.ReportMetric(p50(commits), "p50-µs")
+		b.ReportMetric(p50(syncs), "fsync-p50-µs")
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+	})
 }
 
 // BenchmarkParallelCommits is 64 runs committing side by side: ns/op is the time per commit.
 func BenchmarkParallelCommits(b *testing.B) {
-	const owners = 64
-	s, err := Open(b.Context(), Config{Dir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	tks := make([]*talk, owners)
-	for i := range tks {
-		tks[i] = newTalk(b, s, uint64(i))
-		tks[i].begin("hello")
-	}
-	text := tks[0].text(700)
-	lat := make([][]time.Duration, owners)
-	b.ResetTimer()
-	var wg sync.WaitGroup
-	for i, tk := range tks {
-		wg.Go(func() {
-			for range max(b.N/owners, 1) {
-				start := time.Now()
-				tk.ai(text, true)
-				lat[i] = append(lat[i], time.Since(start))
-			}
-		})
-	}
-	wg.Wait()
-	b.ReportMetric(p50(slices.Concat(lat...)), "p50-µs")
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+	onBoth(b, func(b *testing.B, _ string, s *Store) {
+		const owners = 64
+		tks := make([]*talk, owners)
+		for i := range tks {
+			tks[i] = newTalk(b, s, uint64(i))
+			tks[i].begin("hello")
+		}
+		text := tks[0].text(700)
+		lat := make([][]time.Duration, owners)
+		b.ResetTimer()
+		var wg sync.WaitGroup
+		for i, tk := range tks {
+			wg.Go(func() {
+				for range max(b.N/owners, 1) {
+					start := time.Now()
+					tk.ai(text, true)
+					lat[i] = append(lat[i], time.Since(start))
+				}
+			})
+		}
+		wg.Wait()
+		b.ReportMetric(p50(slices.Concat(lat...)), "p50-µs")
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+	})
 }
 
 // BenchmarkLoad reads the newest state of a thread of 2,000 turns: 4,000 messages of 1 or 2 KB. "warm" is what a process

@@ -10,12 +10,12 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-const checkpointColumns = "l.checkpoint_id, l.parent_id, l.thread_id, l.run_id, l.attempt, l.next, l.step, l.created_at"
+const checkpointColumns = "l.checkpoint_id, l.parent_id, l.thread_id, l.run_id, l.attempt, l.next, l.step, l.first_n, l.created_at"
 
 func scanCheckpoint(r scanner, more ...any) (store.Checkpoint, error) {
 	var c store.Checkpoint
 	var created int64
-	err := r.Scan(append([]any{&c.ID, &c.ParentID, &c.ThreadID, &c.RunID, &c.Attempt, &c.Next, &c.Step, &created}, more...)...)
+	err := r.Scan(append([]any{&c.ID, &c.ParentID, &c.ThreadID, &c.RunID, &c.Attempt, &c.Next, &c.Step, &c.First, &created}, more...)...)
 	c.CreatedAt = timeOf(created)
 	return c, err
 }
@@ -76,35 +76,51 @@ type history struct {
 	deltas     [][]byte
 }
 
-// history walks from a checkpoint up its parents to the nearest snapshot. Ids grow from parent to child, so one scan
-// downwards meets all of them; what it meets between them belongs to another branch.
+// history walks from a checkpoint up its parents to the nearest snapshot. Ids grow from parent to child, so a scan
+// downwards meets all of them; what it meets between them belongs to another branch. A scan ends at the next snapshot
+// below, since a server sends the rest even if nobody reads it; when that was of another branch, there is one more scan.
 func (s *Store) history(ctx context.Context, threadID, id string) (h history, err error) {
-	want, done := id, false
+	for want := id; ; {
+		next, err := s.ancestors(ctx, threadID, want, &h)
+		switch {
+		case err != nil || next == "":
+			return h, err
+		case next != want:
+			want = next
+			continue
+		}
+		if _, err := s.row(ctx, threadID, id); err != nil {
+			return h, err // deleted meanwhile, or never there
+		}
+		return h, fmt.Errorf("%w: its ancestor %q is missing", store.ErrCorrupt, want)
+	}
+}
+
+// ancestors adds the checkpoint named want and those above it to the history, as far as one scan meets them. It
+// returns the one to go on with: empty at the end, want itself if it is not there.
+func (s *Store) ancestors(ctx context.Context, threadID, want string, h *history) (next string, err error) {
 	err = s.read(ctx, "SELECT "+checkpointColumns+", l.updates, s.state FROM log l LEFT JOIN snapshots s "+
 		"ON s.thread_id = l.thread_id AND s.checkpoint_id = l.checkpoint_id "+
-		"WHERE l.thread_id = $1 AND l.checkpoint_id <= $2 ORDER BY l.checkpoint_id DESC",
-		[]any{threadID, id}, func(r *sql.Rows) (bool, error) {
+		"WHERE l.thread_id = $1 AND l.checkpoint_id <= $2 AND l.checkpoint_id >= COALESCE("+
+		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1 AND checkpoint_id <= $2), '') ORDER BY l.checkpoint_id DESC",
+		[]any{threadID, want}, func(r *sql.Rows) (bool, error) {
 			var updates, snapshot []byte
 			c, err := scanCheckpoint(r, &updates, &snapshot)
 			if err != nil || c.ID != want {
-				return want != id, err
+				return true, err
 			}
-			if c.ID == id {
+			if h.checkpoint.ID == "" {
 				h.checkpoint = c
 			}
 			if h.snapshot = snapshot; snapshot == nil {
 				h.deltas = append(h.deltas, updates)
 			}
-			want, done = c.ParentID, snapshot != nil || c.ParentID == ""
-			return !done, nil
+			if want = c.ParentID; snapshot != nil {
+				want = ""
+			}
+			return want != "", nil
 		})
-	if err != nil || done {
-		return h, err
-	}
-	if want == id {
-		return h, store.ErrNotFound
-	}
-	return h, fmt.Errorf("%w: its ancestor %q is missing", store.ErrCorrupt, want)
+	return want, err
 }
 
 // size is how many bytes the state was made of.

@@ -6,7 +6,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -19,6 +21,9 @@ const (
 
 // errSnapshotDue sends the caller of Commit back to encode its state: the writer itself only runs SQL.
 var errSnapshotDue = errors.New("a snapshot is due")
+
+// errHeadMoved has the step made again on the thread's new head.
+var errHeadMoved = errors.New("the head of the thread was moved at the same time")
 
 // commit is one step on its way into the database.
 type commit struct {
@@ -87,13 +92,13 @@ func (s *Store) commit(ctx context.Context, all ...*commit) error {
 			return err
 		}
 	}
-	for {
+	for moved := 0; ; {
 		size := 0
 		for _, c := range all {
 			size += c.size()
 		}
 		var due *commit
-		err := s.write(ctx, size, func(t *tx) error {
+		err := s.writeRun(ctx, all[0].fence.RunID, size, func(t *tx) error {
 			for _, c := range all {
 				if err := c.run(t); err != nil {
 					due = c
@@ -102,6 +107,10 @@ func (s *Store) commit(ctx context.Context, all ...*commit) error {
 			}
 			return nil
 		})
+		if errors.Is(err, errHeadMoved) && moved < attempts {
+			moved++
+			continue
+		}
 		if !errors.Is(err, errSnapshotDue) {
 			return err
 		}
@@ -136,8 +145,22 @@ func (c *commit) run(t *tx) error {
 			return err
 		}
 	}
-	return t.exec("UPDATE threads SET head = COALESCE($2, head), title = COALESCE($3, title), updated_at = $4 WHERE id = $1",
-		c.thread, nullIfEmpty(c.id), c.step.Title, micros(c.step.Now))
+	return c.moveHead(t)
+}
+
+// moveHead is the last statement of every step. It finds no row if another transaction has moved the head since
+// findParent, or removed the thread.
+func (c *commit) moveHead(t *tx) error {
+	var title any
+	if c.step.Title != nil {
+		title = plain(*c.step.Title)
+	}
+	n, err := t.change("UPDATE threads SET head = COALESCE($2, head), title = COALESCE($3, title), updated_at = $4 "+
+		"WHERE id = $1 AND head = $5", c.thread, nullIfEmpty(c.id), title, micros(c.step.Now), c.head)
+	if err == nil && n == 0 {
+		err = errHeadMoved
+	}
+	return err
 }
 
 // checkFence is the first statement of every step. It finds no row if the run is gone, at its end or another's; else it
@@ -145,25 +168,24 @@ func (c *commit) run(t *tx) error {
 func (c *commit) checkFence(t *tx) error {
 	var status, reason, stop, usage any
 	if r := c.step.Run; r != nil {
-		status, reason, stop, usage = r.Status, r.Error, r.StopReason, jsonText(r.Usage)
+		status, reason, stop, usage = r.Status, plain(r.Error), plain(r.StopReason), jsonText(r.Usage)
 	}
-	var last int64
 	err := t.scan("UPDATE runs SET updated_at = $3, status = COALESCE($4, status), error = COALESCE($5, error), "+
-		"stop_reason = COALESCE($6, stop_reason), usage = COALESCE($7, usage) "+
-		"WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id, "+
-		"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $1 AND attempt = $2 AND last_n > 0), 0)",
-		[]any{c.fence.RunID, c.fence.Attempt, micros(c.step.Now), status, reason, stop, usage}, &c.thread, &last)
+		"stop_reason = COALESCE($6, stop_reason), usage = COALESCE($7, usage), stalled = stalled * $8 "+
+		"WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id",
+		[]any{c.fence.RunID, c.fence.Attempt, micros(c.step.Now), status, reason, stop, usage, c.stalls()}, &c.thread)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("attempt %d: %w", c.fence.Attempt, store.ErrFenced)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// stalls is 0 if the step gets the run further: with it the attempts before no longer count.
+func (c *commit) stalls() int {
+	if len(c.step.Updates) > 0 || slices.ContainsFunc(c.step.Events, func(e event.Event) bool { return e.Data.Kind() == event.KindToolEnd }) {
+		return 0
 	}
-	if c.body.first > 0 && c.body.first <= last {
-		return fmt.Errorf("%w: event %d-%d comes after %d-%d", store.ErrConflict,
-			c.fence.Attempt, c.body.first, c.fence.Attempt, last)
-	}
-	return nil
+	return 1
 }
 
 func (c *commit) findParent(t *tx) error {
@@ -223,16 +245,23 @@ func (c *commit) insertLog(t *tx) error {
 	} else {
 		c.base = parent{}
 	}
-	return t.exec("INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, "+
-		"created_at, next, updates, events) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-		c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, c.base.step,
-		c.base.since, c.base.snap, micros(c.step.Now), c.step.Next, c.body.updates, c.body.events)
+	query := "INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, " +
+		"created_at, next, updates, events) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
+	if c.body.first > 0 { // asked behind the fence, where no other step of the run can come between
+		query += " WHERE NOT EXISTS (SELECT 1 FROM log WHERE run_id = $4 AND attempt = $5 AND last_n > 0 AND last_n >= $6)"
+	}
+	n, err := t.change(query, c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, c.base.step,
+		c.base.since, c.base.snap, micros(c.step.Now), plain(c.step.Next), c.body.updates, c.body.events)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict, c.fence.Attempt, c.body.first)
+	}
+	return err
 }
 
 // insertSnapshot adds the snapshot. The one before it is dropped if the state has only grown since: then the deltas up
 // to any checkpoint before are no more than the state that they make, and replaying them costs no more than loading it.
 func (c *commit) insertSnapshot(t *tx) error {
-	err := t.exec("DELETE FROM snapshots WHERE thread_id = $1 AND bytes * 3 <= $2 * 2 AND checkpoint_id = "+
+	err := t.exec("DELETE FROM snapshots WHERE thread_id = $1 AND bytes * 3 <= CAST($2 AS BIGINT) * 2 AND checkpoint_id = "+
 		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1)", c.thread, len(c.snapshot))
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-//go:embed migrations/sqlite/*.sql
+//go:embed migrations/sqlite/*.sql migrations/postgres/*.sql
 var migrations embed.FS
 
 // applicationID marks a file as a Pudu database, in SQLite's header field for that: "Pudu" in ASCII.

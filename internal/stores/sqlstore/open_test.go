@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -162,13 +163,28 @@ func TestOpenOddFolder(t *testing.T) {
 	}
 }
 
+// version is the newest that this program knows.
+const version = 2
+
 // newer is the program's migrations and one more.
-func newer(t *testing.T, query string) fs.FS {
-	init, err := migrations.ReadFile("migrations/sqlite/00001_init.sql")
+func newer(t *testing.T, folder, query string) fs.FS {
+	all := fstest.MapFS{fmt.Sprintf("%05d_more.sql", version+1): {Data: []byte("-- +goose Up\n" + query)}}
+	own, err := fs.Sub(migrations, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fstest.MapFS{"00001_init.sql": {Data: init}, "00002_more.sql": {Data: []byte("-- +goose Up\n" + query)}}
+	names, err := fs.Glob(own, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(own, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = &fstest.MapFile{Data: data}
+	}
+	return all
 }
 
 func TestMigrationKeepsBackup(t *testing.T) {
@@ -177,16 +193,16 @@ func TestMigrationKeepsBackup(t *testing.T) {
 	cfg.Logger = discard
 	d := sqlite{path: file}
 	db := openDB(t, d)
-	if err := migrate(t.Context(), db, d, cfg, newer(t, "ALTER TABLE threads ADD COLUMN extra TEXT;")); err != nil {
+	if err := migrate(t.Context(), db, d, cfg, newer(t, "migrations/sqlite", "ALTER TABLE threads ADD COLUMN extra TEXT;")); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := d.version(t.Context(), db); err != nil || v != 2 {
+	if v, err := d.version(t.Context(), db); err != nil || v != version+1 {
 		t.Errorf("version = %d, %v", v, err)
 	}
 	db.Close()
-	wantOpen(t, Config{Dir: dir}, store.ErrNewer) // this program does not know version 2
+	wantOpen(t, Config{Dir: dir}, store.ErrNewer) // this program does not know that version
 
-	backup := file + ".v1-20260304T050607Z.bak"
+	backup := file + ".v2-20260304T050607Z.bak"
 	if err := os.Rename(backup, file); err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +224,8 @@ func TestMigrationFails(t *testing.T) {
 	d := sqlite{path: file}
 	db := openDB(t, d)
 	defer db.Close()
-	bad := newer(t, "ALTER TABLE threads ADD COLUMN extra TEXT;\nALTER TABLE nobody ADD COLUMN extra TEXT;")
-	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), "from version 1 to 2") {
+	bad := newer(t, "migrations/sqlite", "ALTER TABLE threads ADD COLUMN extra TEXT;\nALTER TABLE nobody ADD COLUMN extra TEXT;")
+	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), "from version 2 to 3") {
 		t.Errorf("migrate: %v", err)
 	}
 	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), "exists already") {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -24,27 +25,51 @@ const childEnv = "PUDU_SQLSTORE_CHILD"
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(discard)
-	if dir := os.Getenv(childEnv); dir != "" {
-		if err := child(dir); err != nil {
+	if text := os.Getenv(childEnv); text != "" {
+		var c place
+		err := json.Unmarshal([]byte(text), &c)
+		if err == nil {
+			err = child(Config{Dir: c.Dir, URL: c.URL, Schema: c.Schema, Lease: c.Lease})
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := pg.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// place is what of a Config is handed to a child.
+type place struct {
+	Dir, URL, Schema string
+	Lease            time.Duration
 }
 
 const childThreads = 4
 
 // child commits to several threads side by side, for ever, and prints "<thread> <checkpoint>" for each commit that
-// was acknowledged.
-func child(dir string) error {
+// was acknowledged. It renews its lease.
+func child(cfg Config) error {
 	ctx := context.Background()
-	s, err := Open(ctx, Config{Dir: dir})
+	s, err := Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if _, err := s.Renew(ctx, "child"); err != nil {
+		return err
+	}
+	go func() {
+		for range time.Tick(testLease / 5) {
+			s.Renew(ctx, "child") // what it says is not looked at: the fence must do
+		}
+	}()
 	fmt.Println("ready")
 	errs := make(chan error, childThreads)
 	for i := range childThreads {
@@ -87,12 +112,15 @@ func commitForEver(ctx context.Context, s *Store, thread string) error {
 	}
 }
 
-// startChild starts a process that owns dir and waits until it does.
-func startChild(t *testing.T, dir string) (*exec.Cmd, *bufio.Reader) {
+// startChild starts a process with a store of its own and waits until it has it.
+func startChild(t *testing.T, cfg Config) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
+	text, err := json.Marshal(place{cfg.Dir, cfg.URL, cfg.Schema, cfg.Lease})
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
-	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -115,10 +143,14 @@ func kill(cmd *exec.Cmd) {
 
 // TestKill kills the owner while it commits. What it acknowledged is there, and every thread's chain is whole.
 func TestKill(t *testing.T) {
-	dir := t.TempDir()
+	t.Run("sqlite", func(t *testing.T) { testKill(t, Config{Dir: t.TempDir()}) })
+	t.Run("postgres", func(t *testing.T) { testKill(t, postgresAt(t, t.TempDir())) })
+}
+
+func testKill(t *testing.T, cfg Config) {
 	acked := map[string][]string{} // thread -> checkpoints
 	for round := range 20 {
-		cmd, out := startChild(t, dir)
+		cmd, out := startChild(t, cfg)
 		for range rand.IntN(150) {
 			line, err := out.ReadString('\n')
 			if err != nil {
@@ -134,7 +166,7 @@ func TestKill(t *testing.T) {
 			note(acked, line)
 		}
 		cmd.Wait()
-		checkAcked(t, dir, acked)
+		checkAcked(t, cfg, acked)
 	}
 	total := 0
 	for _, ids := range acked {
@@ -151,10 +183,15 @@ func note(acked map[string][]string, line string) {
 }
 
 // checkAcked looks for every acknowledged checkpoint and follows each thread's chain to its start.
-func checkAcked(t *testing.T, dir string, acked map[string][]string) {
+func checkAcked(t *testing.T, cfg Config, acked map[string][]string) {
 	t.Helper()
-	s := open(t, dir)
+	s := openWith(t, cfg)
 	defer s.Close()
+	checkChains(t, s, acked)
+}
+
+func checkChains(t *testing.T, s *Store, acked map[string][]string) {
+	t.Helper()
 	for thread, ids := range acked {
 		have := map[string]bool{}
 		before, want := "", ""
@@ -194,7 +231,7 @@ func checkAcked(t *testing.T, dir string, acked map[string][]string) {
 // TestLock: one owner at a time, named in the error; when it dies, however it does, the folder is free.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
-	cmd, out := startChild(t, dir)
+	cmd, out := startChild(t, Config{Dir: dir})
 	wantOpen(t, Config{Dir: dir}, store.ErrLocked, dir, fmt.Sprintf("process %d", cmd.Process.Pid), "stop it")
 	var drained sync.WaitGroup
 	drained.Go(func() { io.Copy(io.Discard, out) })

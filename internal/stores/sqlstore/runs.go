@@ -14,7 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const runColumns = "id, thread_id, user_id, status, attempt, created_at, updated_at, owner, error, stop_reason, usage, request"
+const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, owner, error, stop_reason, usage, request"
 
 // CreateRun implements [store.Runs].
 func (s *Store) CreateRun(ctx context.Context, r store.Run) error {
@@ -52,7 +52,8 @@ func (s *Store) Admit(ctx context.Context, t store.Thread, r store.Run) error {
 }
 
 func checkNewRun(r store.Run) error {
-	err := errors.Join(checkID("run", r.ID), checkJSON("request", r.Request), checkJSON("usage", r.Usage))
+	err := errors.Join(checkID("run", r.ID), checkText("owner", r.Owner), checkText("user id", r.UserID),
+		checkJSON("request", r.Request), checkJSON("usage", r.Usage))
 	if s := cmp.Or(r.Status, event.StatusPending); s != event.StatusPending || r.Attempt != 0 {
 		err = errors.Join(err, fmt.Errorf("a new run is pending and has attempt 0, not %q and %d", s, r.Attempt))
 	}
@@ -60,9 +61,9 @@ func checkNewRun(r store.Run) error {
 }
 
 func insertRun(tx *tx, r store.Run, status string, attempt int) error {
-	return tx.exec("INSERT INTO runs ("+runColumns+") VALUES ($1, $2, $3, $4, $12, $5, $6, $7, $8, $9, $10, $11)",
+	return tx.exec("INSERT INTO runs ("+runColumns+") VALUES ($1, $2, $3, $4, $12, $12, $5, $6, $7, $8, $9, $10, $11)",
 		r.ID, r.ThreadID, r.UserID, status, micros(r.CreatedAt), micros(r.UpdatedAt),
-		r.Owner, r.Error, r.StopReason, jsonText(r.Usage), jsonText(r.Request), attempt)
+		r.Owner, plain(r.Error), plain(r.StopReason), jsonText(r.Usage), jsonText(r.Request), attempt)
 }
 
 // Run implements [store.Runs].
@@ -135,7 +136,7 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) ([]store.Ru
 	err := s.read(ctx, query, args, func(rows *sql.Rows) (bool, error) {
 		var r store.Run
 		var created, updated int64
-		err := rows.Scan(&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &created, &updated,
+		err := rows.Scan(&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &created, &updated,
 			&r.Owner, &r.Error, &r.StopReason, (*[]byte)(&r.Usage), (*[]byte)(&r.Request))
 		r.CreatedAt, r.UpdatedAt = timeOf(created), timeOf(updated)
 		out = append(out, r)
@@ -147,21 +148,25 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) ([]store.Ru
 // ClaimRun implements [store.Runs].
 func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (store.Fence, error) {
 	f := store.Fence{RunID: id}
-	err := s.write(ctx, 0, func(tx *tx) error {
-		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, status = 'running', updated_at = $4 "+
-			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running') RETURNING attempt",
+	if err := checkText("owner", owner); err != nil {
+		return store.Fence{}, fmt.Errorf("claim run %q: %w", id, err)
+	}
+	err := s.writeRun(ctx, id, 0, func(tx *tx) error {
+		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + 1, status = 'running', updated_at = $4 "+
+			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running')"+s.dialect.unheld()+" RETURNING attempt",
 			[]any{id, owner, attempt, micros(now)}, &f.Attempt)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		var status string
+		var status, holder string
 		var at int
-		err = tx.scan("SELECT status, attempt FROM runs WHERE id = $1", []any{id}, &status, &at)
+		err = tx.scan("SELECT status, attempt, owner FROM runs WHERE id = $1", []any{id}, &status, &at, &holder)
 		if errors.Is(err, sql.ErrNoRows) {
 			return store.ErrNotFound
 		}
 		if err == nil {
-			err = fmt.Errorf("%w: it has status %s and attempt %d, attempt %d was expected", store.ErrConflict, status, at, attempt)
+			err = fmt.Errorf("%w: it has status %s and attempt %d of %q, attempt %d was expected or that owner's lease is valid",
+				store.ErrConflict, status, at, holder, attempt)
 		}
 		return err
 	})

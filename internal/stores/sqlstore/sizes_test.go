@@ -177,7 +177,7 @@ func (tk *talk) turn(size int) {
 // exec runs a statement on the connection of a writer that has nothing to do.
 func (s *Store) exec(tb testing.TB, query string) {
 	tb.Helper()
-	if _, err := s.writer.conn.ExecContext(tb.Context(), query); err != nil {
+	if _, err := s.writer.workers[0].conn.ExecContext(tb.Context(), query); err != nil {
 		tb.Fatal(err)
 	}
 }

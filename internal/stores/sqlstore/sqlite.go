@@ -24,7 +24,10 @@ const FileName = "pudu.db"
 const pageSize = 8192
 
 // sqlite is the dialect of SQLite for the database file at path.
-type sqlite struct{ path string }
+type sqlite struct {
+	path string
+	vfs  string // the driver's layer between SQLite and the files; empty means its own
+}
 
 var _ dialect = sqlite{}
 
@@ -40,6 +43,21 @@ func (sqlite) rewrite(query string) string {
 }
 
 func (sqlite) begin() string { return "BEGIN IMMEDIATE" }
+
+// locking implements dialect: the one writer holds everything.
+func (sqlite) locking() string { return "" }
+
+// unheld implements dialect: the lock on the data folder is the lease of the one owner.
+func (sqlite) unheld() string { return "" }
+
+// transient implements dialect: there is no other transaction.
+func (sqlite) transient(error) bool { return false }
+
+// unreachable implements dialect: a file is not far away.
+func (sqlite) unreachable(error) bool { return false }
+
+// tuning of SQLite: one connection writes, and a transaction may be as long as the queue.
+func (sqlite) tuning() tuning { return tuning{writers: 1, batch: 128} }
 
 // retriable: a COMMIT that SQLite reports as failed is rolled back.
 func (sqlite) retriable(error) bool { return true }
@@ -83,8 +101,11 @@ func (d sqlite) open(conns int, readOnly bool) (*sql.DB, error) {
 	if readOnly {
 		pragmas = []string{"busy_timeout(10000)", "cache_size(-16000)", "query_only(on)"}
 	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(d.path),
-		RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	query := url.Values{"_pragma": pragmas}
+	if d.vfs != "" {
+		query.Set("vfs", d.vfs)
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(d.path), RawQuery: query.Encode()}
 	db, err := driver.Open(u.String())
 	if err != nil {
 		return nil, err

@@ -1,24 +1,58 @@
 package sqlstore
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/pudu-ai/pudu/internal/pgtest"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/store/storetest"
 )
 
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), Config{Dir: dir})
+	return openWith(t, Config{Dir: dir})
+}
+
+func openWith(t testing.TB, cfg Config) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
+// pg is the server of this package's tests, killed and restarted only by tests with a server of their own.
+var pg = pgtest.Lazy{Config: pgtest.Config{TCP: true, Settings: []string{"deadlock_timeout = 100ms"}}}
+
+// schemaOf is a PostgreSQL schema for a place, as each folder is one for SQLite.
+func schemaOf(place string) string {
+	return "Test " + strings.ReplaceAll(place[max(0, len(place)-50):], "/", " ")
+}
+
+// testLease is short enough to wait for, and long enough for a busy machine.
+const testLease = time.Second
+
+// idleInTransaction is how long a transaction of these stores may pause.
+const idleInTransaction = testLease
+
+// postgresAt is the store of a place on the shared server.
+func postgresAt(t testing.TB, place string) Config {
+	return Config{URL: pg.Server(t).URL("postgres"), Schema: schemaOf(place), Lease: testLease}
+}
+
 func TestConformance(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	storetest.Run(t, func(t *testing.T, dir string) store.Store { return open(t, dir) })
+	t.Run("sqlite", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T, dir string) store.Store { return open(t, dir) })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		onPostgres := func(t *testing.T, place string) store.Store { return openWith(t, postgresAt(t, place)) }
+		storetest.Run(t, onPostgres)
+		storetest.RunShared(t, onPostgres, testLease)
+	})
 }

@@ -1,4 +1,5 @@
-// Package sqlstore keeps threads, runs and their log in an SQL database: SQLite in the data folder.
+// Package sqlstore keeps threads, runs and their log in an SQL database: SQLite in the data folder, which one process
+// owns, or PostgreSQL, which any number of processes share.
 //
 // It is where a run's steps become durable: the owner of a run hands each step to [Store.Commit]; the writer (writer.go)
 // puts it into the database with what other runs want written at the same moment; every reader, from the terminal to
@@ -27,10 +28,23 @@ import (
 
 var _ store.Store = (*Store)(nil)
 
-// Config says where the data is. Only Dir is required.
+// Config says where the data is. Only Dir is required, or URL.
 type Config struct {
-	// Dir is the data folder. It is made, readable by its owner alone, if it is not there.
+	// Dir is the data folder, where SQLite's database is. It is made, readable by its owner alone, if it is not there.
 	Dir string
+	// URL is a PostgreSQL to use instead, such as postgres://user:password@host:5432/database?sslmode=require. Nothing
+	// is then made or locked in Dir.
+	URL string
+	// Schema is the PostgreSQL schema of the tables; it is made if need be. Empty means the user's default.
+	Schema string
+	// Pool is how many connections PostgreSQL may be asked for; 0 means 10, and fewer than 3 are 3.
+	Pool int
+	// Recycle is after how long a connection to PostgreSQL is replaced; 0 means never.
+	Recycle time.Duration
+	// Timeout bounds each statement on PostgreSQL, and the wait for each row that is read; 0 means 30 seconds.
+	Timeout time.Duration
+	// Lease is the length of a lease on PostgreSQL; 0 means store.Lease. All processes must have the same.
+	Lease time.Duration
 	// ReadOnly opens for reading beside a process that owns the folder. It takes no lock, makes and migrates nothing.
 	ReadOnly bool
 	// Readers is how many reads run side by side; 0 means 4.
@@ -38,6 +52,9 @@ type Config struct {
 	// CheckBytes is the largest database that is checked page by page when it is opened; 0 means 64 MB, which takes
 	// a tenth of a second. A larger one gets the checks that cost nothing.
 	CheckBytes int64
+	// VFS names a layer between SQLite and its files that was registered with the driver, such as one that lets them fail
+	// in a test. Empty means none.
+	VFS string
 	// Now is the clock that names backups; nil means time.Now.
 	Now func() time.Time
 	// Logger is told of migrations and backups; nil means slog.Default().
@@ -49,6 +66,8 @@ type Store struct {
 	dialect dialect
 	writer  *writer // nil when read-only
 	readers *sql.DB
+	leases  *sql.DB // nil with SQLite, and when read-only
+	tuning  tuning
 	stmts   sync.Map // query text -> *sql.Stmt of readers
 	cache   *cache
 
@@ -57,9 +76,9 @@ type Store struct {
 	release []func() error // in the order of Close
 }
 
-// Open opens the database in the data folder, and makes or migrates it as needed. Its errors name the file and say
-// what to do; they wrap [store.ErrLocked], [store.ErrNewer], [store.ErrCorrupt], or, for a read-only store without a
-// database, [store.ErrNotFound].
+// Open opens the database, and makes or migrates it as needed. Its errors name the file or the server and say what to
+// do; they wrap [store.ErrLocked], [store.ErrNewer], [store.ErrCorrupt], or, for a read-only store without a database,
+// [store.ErrNotFound]. They never show a password.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.Readers = cmp.Or(cfg.Readers, 4)
 	cfg.CheckBytes = cmp.Or(cfg.CheckBytes, 64<<20)
@@ -69,6 +88,18 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	s := &Store{cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{})}
+	if cfg.URL != "" {
+		d, err := newServer(cfg)
+		if err != nil {
+			return nil, fmt.Errorf("open store: %w", err)
+		}
+		s.dialect = d
+		if err := s.openServer(ctx, cfg, d); err != nil {
+			return nil, errors.Join(fmt.Errorf("open store: %w", d.explain(err)), s.Close())
+		}
+		return s, nil
+	}
 	if cfg.Dir == "" {
 		return nil, errors.New("open store: no data folder is named")
 	}
@@ -77,8 +108,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	cfg.Dir = dir
-	d := sqlite{path: filepath.Join(dir, FileName)}
-	s := &Store{dialect: d, cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{})}
+	d := sqlite{path: filepath.Join(dir, FileName), vfs: cfg.VFS}
+	s.dialect, s.tuning = d, d.tuning()
 	if err := s.open(ctx, cfg, d); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", d.explain(err)), s.Close())
 	}
@@ -107,18 +138,8 @@ func (s *Store) open(ctx context.Context, cfg Config, d sqlite) error {
 	if err := prepare(ctx, db, d, cfg); err != nil {
 		return err
 	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	s.release = append([]func() error{conn.Close}, s.release...)
-	for _, probe := range []string{d.begin(), "ROLLBACK"} { // SQLite opens a file that cannot be written all the same
-		if _, err := conn.ExecContext(ctx, probe); err != nil {
-			return fmt.Errorf("begin first transaction: %w", err)
-		}
-	}
-	s.writer = newWriter(conn, d)
-	return nil
+	s.writer, err = newWriter(ctx, db, d, s.tuning)
+	return err
 }
 
 // own makes the data folder, if need be, and locks it.
@@ -161,72 +182,13 @@ func (s *Store) Close() error {
 
 // write runs a job of about size bytes in the writer.
 func (s *Store) write(ctx context.Context, size int, run func(*tx) error) error {
+	return s.writeRun(ctx, "", size, run)
+}
+
+// writeRun is write for a job about a run.
+func (s *Store) writeRun(ctx context.Context, runID string, size int, run func(*tx) error) error {
 	if s.writer == nil {
 		return errors.New("store is open for reading only")
 	}
-	return s.writer.do(ctx, size, run)
-}
-
-// stmt prepares a text once; database/sql repeats that for each connection that it meets.
-func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	if st, ok := s.stmts.Load(query); ok {
-		return st.(*sql.Stmt), nil
-	}
-	st, err := s.readers.PrepareContext(ctx, s.dialect.rewrite(query))
-	if err != nil {
-		return nil, s.readError(err)
-	}
-	if first, raced := s.stmts.LoadOrStore(query, st); raced {
-		st.Close() //nolint:sqlclosecheck // st may be kept
-		return first.(*sql.Stmt), nil
-	}
-	return st, nil
-}
-
-// read runs a query and hands each row to scan until that returns false or an error.
-func (s *Store) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) (more bool, err error)) error {
-	st, err := s.stmt(ctx, query) //nolint:sqlclosecheck // the store keeps it
-	if err != nil {
-		return err
-	}
-	rows, err := st.QueryContext(ctx, args...)
-	if err != nil {
-		return s.readError(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if more, err := scan(rows); err != nil || !more {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil && ctx.Err() != nil {
-		return ctx.Err() // whatever the driver calls being interrupted
-	}
-	return s.readError(rows.Err())
-}
-
-// readError explains a failed read. database/sql has no error of its own for a database that was closed.
-func (s *Store) readError(err error) error {
-	if err == nil {
-		return nil
-	}
-	select {
-	case <-s.closed:
-		return store.ErrClosed
-	default:
-		return s.dialect.explain(err)
-	}
-}
-
-// scanner is a row: *sql.Row or *sql.Rows.
-type scanner interface{ Scan(dest ...any) error }
-
-// exists reports whether a query finds anything.
-func (s *Store) exists(ctx context.Context, query string, args ...any) (bool, error) {
-	found := false
-	err := s.read(ctx, query, args, func(*sql.Rows) (bool, error) {
-		found = true
-		return false, nil
-	})
-	return found, err
+	return s.writer.do(ctx, &job{run: run, size: size, key: runID})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -18,11 +19,11 @@ const threadColumns = "id, user_id, title, head, created_at, updated_at, metadat
 const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6)"
 
 func threadValues(t store.Thread) []any {
-	return []any{t.ID, t.UserID, t.Title, micros(t.CreatedAt), micros(t.UpdatedAt), objectText(t.Metadata)}
+	return []any{t.ID, t.UserID, plain(t.Title), micros(t.CreatedAt), micros(t.UpdatedAt), objectText(t.Metadata)}
 }
 
 func checkNewThread(t store.Thread) error {
-	return errors.Join(checkID("thread", t.ID), checkObject("metadata", t.Metadata))
+	return errors.Join(checkID("thread", t.ID), checkText("user id", t.UserID), checkObject("metadata", t.Metadata))
 }
 
 // CreateThread implements [store.Threads].
@@ -39,18 +40,22 @@ func (s *Store) CreateThread(ctx context.Context, t store.Thread) error {
 
 // ensureThread creates the thread unless its user has it already.
 func ensureThread(tx *tx, t store.Thread) error {
-	n, err := tx.change(insertThread+" ON CONFLICT (id) DO NOTHING", threadValues(t)...)
-	if err != nil || n > 0 {
-		return err
+	for range attempts {
+		n, err := tx.change(insertThread+" ON CONFLICT (id) DO NOTHING", threadValues(t)...)
+		if err != nil || n > 0 {
+			return err
+		}
+		var user string
+		err = tx.scan("SELECT user_id FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{t.ID}, &user)
+		switch {
+		case errors.Is(err, sql.ErrNoRows): // deleted by another process just now
+		case err == nil && user != t.UserID:
+			return fmt.Errorf("thread of another user: %w", store.ErrNotFound)
+		default:
+			return err
+		}
 	}
-	var user string
-	if err := tx.scan("SELECT user_id FROM threads WHERE id = $1", []any{t.ID}, &user); err != nil {
-		return err
-	}
-	if user != t.UserID {
-		return fmt.Errorf("thread of another user: %w", store.ErrNotFound)
-	}
-	return nil
+	return fmt.Errorf("%w: the thread is being deleted", store.ErrConflict)
 }
 
 // Thread implements [store.Threads].
@@ -98,16 +103,18 @@ func (s *Store) threads(ctx context.Context, query string, args ...any) ([]store
 // DeleteThread implements [store.Threads].
 func (s *Store) DeleteThread(ctx context.Context, id string) error {
 	err := s.write(ctx, 0, func(tx *tx) error {
-		n, err := tx.change("DELETE FROM threads WHERE id = $1 AND NOT EXISTS "+
-			"(SELECT 1 FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running'))", id)
-		if err != nil || n > 0 {
-			return err
-		}
-		err = tx.scan("SELECT 1 FROM threads WHERE id = $1", []any{id}, &n)
+		// A run that is being admitted at this moment is waited for here, and seen by the next statement.
+		var n int64
+		err := tx.scan("SELECT 1 FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{id}, &n)
 		if errors.Is(err, sql.ErrNoRows) {
 			return store.ErrNotFound
 		}
-		if err == nil {
+		if err != nil {
+			return err
+		}
+		n, err = tx.change("DELETE FROM threads WHERE id = $1 AND NOT EXISTS "+
+			"(SELECT 1 FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running'))", id)
+		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: it has an active run; cancel that first", store.ErrConflict)
 		}
 		return err
@@ -121,10 +128,26 @@ func (s *Store) DeleteThread(ctx context.Context, id string) error {
 
 // checkID refuses what cannot be a key in every database.
 func checkID(what, id string) error {
-	if id == "" || len(id) > 256 || strings.ContainsRune(id, 0) {
-		return fmt.Errorf("%s id %.40q is not of 1 to 256 bytes without NUL", what, id)
+	if id == "" {
+		return fmt.Errorf("%s id is empty", what)
+	}
+	return checkText(what+" id", id)
+}
+
+// checkText refuses what is no text in every database, or no short one.
+func checkText(what, s string) error {
+	if len(s) > 256 || strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		return fmt.Errorf("%s %.40q is not of at most 256 bytes of UTF-8 without NUL", what, s)
 	}
 	return nil
+}
+
+// plain makes free text into what is text in every database: what cannot be kept becomes U+FFFD.
+func plain(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.ReplaceAll(s, "\x00", "\uFFFD")
 }
 
 func checkLimit(limit, most int) error {
@@ -158,7 +181,7 @@ func objectText(raw json.RawMessage) string {
 	if raw == nil {
 		return "{}"
 	}
-	return string(raw)
+	return plain(string(raw))
 }
 
 // jsonText is what stands in a column for JSON that may be missing.
@@ -166,7 +189,7 @@ func jsonText(raw json.RawMessage) any {
 	if raw == nil {
 		return nil
 	}
-	return string(raw)
+	return plain(string(raw))
 }
 
 // micros and timeOf turn times into what is stored and back: microseconds, UTC.

@@ -45,7 +45,7 @@ func TestWriterQueue(t *testing.T) {
 
 // TestWriterBatch: what waits shares transactions of bounded length.
 func TestWriterBatch(t *testing.T) {
-	w := &writer{jobs: make(chan *job, queueLen)}
+	w := &writer{jobs: make(chan *job, queueLen), tuning: sqlite{}.tuning()}
 	fill := func(n, size int) {
 		for range n {
 			w.jobs <- &job{size: size}
@@ -58,9 +58,9 @@ func TestWriterBatch(t *testing.T) {
 	if got := len(w.gather(&job{})); got != 4 {
 		t.Errorf("batch of %d, want the 4 that wait", got)
 	}
-	fill(batchJobs+5, 1)
-	if got := len(w.gather(&job{})); got != batchJobs {
-		t.Errorf("batch of %d, want %d", got, batchJobs)
+	fill(w.tuning.batch+5, 1)
+	if got := len(w.gather(&job{})); got != w.tuning.batch {
+		t.Errorf("batch of %d, want %d", got, w.tuning.batch)
 	}
 	if got := len(w.gather(<-w.jobs)); got != 6 {
 		t.Errorf("batch of %d, want the 6 left", got)

@@ -1,0 +1,57 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// TB is what of testing.TB a [Lazy] server needs.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Fatal(args ...any)
+}
+
+// Lazy is one server for all tests of a process, started by the first that asks for it. It ends with the process, or
+// by Stop. Its zero value is ready for use.
+type Lazy struct {
+	Config Config
+
+	once   sync.Once
+	server *Server
+	err    error
+	names  atomic.Int64
+}
+
+// Server returns the server. Without one the test fails: a store that was not tested is not known to work.
+func (l *Lazy) Server(tb TB) *Server {
+	tb.Helper()
+	l.once.Do(func() { l.server, l.err = Start(context.Background(), l.Config) })
+	if l.err != nil {
+		tb.Fatal(l.err)
+	}
+	return l.server
+}
+
+// Database makes a database for one test and returns its URL. It goes away with the server.
+func (l *Lazy) Database(tb TB) string {
+	tb.Helper()
+	url, err := l.Server(tb).CreateDatabase(tb.Context(), l.Name())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return url
+}
+
+// Name returns a name for a database or a schema that nobody else of this process has.
+func (l *Lazy) Name() string { return fmt.Sprintf("test_%d", l.names.Add(1)) }
+
+// Stop ends the server, if there is one.
+func (l *Lazy) Stop() error {
+	if l.server == nil {
+		return nil
+	}
+	return l.server.Stop()
+}

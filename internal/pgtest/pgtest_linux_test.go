@@ -1,0 +1,188 @@
+package pgtest
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// childEnv makes this test binary a program that starts a server, says where it is, and waits for its end.
+const childEnv = "PUDU_PGTEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		child()
+	}
+	os.Exit(m.Run())
+}
+
+func child() {
+	s, err := Start(context.Background(), Config{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(s.dir, s.process.Process.Pid)
+	select {}
+}
+
+func query(t *testing.T, url, text string) (n int, err error) {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.QueryRowContext(t.Context(), text).Scan(&n)
+	return n, err
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestServer(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	s, err := Start(t.Context(), Config{TCP: true, Settings: []string{"max_connections = 33"}})
+	must(t, err)
+	dir := s.dir
+	defer s.Stop()
+
+	start := time.Now()
+	url, err := s.CreateDatabase(t.Context(), "first one")
+	must(t, err)
+	t.Logf("a database takes %v", time.Since(start))
+	for _, u := range []string{url, s.TCPURL("first one")} {
+		if n, err := query(t, u, "SELECT setting::int FROM pg_settings WHERE name = 'max_connections'"); err != nil || n != 33 {
+			t.Errorf("%s: %d, %v", u, n, err)
+		}
+	}
+	if _, err := query(t, strings.Replace(s.TCPURL("postgres"), "word", "wrong", 1), "SELECT 1"); err == nil {
+		t.Error("TCP took a wrong password")
+	}
+	if n, err := query(t, url, "SELECT count(*) FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'on'"); err != nil || n != 3 {
+		t.Errorf("%d of 3 guarantees are on, %v", n, err)
+	}
+
+	// What was committed survives a kill and an orderly restart, at the same address.
+	_, err = query(t, url, "WITH x AS (SELECT 1) SELECT 1 FROM x")
+	must(t, err)
+	db, err := sql.Open("pgx", url)
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE kept AS SELECT 42 AS n")
+	must(t, err)
+	must(t, db.Close())
+	pid := s.process.Process.Pid
+	family := append(children(pid), pid)
+	if len(family) < 4 {
+		t.Errorf("the server has only processes %v", family)
+	}
+	must(t, s.Kill())
+	for _, p := range family {
+		if running(p) {
+			t.Errorf("process %d outlived the kill", p)
+		}
+	}
+	if _, err := query(t, url, "SELECT 1"); err == nil {
+		t.Error("a killed server answers")
+	}
+	for range 2 {
+		start = time.Now()
+		must(t, s.Restart(t.Context()))
+		t.Logf("restart takes %v", time.Since(start))
+		if n, err := query(t, url, "SELECT n FROM kept"); err != nil || n != 42 {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+	must(t, s.Stop())
+	must(t, s.Stop())
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+// TestOwnerKilled: nothing is left of a server whose owner was killed.
+func TestOwnerKilled(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"=1")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	dir, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+	pid, err := strconv.Atoi(number)
+	must(t, err)
+	if !running(pid) {
+		t.Fatalf("child said %q, but there is no such process", line)
+	}
+	cmd.Process.Kill()
+	_ = cmd.Wait() // says that it was killed
+	must(t, gone([]int{pid}, 20*time.Second))
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is still there", dir)
+		}
+	}
+}
+
+// TestHang: a stopped server answers again when it goes on.
+func TestHang(t *testing.T) {
+	s, err := Start(t.Context(), Config{})
+	must(t, err)
+	defer s.Stop()
+	must(t, s.Signal(syscall.SIGSTOP))
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := s.exec(ctx, "SELECT 1"); err == nil {
+		t.Error("a stopped server answers")
+	}
+	must(t, s.Signal(syscall.SIGCONT))
+	must(t, s.exec(t.Context(), "SELECT 1"))
+}
+
+func TestBadSettingIsTold(t *testing.T) {
+	_, err := Start(t.Context(), Config{Settings: []string{"no_such_thing = 1"}})
+	if err == nil || !strings.Contains(err.Error(), "no_such_thing") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestLazy(t *testing.T) {
+	var l Lazy
+	must(t, l.Stop())
+	defer func() { must(t, l.Stop()) }()
+	start := time.Now()
+	a := l.Database(t)
+	first := time.Since(start)
+	start = time.Now()
+	b := l.Database(t)
+	t.Logf("the first database takes %v, the second %v", first, time.Since(start))
+	if a == b {
+		t.Errorf("both databases are %s", a)
+	}
+	for _, u := range []string{a, b} {
+		if _, err := query(t, u, "SELECT 1"); err != nil {
+			t.Error(err)
+		}
+	}
+}

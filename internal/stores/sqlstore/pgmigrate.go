@@ -1,0 +1,164 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/pressly/goose/v3"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// versionTable holds the schema's version, and its name marks the tables beside it as ours.
+const versionTable = "pudu_schema_version"
+
+// migrationLock is the advisory lock of who changes the schema.
+const migrationLock = applicationID
+
+// pgTables are the tables with the columns that a damaged or foreign schema lacks.
+var pgTables = []struct{ name, columns string }{
+	{"threads", threadColumns}, {"runs", runColumns}, {"log", "seq, " + checkpointNames + ", last_n, since, snap, updates, events"},
+	{"snapshots", "thread_id, checkpoint_id, bytes, state"}, {"nodes", "owner, renewed_at"},
+}
+
+const checkpointNames = "checkpoint_id, parent_id, thread_id, run_id, attempt, next, step, first_n, created_at"
+
+// prepare checks the schema and brings it to this program's version. A migration is one transaction of the server, which
+// needs no copy to undo it; backups are the server's.
+func (d *server) prepare(ctx context.Context, db *sql.DB, cfg Config) error {
+	files, err := fs.Sub(migrations, "migrations/postgres")
+	if err != nil {
+		return err
+	}
+	return d.migrate(ctx, db, cfg, files)
+}
+
+func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.FS) error {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files,
+		goose.WithDisableGlobalRegistry(true), goose.WithSlog(cfg.Logger), goose.WithTableName(versionTable))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	sources := provider.ListSources()
+	newest := sources[len(sources)-1].Version
+	done, err := d.current(ctx, db, newest)
+	if done || err != nil {
+		return err
+	}
+	if cfg.ReadOnly {
+		return fmt.Errorf("%w: %s has no tables of this version of Pudu; start the server once to make them", store.ErrNotFound, d.name)
+	}
+	return d.locked(ctx, db, func() error {
+		if err := d.createSchema(ctx, db); err != nil {
+			return err
+		}
+		done, err := d.current(ctx, db, newest) // another process may have been faster
+		if done || err != nil {
+			return err
+		}
+		if _, err := provider.Up(ctx); err != nil {
+			return fmt.Errorf("migrate %s to version %d: %w", d.name, newest, err)
+		}
+		return d.check(ctx, db)
+	})
+}
+
+// current reports whether the schema is this program's. An error means that it cannot become that.
+func (d *server) current(ctx context.Context, db *sql.DB, newest int64) (bool, error) {
+	version, err := d.version(ctx, db)
+	switch {
+	case err != nil:
+		return false, err
+	case version > newest:
+		return false, fmt.Errorf("%w: %s has schema version %d, this program knows %d; use the newer program, or restore a backup",
+			store.ErrNewer, d.name, version, newest)
+	case version < newest:
+		return false, nil
+	}
+	return true, d.check(ctx, db)
+}
+
+// locked runs f while no other process changes the schema.
+func (d *server) locked(ctx context.Context, db *sql.DB, f func() error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", migrationLock); err != nil {
+		return fmt.Errorf("wait for another process that changes the schema: %w", err)
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", migrationLock) //nolint:errcheck // ends with the session
+	return f()
+}
+
+func (d *server) createSchema(ctx context.Context, db *sql.DB) error {
+	if d.schema == "" {
+		return nil
+	}
+	var usable bool
+	err := db.QueryRowContext(ctx, "SELECT has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE') "+
+		"FROM pg_namespace WHERE nspname = $1", d.schema).Scan(&usable)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		_, err = db.ExecContext(ctx, "CREATE SCHEMA "+pgx.Identifier{d.schema}.Sanitize())
+	case err == nil && !usable: // who may not create schemas can be given one
+		err = d.forbidden(fmt.Errorf("no right to use schema %q", d.schema))
+	}
+	return err
+}
+
+// version returns the schema's version: 0 for one that is new, or whose first migration never ended.
+func (d *server) version(ctx context.Context, db *sql.DB) (version int64, err error) {
+	err = db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM "+versionTable).Scan(&version)
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "42P01" {
+		err = nil // it is new
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read version of the schema: %w", err)
+	}
+	if version > 0 {
+		return version, nil
+	}
+	return 0, d.free(ctx, db)
+}
+
+// free makes sure that no table is in the way of ours.
+func (d *server) free(ctx context.Context, db *sql.DB) error {
+	var taken []string
+	for _, t := range pgTables {
+		var there bool
+		if err := db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", t.name).Scan(&there); err != nil {
+			return fmt.Errorf("read %s: %w", d.name, err)
+		}
+		if there {
+			taken = append(taken, t.name)
+		}
+	}
+	if len(taken) > 0 {
+		return d.corrupt(errors.New("it has tables of another program: " + strings.Join(taken, ", ")))
+	}
+	return nil
+}
+
+// check asks each table for its columns, in one question.
+func (d *server) check(ctx context.Context, db *sql.DB) error {
+	var parts []string
+	for _, t := range pgTables {
+		parts = append(parts, "EXISTS (SELECT "+t.columns+" FROM "+t.name+" LIMIT 0)")
+	}
+	var found bool
+	if err := db.QueryRowContext(ctx, "SELECT "+strings.Join(parts, " OR ")).Scan(&found); err != nil {
+		return fmt.Errorf("check tables: %w", err)
+	}
+	return nil
+}

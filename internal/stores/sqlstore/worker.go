@@ -1,0 +1,290 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// attempts is how often a job is run that loses against other transactions.
+const attempts = 6
+
+// worker is one goroutine that writes, with its connection. The connection is made again when it was lost; what was
+// being written on it is never tried again by itself.
+type worker struct {
+	*writer
+	conn  *sql.Conn // nil when there is none
+	since time.Time // when conn was made
+	stmts map[string]*sql.Stmt
+}
+
+func (k *worker) loop() {
+	for first := range k.jobs {
+		k.serve(first)
+	}
+	k.disconnect()
+}
+
+// serve writes a job and what waits behind it. The way to the database is made sure of first: until then the jobs wait
+// in the queue, and their callers can still leave.
+func (k *worker) serve(first *job) {
+	t, err := k.begin()
+	batch := k.gather(first)
+	switch {
+	case err != nil:
+		k.fail(batch, fmt.Errorf("begin transaction: %w", err))
+	case len(batch) == 0:
+		t.rollback()
+	default:
+		k.write(t, batch)
+	}
+	for _, j := range batch {
+		close(j.done)
+	}
+}
+
+func (k *worker) fail(batch []*job, err error) {
+	for _, j := range batch {
+		j.err = k.dialect.explain(err)
+	}
+}
+
+// write runs the batch in the transaction. If that fails as a whole, every job gets one of its own, so that a step too
+// big for what is left of the disk harms no other; and so does a job that lost against other transactions.
+func (k *worker) write(t *tx, batch []*job) {
+	err := t.run(batch)
+	switch {
+	case err == nil:
+		for _, j := range batch {
+			if k.dialect.transient(j.err) {
+				k.alone(j)
+			}
+		}
+	case k.dialect.transient(err), len(batch) > 1 && k.dialect.retriable(err):
+		for _, j := range batch {
+			k.alone(j)
+		}
+	default:
+		k.fail(batch, err)
+	}
+}
+
+// alone runs a job in a transaction of its own, again while it loses against others.
+func (k *worker) alone(j *job) {
+	for n := range attempts {
+		if n > 0 {
+			time.Sleep(rand.N(5 * time.Millisecond << n))
+		}
+		j.err = nil
+		t, err := k.begin()
+		if err == nil {
+			err = t.run([]*job{j})
+		}
+		if err != nil {
+			j.err = k.dialect.explain(err)
+		}
+		if !k.dialect.transient(j.err) {
+			return
+		}
+	}
+}
+
+// probe makes the connection and finds out whether it can write: SQLite opens a file that cannot be written all the same.
+func (k *worker) probe(ctx context.Context) error {
+	if err := k.connect(ctx); err != nil {
+		return err
+	}
+	for _, query := range []string{k.dialect.begin(), "ROLLBACK"} {
+		if _, err := k.conn.ExecContext(ctx, query); err != nil {
+			return fmt.Errorf("begin first transaction: %w", err)
+		}
+	}
+	return nil
+}
+
+func (k *worker) connect(ctx context.Context) (err error) {
+	if k.conn, err = k.db.Conn(ctx); err != nil {
+		k.conn = nil
+		return err
+	}
+	k.since, k.stmts = time.Now(), make(map[string]*sql.Stmt)
+	return nil
+}
+
+// disconnect gives the connection back; the pool drops it if it is of no use any more.
+func (k *worker) disconnect() {
+	if k.conn == nil {
+		return
+	}
+	for _, st := range k.stmts {
+		st.Close()
+	}
+	_ = k.conn.Close() // says that it was lost, which is known
+	k.conn, k.stmts = nil, nil
+}
+
+// begin opens a transaction. While the database cannot be reached it tries again with new connections, up to the limit
+// of patience: nothing has been written yet.
+func (k *worker) begin() (*tx, error) {
+	giveUp := time.Now().Add(k.tuning.patience)
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
+		t, err := k.tryBegin()
+		if err == nil {
+			return t, nil
+		}
+		if !k.dialect.unreachable(err) {
+			return nil, err
+		}
+		k.disconnect()
+		if k.closing.Load() || time.Now().After(giveUp) {
+			return nil, err
+		}
+		time.Sleep(wait)
+	}
+}
+
+func (k *worker) tryBegin() (*tx, error) {
+	if k.tuning.recycle > 0 && time.Since(k.since) > k.tuning.recycle {
+		k.disconnect()
+	}
+	t := &tx{k: k}
+	if k.conn == nil {
+		ctx, cancel := t.deadline()
+		defer cancel()
+		if err := k.connect(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return t, t.exec(k.dialect.begin())
+}
+
+// tx is the open transaction, as a job sees it.
+type tx struct {
+	k *worker
+	// failed is the first error of a statement since the last savepoint. A server then has to undo what came before it,
+	// and would answer a COMMIT with silence and a rollback.
+	failed error
+}
+
+// run runs the jobs and commits. It sets the error of each job, and returns the error of the transaction, which
+// concerns all of them.
+func (t *tx) run(batch []*job) error {
+	if len(batch) == 1 { // needs no protection from others
+		if err := t.job(batch[0]); err != nil {
+			t.rollback()
+			batch[0].err = t.k.dialect.explain(err)
+			return nil
+		}
+		batch = nil
+	}
+	for _, j := range batch {
+		if err := t.savepoint(j); err != nil {
+			t.rollback()
+			return err
+		}
+	}
+	if err := t.exec("COMMIT"); err != nil {
+		t.rollback()
+		if !t.k.dialect.retriable(err) {
+			err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
+		}
+		return fmt.Errorf("commit transaction: %w", err)
+	}
+	return nil
+}
+
+// job runs a job. A statement that failed is the end of it, whether it minds or not.
+func (t *tx) job(j *job) error {
+	if err := j.run(t); err != nil {
+		return err
+	}
+	return t.failed
+}
+
+// savepoint runs a job so that its failure undoes nothing else. An error means that the transaction is lost.
+func (t *tx) savepoint(j *job) error {
+	if err := t.exec("SAVEPOINT job"); err != nil {
+		return fmt.Errorf("begin savepoint: %w", err)
+	}
+	cause := t.job(j)
+	if cause != nil {
+		if err := t.exec("ROLLBACK TO SAVEPOINT job"); err != nil {
+			return cause // the database has rolled everything back by itself, and this is why
+		}
+		t.failed = nil
+	}
+	j.err = t.k.dialect.explain(cause)
+	if err := t.exec("RELEASE SAVEPOINT job"); err != nil {
+		return fmt.Errorf("end savepoint: %w", err)
+	}
+	return nil
+}
+
+// rollback ends a failed transaction. The database may have ended it already; then there is nothing to do.
+func (t *tx) rollback() { _ = t.exec("ROLLBACK") }
+
+// deadline bounds one statement. The caller's context is not asked: what has begun is brought to an end.
+func (t *tx) deadline() (context.Context, context.CancelFunc) {
+	if limit := t.k.tuning.timeout; limit > 0 {
+		return context.WithTimeout(context.Background(), limit)
+	}
+	return context.Background(), func() {}
+}
+
+// stmt prepares a text once for the life of the connection.
+func (t *tx) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st, ok := t.k.stmts[query]; ok {
+		return st, nil
+	}
+	st, err := t.k.conn.PrepareContext(ctx, t.k.dialect.rewrite(query))
+	if err != nil {
+		return nil, err
+	}
+	t.k.stmts[query] = st
+	return st, nil
+}
+
+func (t *tx) exec(query string, args ...any) error {
+	_, err := t.change(query, args...)
+	return err
+}
+
+// change runs a statement and returns how many rows it changed.
+func (t *tx) change(query string, args ...any) (n int64, err error) {
+	defer func() { t.note(err) }()
+	ctx, cancel := t.deadline()
+	defer cancel()
+	st, err := t.stmt(ctx, query) //nolint:sqlclosecheck // the worker keeps it
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// scan reads the one row of a query; sql.ErrNoRows if there is none.
+func (t *tx) scan(query string, args []any, dest ...any) error {
+	ctx, cancel := t.deadline()
+	defer cancel()
+	st, err := t.stmt(ctx, query) //nolint:sqlclosecheck // the worker keeps it
+	if err == nil {
+		err = st.QueryRowContext(ctx, args...).Scan(dest...)
+	}
+	if err != sql.ErrNoRows { //nolint:errorlint // database/sql returns it bare
+		t.note(err)
+	}
+	return err
+}
+
+func (t *tx) note(err error) {
+	if t.failed == nil {
+		t.failed = err
+	}
+}

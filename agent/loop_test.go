@@ -316,6 +316,34 @@ func TestResumeAfterACrash(t *testing.T) {
 	diff(t, ran, map[string]int{"safe": 1, "fresh": 1})
 }
 
+// looking is a tool that can tell what is left of a call.
+type looking struct{ fakeTool }
+
+func (looking) Inspect(_ context.Context, c *tool.Call) string {
+	return "It was started with " + string(c.Args) + " in run " + c.RunID + "."
+}
+
+func TestAToolTellsWhatIsLeftOfACall(t *testing.T) {
+	a := mustAgent(t, agent.Config{Model: turns(call("act", `{"n":1}`), say("ok")), Tools: []tool.Tool{looking{newTool("act", tool.SideEffects, nil)}}})
+	b := newBed()
+	human, ai := message.New(message.Human, "do it"), message.New(message.AI, "")
+	human.ID, ai.ID = "h1", "asked"
+	ai.ToolCalls = []message.ToolCall{{ID: "c0", Name: "act", Args: json.RawMessage(`{}`)}}
+	s, _, err := state.State{}.Apply(agent.Messages.Append(human, ai))
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := event.ToolStart{CallID: "c0", MessageID: "asked", Args: json.RawMessage(`{"n":1}`)}
+	b.rt.Resume = &agent.Resume{Next: agent.NodeTools, Started: map[string]event.ToolStart{"c0": started}}
+	if s, err = a.Run(t.Context(), b.rt, s); err != nil {
+		t.Fatal(err)
+	}
+	got := talk(s)[2]
+	if !strings.HasPrefix(got, "error tool: The outcome of this call is unknown") || !strings.HasSuffix(got, `It was started with {"n":1} in run `+b.rt.RunID+".") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestIntentIsDurableBeforeASideEffect(t *testing.T) {
 	b := newBed()
 	act := newTool("act", tool.SideEffects, func(context.Context, *tool.Call) (*tool.Result, error) {

@@ -18,7 +18,8 @@ func (r *run) settle(ctx context.Context, err error) error {
 		err = context.Cause(ctx)
 		_ = r.closeCalls(cancelled) // appending messages to a log cannot fail
 	}
-	if errCommit := r.commit(ctx, Done); errCommit != nil {
+	// Lazily: the run's end, which follows, is then written with it. In between a crash would make the run look finished.
+	if errCommit := r.commitLazy(ctx, Done); errCommit != nil {
 		return errors.Join(err, errCommit)
 	}
 	return err

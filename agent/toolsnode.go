@@ -21,6 +21,9 @@ const (
 		"It may have run completely, partly or not at all. Look at what it would have changed before you decide whether to call it again."
 )
 
+// inspectTimeout bounds looking at what is left of a call that a crash cut off.
+const inspectTimeout = 10 * time.Second
+
 // cancelGrace is how long a tool may take to return after its context was cancelled; then it is left behind.
 const cancelGrace = 800 * time.Millisecond
 
@@ -95,7 +98,7 @@ func (r *run) runCall(ctx context.Context, messageID string, call openCall) (o o
 			o = outcome{call: call, err: panicked("tools: "+call.Name, p)}
 		}
 	}()
-	if known, ok := r.known(messageID, call); ok {
+	if known, ok := r.known(ctx, messageID, call); ok {
 		return known
 	}
 	req := r.toolRequest(messageID, call)
@@ -115,7 +118,7 @@ func (r *run) runCall(ctx context.Context, messageID string, call openCall) (o o
 
 // known answers a call from the durable past: a recorded result is used, and a call with side effects that was started
 // and has no result is not run again.
-func (r *run) known(messageID string, call openCall) (outcome, bool) {
+func (r *run) known(ctx context.Context, messageID string, call openCall) (outcome, bool) {
 	past := r.rt.Resume
 	if past == nil {
 		return outcome{}, false
@@ -129,11 +132,29 @@ func (r *run) known(messageID string, call openCall) (outcome, bool) {
 		if t, ok := r.tools.byName[call.Name]; ok && t.spec.Effect != tool.SideEffects {
 			return outcome{}, false
 		}
-		res := tool.Error(unknown)
-		res.Kwargs = message.Fields{"outcome_unknown": json.RawMessage("true")}
+		res := tool.Error(r.outcomeUnknown(ctx, call, start))
+		res.Kwargs = message.Fields{message.KeyOutcomeUnknown: json.RawMessage("true")}
 		return r.ended(messageID, call, res, 0), true
 	}
 	return outcome{}, false
+}
+
+// outcomeUnknown says what is known of a call that was started and has no result: that, and what its tool finds.
+func (r *run) outcomeUnknown(ctx context.Context, call openCall, start event.ToolStart) string {
+	inspector, ok := r.tools.byName[call.Name].tool.(tool.Inspector)
+	if !ok {
+		return unknown
+	}
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
+	defer cancel()
+	found := inspector.Inspect(ctx, &tool.Call{
+		ID: call.ID, Name: call.Name, Args: start.Args, State: r.state,
+		ThreadID: r.rt.ThreadID, RunID: r.rt.RunID, UserID: r.rt.UserID, Emit: func(any) {}, Progress: func(string) {},
+	})
+	if found == "" {
+		return unknown
+	}
+	return unknown + "\n\n" + found
 }
 
 // ended is the outcome of a call with a result: its message, the rest of its update, and the event that tells of it.

@@ -36,6 +36,8 @@ const (
 	KeyHidden = "hide_from_ui"
 	// KeyErrorFallback marks an AI message that stands in for a failed model call; the run counts as failed.
 	KeyErrorFallback = "deerflow_error_fallback"
+	// KeyOutcomeUnknown marks a tool message of a call that a crash cut off: nobody knows how far it came.
+	KeyOutcomeUnknown = "outcome_unknown"
 	// KeyPartial marks an AI message that was cut off (by a cancel) and kept; its value is the reason.
 	KeyPartial = "pudu_partial"
 )

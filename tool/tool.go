@@ -49,6 +49,13 @@ type Tool interface {
 	Run(ctx context.Context, call *Call) (*Result, error)
 }
 
+// Inspector is implemented by a tool with side effects that can look at what is left of a call that a crash cut off.
+type Inspector interface {
+	// Inspect says for the model what the call started, how far it is known to have come, and how to find out the rest.
+	// It changes nothing and returns within seconds; "" means that there is nothing to say.
+	Inspect(ctx context.Context, call *Call) string
+}
+
 // Call is one request of the model, with what the tool may know of the run.
 type Call struct {
 	ID   string

@@ -46,8 +46,10 @@ type recorder struct {
 	delayed    *time.Timer
 	showing    bool // somebody hands events to show
 	shown      *sync.Cond
-	lost       error // a commit failed: nothing more is written or shown
+	lost       error         // a commit failed, or the run is no longer ours: nothing more is written or shown
+	before     message.Usage // what earlier attempts took
 	spent      message.Usage
+	kept       message.Usage // what the run's row says; the committer's own
 }
 
 // write is what one caller wants committed: a step, the run's end, or events alone.
@@ -58,10 +60,21 @@ type write struct {
 	done   chan struct{}  // closed when it is committed, or lost
 }
 
-func newRecorder(s store.Store, f store.Fence, now func() time.Time, show func(event.Event)) *recorder {
-	r := &recorder{store: s, fence: f, now: now, show: show, first: make(map[string]int64)}
+func newRecorder(s store.Store, run store.Run, now func() time.Time, show func(event.Event)) *recorder {
+	r := &recorder{store: s, fence: store.Fence{RunID: run.ID, Attempt: run.Attempt}, now: now, show: show, first: make(map[string]int64)}
+	_ = json.Unmarshal(run.Usage, &r.before) // a first attempt has none
+	r.kept = r.before
 	r.shown = sync.NewCond(&r.mu)
 	return r
+}
+
+// detach lets go of the run: what is not committed by now never will be.
+func (r *recorder) detach(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost == nil {
+		r.lost = why
+	}
 }
 
 // emit takes an event that stands alone. It implements agent.Runtime.Emit.
@@ -118,7 +131,7 @@ func (r *recorder) end(end event.Run) error {
 func (r *recorder) usage() message.Usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.spent
+	return r.before.Add(r.spent)
 }
 
 func (r *recorder) wait(ctx context.Context, w *write, events []agent.Emitted) error {
@@ -200,7 +213,9 @@ func (r *recorder) committer() {
 			r.mu.Unlock()
 			states, err := r.write(batch)
 			r.mu.Lock()
-			r.lost = err
+			if err != nil {
+				r.lost = err
+			}
 			for i, w := range batch[:len(states)] {
 				for j, st := range states[i] {
 					w.events[j].Data = st
@@ -285,14 +300,28 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 			}
 		}
 		if w.end != nil {
-			usage, err := json.Marshal(r.usage())
-			if err != nil {
-				return nil, nil, err
-			}
-			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason, Usage: usage}
+			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason}
 		}
 	}
-	return steps, of, nil
+	return steps, of, r.keepUsage(&steps[len(steps)-1])
+}
+
+// keepUsage writes what the run's model calls took with the last step of a batch, if it has grown: an attempt that is
+// cut off has spent it all the same.
+func (r *recorder) keepUsage(step *store.Step) error {
+	spent := r.usage()
+	if spent == r.kept {
+		return nil
+	}
+	raw, err := json.Marshal(spent)
+	if err != nil {
+		return err
+	}
+	if step.Run == nil {
+		step.Run = &store.RunChange{Status: event.StatusRunning}
+	}
+	step.Run.Usage, r.kept = raw, spent
+	return nil
 }
 
 // showReady shows the events that may be seen: up to the first durable one that is not committed. One goroutine shows

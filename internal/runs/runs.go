@@ -3,15 +3,20 @@
 //
 //	Admit   -> thread and run rows, the input's message ids, ownership: durable before anything else happens
 //	Execute -> load the thread's state, run the agent, commit every step under the run's fence, end the run
+//	Resume  -> take over a run whose owner is gone, and execute it on from its last committed step (resume.go)
+//	Serve   -> keep this process's lease, and resume what others have left (serve.go)
 //
 // The recorder of a run numbers its events, keeps their order and shows each only after the commit that wrote it.
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -35,6 +40,9 @@ type Request struct {
 	Model string `json:"model,omitempty"`
 	// MaxSteps bounds the model and tools nodes; 0 means the default.
 	MaxSteps int `json:"max_steps,omitempty"`
+	// Answers are a human's answers to the calls of the thread's last run that wait for one, by call id. The new run goes
+	// on where that one stopped to ask; Input is empty then.
+	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 }
 
 // Job is an admitted run on its way to the agent.
@@ -52,25 +60,41 @@ type Built struct {
 	Close func() error
 }
 
-// Config is what a Manager needs. Every field but Now is required.
+// Config is what a Manager needs. Store, Build and Owner are required.
 type Config struct {
 	Store store.Store
 	// Build makes the agent for a job.
 	Build func(ctx context.Context, job Job) (Built, error)
-	// Owner names this process in the run rows.
+	// Owner names this process in the run rows. No other process, earlier ones included, has the same.
 	Owner string
-	Now   func() time.Time
+	// Parallel bounds the runs that [Manager.Serve] resumes side by side; 0 means 64.
+	Parallel int
+	// Log hears of runs that are taken over or lost; nil discards.
+	Log *slog.Logger
+	Now func() time.Time
 }
 
-// Manager admits and executes runs.
-type Manager struct{ cfg Config }
+// Manager admits and executes runs. Its methods may be called from many goroutines.
+type Manager struct {
+	cfg Config
+
+	mu     sync.Mutex
+	active map[string]*live    // the runs that are executed here, by id
+	lost   map[string]struct{} // runs that were, and whose end could not be recorded, by id
+	// stopped: no run begins any more.
+	stopped bool
+}
 
 // NewManager makes a manager.
 func NewManager(cfg Config) *Manager {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Manager{cfg: cfg}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Parallel = cmp.Or(cfg.Parallel, 64)
+	return &Manager{cfg: cfg, active: make(map[string]*live), lost: make(map[string]struct{})}
 }
 
 // Outcome is how a run ended.
@@ -103,21 +127,45 @@ func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
 	if err := m.cfg.Store.Admit(ctx, thread, run); err != nil {
 		return store.Run{}, err
 	}
-	run.Status, run.Attempt = event.StatusRunning, 1
+	run.Status, run.Attempt, run.Stalled = event.StatusRunning, 1, 1
 	return run, nil
 }
 
-// Execute drives an admitted run to its end. show gets every event in order of its id and must not block for
-// long. Cancelling ctx ends the run as interrupted. A run that failed is an outcome; the error means that the run could
-// not be claimed or its end not be recorded.
+// Run admits a request and executes it.
+func (m *Manager) Run(ctx context.Context, req Request, show func(event.Event)) (Outcome, error) {
+	run, err := m.Admit(ctx, req)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return m.Execute(ctx, run, show)
+}
+
+// Free returns store.ErrConflict if the thread has an active run, so that Admit would refuse another. It is for what
+// must be there before the run, such as its uploads, and should not be written for one that is refused.
+func (m *Manager) Free(ctx context.Context, threadID string) error {
+	active, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{
+		ThreadID: threadID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
+	})
+	if err == nil && len(active) > 0 {
+		err = fmt.Errorf("thread %s: %w: run %s is active", threadID, store.ErrConflict, active[0].ID)
+	}
+	return err
+}
+
+// Execute drives a run that is this process's to its end. show gets every event in order of its id and must not block for
+// long. Cancelling ctx ends the run as interrupted. A run that failed is an outcome; the error means that the end could
+// not be recorded: the run is unfinished then, and [Manager.Resume] can go on with it.
 func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Event)) (Outcome, error) {
 	var req Request
 	if err := json.Unmarshal(run.Request, &req); err != nil {
 		return Outcome{Run: run}, fmt.Errorf("decode request of run %s: %w", run.ID, err)
 	}
-	rec := newRecorder(m.cfg.Store, store.Fence{RunID: run.ID, Attempt: run.Attempt}, m.cfg.Now, show)
+	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, show)
+	ctx, leave := m.enter(ctx, run.ID, rec)
+	defer leave()
 	last, errRun := m.drive(ctx, Job{Run: run, Request: req}, rec)
 	if err := rec.end(ending(ctx, run.ID, last, errRun)); err != nil {
+		m.lose(run.ID, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
 	out := Outcome{State: last, Usage: rec.usage()}
@@ -128,7 +176,7 @@ func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Ev
 	return out, nil
 }
 
-// drive builds the agent for the job and runs it on the thread's state.
+// drive builds the agent for the job and runs it on the thread's state, from where an earlier attempt left off.
 func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state.State, err error) {
 	built, err := m.cfg.Build(ctx, job)
 	if err != nil {
@@ -136,49 +184,25 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	}
 	defer func() { err = errors.Join(err, built.Close()) }()
 	cp, err := m.cfg.Store.Checkpoint(ctx, built.Agent.Schema(), job.Run.ThreadID, "")
-	if err != nil {
-		return state.State{}, fmt.Errorf("load thread %s: %w", job.Run.ThreadID, err)
+	if err == nil {
+		err = cp.State.Check()
 	}
-	if err := cp.State.Check(); err != nil {
+	if err != nil {
 		return cp.State, fmt.Errorf("load thread %s: %w", job.Run.ThreadID, err)
 	}
-	newID := func() string { return id.New(m.cfg.Now()) }
-	input, err := agent.AddMessages(cp.State, job.Request.Input, newID)
-	if err != nil {
-		return cp.State, fmt.Errorf("input: %w", err)
-	}
-	rec.running()
-	return built.Agent.Run(ctx, &agent.Runtime{
+	rt := &agent.Runtime{
 		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID,
-		Config: built.Config, Input: input, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now, NewID: newID,
-	}, cp.State)
-}
-
-// CloseAbandoned ends every run that a process which is gone left unfinished. It is called once, by the process that
-// has just taken the data folder's lock, before it admits runs of its own.
-func (m *Manager) CloseAbandoned(ctx context.Context) (int, error) {
-	left, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1000})
-	if err != nil {
-		return 0, fmt.Errorf("list unfinished runs: %w", err)
+		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
+		NewID: func() string { return id.New(m.cfg.Now()) },
 	}
-	for _, run := range left {
-		reason := errors.New("the process that ran it ended before the run did; what it had committed is kept, continue the thread to go on")
-		if err := m.Fail(ctx, run, reason); err != nil {
-			return 0, err
+	if rt.Resume, err = m.past(ctx, cp, job); err != nil {
+		return cp.State, fmt.Errorf("read where run %s left off: %w", job.Run.ID, err)
+	}
+	if rt.Resume == nil {
+		if rt.Input, err = agent.AddMessages(cp.State, job.Request.Input, rt.NewID); err != nil {
+			return cp.State, fmt.Errorf("input: %w", err)
 		}
 	}
-	return len(left), nil
-}
-
-// Fail ends a run that is not executed, or no longer, as failed for the reason.
-func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
-	fence, err := m.cfg.Store.ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
-	if err != nil {
-		return fmt.Errorf("claim unfinished run: %w", err)
-	}
-	rec := newRecorder(m.cfg.Store, fence, m.cfg.Now, func(event.Event) {})
-	if err := rec.end(event.Run{Status: event.StatusError, Error: reason.Error()}); err != nil {
-		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
-	}
-	return nil
+	rec.running()
+	return built.Agent.Run(ctx, rt, cp.State)
 }

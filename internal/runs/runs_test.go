@@ -303,17 +303,3 @@ func TestAnotherOwnerStopsTheRun(t *testing.T) {
 		}
 	}
 }
-
-func TestAbandonedRunsAreClosed(t *testing.T) {
-	b := newBed(t, fakeModel(counts))
-	run := b.admit("lost")
-	n, err := b.manager.CloseAbandoned(t.Context())
-	if err != nil || n != 1 {
-		t.Fatalf("closed %d, error %v", n, err)
-	}
-	got, err := b.store.Run(t.Context(), run.ID)
-	if err != nil || got.Status != event.StatusError || got.Error == "" {
-		t.Errorf("run %+v, error %v", got, err)
-	}
-	b.run(t.Context(), "next")
-}

@@ -1,0 +1,235 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// ErrStopped is the cause with which a run ends here because its process stops: the run itself is unfinished, and the next
+// process goes on with it.
+var ErrStopped = errors.New("the server stops")
+
+// live is a run that is executed here.
+type live struct {
+	rec    *recorder
+	cancel context.CancelCauseFunc
+}
+
+// enter makes the run one of the active ones; leave ends that.
+func (m *Manager) enter(ctx context.Context, runID string, rec *recorder) (_ context.Context, leave func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := &live{rec: rec, cancel: cancel}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.active[runID] = l
+	if m.stopped {
+		l.detach(ErrStopped)
+	}
+	return ctx, func() {
+		cancel(nil)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.active[runID] == l {
+			delete(m.active, runID)
+		}
+	}
+}
+
+// Active reports whether the run is executed here.
+func (m *Manager) Active(runID string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.active[runID] != nil
+}
+
+// Cancel ends a run that is executed here as interrupted; false if none of that id is.
+func (m *Manager) Cancel(runID string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.active[runID]
+	if l != nil {
+		l.cancel(ErrCancelled)
+	}
+	return l != nil
+}
+
+// Stop leaves every run that is executed here unfinished, for another process to go on with, and lets none begin.
+// Their Execute returns [ErrStopped].
+func (m *Manager) Stop() {
+	m.mu.Lock()
+	m.stopped = true
+	m.mu.Unlock()
+	m.detach(ErrStopped, nil)
+}
+
+// detach stops runs without ending them: first nothing more of them is written, then their tools are stopped. pick
+// chooses among the active ones; nil means all.
+func (m *Manager) detach(why error, pick func(store.Fence) bool) {
+	m.mu.Lock()
+	all := slices.Collect(maps.Values(m.active))
+	m.mu.Unlock()
+	for _, l := range all {
+		if pick == nil || pick(l.rec.fence) {
+			l.detach(why)
+		}
+	}
+}
+
+func (l *live) detach(why error) {
+	l.rec.detach(why)
+	l.cancel(why)
+}
+
+// KeepLease takes this process's lease and renews it until release is called, which gives it up. Runs that it turns out
+// to have lost to others are stopped here; so are all, if the lease could not be renewed for its whole length. Who
+// executes runs on a store that processes share does so under a lease.
+func (m *Manager) KeepLease(ctx context.Context) (release func(), err error) {
+	if err := m.renew(ctx); err != nil {
+		return nil, fmt.Errorf("take lease: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var kept sync.WaitGroup
+	kept.Go(func() { m.keepLease(ctx) })
+	return func() {
+		stop()
+		kept.Wait()
+	}, nil
+}
+
+func (m *Manager) keepLease(ctx context.Context) {
+	tick := time.NewTicker(store.Beat)
+	defer tick.Stop()
+	for renewed := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			m.releaseLease(ctx)
+			return
+		case <-tick.C:
+		}
+		if err := m.renew(ctx); err == nil {
+			renewed = time.Now()
+		} else if time.Since(renewed) > store.Lease {
+			m.cfg.Log.Error("the lease could not be renewed: the runs are left to others", "error", err)
+			m.detach(fmt.Errorf("%w: the lease could not be renewed: %w", store.ErrFenced, err), nil)
+		}
+	}
+}
+
+func (m *Manager) releaseLease(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), store.Beat)
+	defer cancel()
+	if err := m.cfg.Store.Release(ctx, m.cfg.Owner); err != nil {
+		m.cfg.Log.Warn("the lease was not given up; it runs out by itself", "error", err)
+	}
+}
+
+// renew renews the lease. If it had lapsed, the runs that others have claimed since are stopped.
+func (m *Manager) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, store.Lease)
+	defer cancel()
+	lapsed, err := m.cfg.Store.Renew(ctx, m.cfg.Owner)
+	if err != nil || !lapsed {
+		return err
+	}
+	m.cfg.Log.Warn("the lease had lapsed: this process was held up")
+	m.detach(store.ErrFenced, func(f store.Fence) bool {
+		run, err := m.cfg.Store.Run(ctx, f.RunID)
+		return err != nil || run.Attempt != f.Attempt
+	})
+	return nil
+}
+
+// Unfinished lists runs that nobody executes: those whose owner is gone, the oldest first, at most 1000.
+func (m *Manager) Unfinished(ctx context.Context) ([]store.Run, error) {
+	return m.cfg.Store.Abandoned(ctx, m.cfg.Owner, 1000)
+}
+
+// Serve resumes the runs that nobody executes, now and whenever a process is found dead, until ctx ends; then it stops
+// all runs and waits for those that it has begun. It needs the lease ([Manager.KeepLease]). show says who hears of a run.
+func (m *Manager) Serve(ctx context.Context, show func(store.Run) func(event.Event)) {
+	var begun sync.WaitGroup
+	defer begun.Wait()
+	defer m.Stop()
+	slots := make(chan struct{}, m.cfg.Parallel)
+	tick := time.NewTicker(store.Beat)
+	defer tick.Stop()
+	for {
+		list, err := m.unfinished(ctx)
+		if err != nil && ctx.Err() == nil {
+			m.cfg.Log.Warn("cannot look for unfinished runs", "error", err)
+		}
+		for _, run := range list {
+			select {
+			case <-ctx.Done():
+				return
+			case slots <- struct{}{}:
+			}
+			begun.Go(func() {
+				defer func() { <-slots }()
+				m.goOn(context.WithoutCancel(ctx), run, show(run))
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// unfinished lists what Serve resumes: the runs that others have left, and those that this process has lost.
+func (m *Manager) unfinished(ctx context.Context) ([]store.Run, error) {
+	list, err := m.Unfinished(ctx)
+	m.mu.Lock()
+	lost := slices.Collect(maps.Keys(m.lost))
+	m.mu.Unlock()
+	for _, id := range lost {
+		run, errRun := m.cfg.Store.Run(ctx, id)
+		if errRun != nil && !errors.Is(errRun, store.ErrNotFound) {
+			return list, errors.Join(err, errRun)
+		}
+		m.forget(id)
+		if run.Active() && run.Owner == m.cfg.Owner {
+			list = append(list, run)
+		}
+	}
+	return list, err
+}
+
+func (m *Manager) forget(runID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.lost, runID)
+}
+
+func (m *Manager) goOn(ctx context.Context, run store.Run, show func(event.Event)) {
+	log := m.cfg.Log.With("run", run.ID, "thread", run.ThreadID)
+	log.Info("going on with an unfinished run", "attempt", run.Attempt+1, "left by", run.Owner)
+	out, err := m.Resume(ctx, run, show)
+	switch {
+	case err == nil:
+		log.Info("run ended", "status", out.Run.Status)
+	case errors.Is(err, store.ErrConflict): // it is another's, or at its end
+	default:
+		log.Warn("run is left unfinished", "reason", err)
+		m.lose(run.ID, err)
+	}
+}
+
+// lose remembers a run that is still this process's and no longer executed, for Serve to take up again.
+func (m *Manager) lose(runID string, why error) {
+	if errors.Is(why, ErrStopped) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lost[runID] = struct{}{}
+}

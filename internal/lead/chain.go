@@ -14,7 +14,7 @@ import (
 // wrappers the topmost is the outermost.
 func Chain(c Config) []agent.Middleware {
 	call := c.Settings.LLMCall
-	return []agent.Middleware{
+	return append([]agent.Middleware{
 		// The thread's folders are in the state before anything looks for them.
 		threaddata.New(threaddata.Config{}),
 		// Outside the tool's own error handling, so that the sandbox is noted whatever became of the call.
@@ -28,5 +28,5 @@ func Chain(c Config) []agent.Middleware {
 		toolerror.New(),
 		// Always the last, so the innermost: a question to the user never reaches the tool.
 		clarification.New(clarification.Config{}),
-	}
+	}, c.Inside...)
 }

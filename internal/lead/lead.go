@@ -37,6 +37,8 @@ type Config struct {
 	Isolated bool
 	// CodeOff is why commands cannot be run; then there is no bash tool. Empty means that they can.
 	CodeOff string
+	// Inside are middlewares within all others of the chain; a replay uses it.
+	Inside []agent.Middleware
 }
 
 // ModelGuard is what all runs that use one model share: the circuit breaker and the bound on calls under way.

@@ -1,0 +1,167 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// Bench is an empty Pudu to play a recording on: a store without threads, and a manager of runs whose model is a
+// [Player].
+type Bench struct {
+	Manager *runs.Manager
+	Store   store.Store
+	// Owner is the manager's name in the run rows, UserID whose threads they are.
+	Owner, UserID string
+	// Files opens a thread's files. The caller closes them.
+	Files func(threadID string) (*sandbox.Files, error)
+	Close func() error
+}
+
+// Options say what Play needs.
+type Options struct {
+	// Open makes a bench whose model is the player and whose agent has [Player.Inside] within its chain.
+	Open func(ctx context.Context, r *Recording, p *Player) (*Bench, error)
+	// Beside is the folder with the files that were too large for the recording.
+	Beside string
+}
+
+// Report is what came of a replay.
+type Report struct {
+	Turns, Calls int // that were played
+	Took         time.Duration
+	// Difference is the first one; nil when the run did what was recorded.
+	Difference *Difference
+	// Again is the recording of this run in the place of the other, for when the difference is meant.
+	Again *Recording
+}
+
+// Play runs a recording again. An error means that it could not be run; a run that does something else is a
+// report with a difference.
+func Play(ctx context.Context, r *Recording, o Options) (report Report, err error) {
+	start := time.Now()
+	input, err := r.messages()
+	if err != nil {
+		return Report{}, err
+	}
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	player := newPlayer(r, input, func() { cancel(runs.ErrCancelled) })
+	bench, err := o.Open(ctx, r, player)
+	if err != nil {
+		return Report{}, fmt.Errorf("prepare the replay: %w", err)
+	}
+	defer func() { err = errors.Join(err, bench.Close()) }()
+	if err := r.furnish(ctx, bench, o.Beside); err != nil {
+		return Report{}, fmt.Errorf("prepare the replay: %w", err)
+	}
+	run, err := r.admit(ctx, bench, r.Run, runs.Request{Input: input, Model: r.Model, MaxSteps: r.MaxSteps})
+	if err != nil {
+		return Report{}, fmt.Errorf("prepare the replay: %w", err)
+	}
+	if _, err := bench.Manager.Execute(within, run, func(event.Event) {}); err != nil {
+		return Report{}, fmt.Errorf("run it again: %w", err)
+	}
+	if ctx.Err() != nil {
+		return Report{}, context.Cause(ctx)
+	}
+	got, err := Record(ctx, Source{Store: bench.Store}, run.ThreadID, run.ID)
+	if err != nil {
+		return Report{}, fmt.Errorf("look at what it did: %w", err)
+	}
+	got.Before, got.Files = r.Before, r.Files
+	return Report{
+		Turns: len(got.Turns), Calls: got.Calls(), Took: time.Since(start),
+		Difference: compare(r, got, player), Again: got,
+	}, nil
+}
+
+func (r *Recording) messages() ([]message.Message, error) {
+	input := make([]message.Message, len(r.Input))
+	for i, raw := range r.Input {
+		if err := input[i].UnmarshalJSON(raw); err != nil {
+			return nil, fmt.Errorf("message %d of the input: %w", i+1, err)
+		}
+	}
+	return input, nil
+}
+
+// admit creates a run of the recording's thread that is the bench's own. The manager would give it another id.
+func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Request) (store.Run, error) {
+	req.ThreadID, req.UserID = r.Thread, b.UserID
+	raw, err := json.Marshal(req)
+	if err != nil {
+		return store.Run{}, err
+	}
+	now := time.Now()
+	run := store.Run{ID: id, ThreadID: r.Thread, UserID: b.UserID, Owner: b.Owner, Request: raw, CreatedAt: now, UpdatedAt: now}
+	thread := store.Thread{ID: r.Thread, UserID: b.UserID, CreatedAt: now, UpdatedAt: now}
+	if err := b.Store.Admit(ctx, thread, run); err != nil {
+		return store.Run{}, err
+	}
+	run.Status, run.Attempt, run.Stalled = event.StatusRunning, 1, 1
+	return run, nil
+}
+
+// furnish gives the thread the files and the state that it had. The state is the work of a run before.
+func (r *Recording) furnish(ctx context.Context, b *Bench, beside string) error {
+	files, err := b.Files(r.Thread)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.put(files, beside), files.Close()); err != nil {
+		return err
+	}
+	if len(r.Before) == 0 {
+		return nil
+	}
+	update, err := r.past()
+	if err != nil {
+		return fmt.Errorf("the state before the run: %w", err)
+	}
+	last, _, err := state.State{}.Apply(update)
+	if err != nil {
+		return fmt.Errorf("the state before the run: %w", err)
+	}
+	run, err := r.admit(ctx, b, "before-"+r.Run, runs.Request{})
+	if err != nil {
+		return err
+	}
+	_, err = b.Store.Commit(ctx, store.Fence{RunID: run.ID, Attempt: run.Attempt}, store.Step{
+		Updates: []store.NodeUpdate{{Node: agent.NodeInput, Update: update}}, State: last, Now: time.Now(),
+		Events: []event.Event{{ID: event.ID{Attempt: run.Attempt, N: 1}, Time: time.Now(), Node: agent.NodeInput, Data: event.State{}}},
+		Run:    &store.RunChange{Status: event.StatusSuccess},
+	})
+	return err
+}
+
+// past is the update that makes the state before the run.
+func (r *Recording) past() (state.Update, error) {
+	schema, err := knownSchema()
+	if err != nil {
+		return nil, err
+	}
+	writes := make([]map[string]any, 0, len(r.Before))
+	for name, v := range r.Before {
+		op := state.OpOverwrite
+		if name == conversation {
+			op = state.OpReset
+		}
+		writes = append(writes, map[string]any{"c": name, "op": op, "v": json.RawMessage(v)})
+	}
+	raw, err := json.Marshal(writes)
+	if err != nil {
+		return nil, err
+	}
+	return schema.DecodeUpdate(raw)
+}

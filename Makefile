@@ -14,7 +14,7 @@ TASK := Find the three best months in sales.csv. Write report.md with a table of
 FILE ?= examples/sales.csv
 endif
 
-.PHONY: help run build test lint fmt bench setup need-go
+.PHONY: help run build test lint fmt bench crash setup need-go
 
 help: ## show this list
 	@echo "make TARGET, one of:"
@@ -42,6 +42,10 @@ fmt: need-go ## format all Go files
 
 bench: build ## measure the goals of docs/performance.md
 	@$(GO) run ./internal/bench
+
+crash: need-go setup ## kill a worker 1,300 times and look for what was lost; takes some minutes
+	@$(GO) run ./internal/crash -kills 1000 -store sqlite
+	@$(GO) run ./internal/crash -kills 300 -store postgres
 
 setup: ## install bubblewrap and python3 where they are missing
 	@scripts/setup

@@ -1,23 +1,30 @@
 // Package app puts the program together: it is the only place that constructs stores, models, sandboxes and the
 // manager of runs, from the configuration, for the edges that need them.
 //
-//	flags -> config -> model choice -> sandbox probe -> store -> manager of runs -> Session
+//	flags -> config -> store -> sandbox probe -> model choice -> manager of runs -> Session, or a server of sessions
 package app
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/local"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -39,45 +46,74 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	if o.ReadOnly {
 		return openReadOnly(ctx, dir)
 	}
-	box := openSandbox(ctx, cfg)
-	script := demoScript
-	if box.off != "" {
-		script = demoFilesScript
+	h, err := assemble(ctx, cfg, dir, o)
+	if errors.Is(err, store.ErrLocked) {
+		return throughServer(ctx, dir, o, err)
 	}
-	chosen, err := chooseModel(ctx, cfg, o.Model, script)
 	if err != nil {
 		return nil, err
 	}
-	notes = append(notes, box.notes...)
-	if len(chosen.unread) > 0 {
-		notes = append(notes, fmt.Sprintf("model %s: %s is read but has no effect yet", chosen.model.Name(), strings.Join(chosen.unread, ", ")))
-	}
-	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
+	s := h.session(append(notes, h.notes...))
+	left, err := h.manager.Unfinished(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
-	mounts, err := configuredMounts(cfg, o.Mounts)
+	if len(left) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d unfinished run(s); see pudu runs, and go on with pudu run --resume", len(left)))
+	}
+	return s, nil
+}
+
+// Serve implements cli.App.
+func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) error {
+	cfg, dir, notes, err := settings(o)
 	if err != nil {
-		return nil, errors.Join(err, st.Close())
+		return err
 	}
-	house := &house{
-		cfg: cfg, dir: dir, model: chosen, box: box, mounts: mounts,
-		guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker),
+	h, err := assemble(ctx, cfg, dir, o)
+	if err != nil {
+		return err
 	}
-	house.pool = pool.New(pool.Config{Provider: box.provider})
-	manager := runs.NewManager(runs.Config{Store: st, Build: house.build, Owner: owner()})
-	if n, err := manager.CloseAbandoned(ctx); err != nil {
-		return nil, errors.Join(err, house.pool.Close(), st.Close())
-	} else if n > 0 {
-		notes = append(notes, fmt.Sprintf("%d run(s) that a stopped process had left were ended; their threads can be continued", n))
+	s := h.session(append(notes, h.notes...))
+	return errors.Join(h.serve(ctx, s, func() { ready(s) }), s.Close())
+}
+
+// serve goes on with unfinished runs and opens the door for pudu run.
+func (h *house) serve(ctx context.Context, s *cli.Session, ready func()) error {
+	ctx, stop := context.WithCancel(ctx)
+	var recovery sync.WaitGroup
+	defer recovery.Wait()
+	defer stop()
+	recovery.Go(func() {
+		h.manager.Serve(ctx, func(store.Run) func(event.Event) { return func(event.Event) {} })
+	})
+	door := local.Server{
+		Info:    local.Info{PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes},
+		Manager: h.manager, Store: h.upload,
 	}
-	return &cli.Session{
-		Manager: manager, Store: st, UserID: DefaultUser, Notes: notes,
-		Model: chosen.model.Name(), Why: chosen.why, Scripted: chosen.missing != "", NoModel: chosen.missing,
-		Sandbox: box.name, Demo: demo(),
-		Files: func(threadID string) (*sandbox.Files, error) { return house.files(threadID) },
-		Close: func() error { return errors.Join(house.pool.Close(), st.Close()) },
-	}, nil
+	return door.Serve(ctx, h.dir, ready)
+}
+
+// throughServer is a session that works through the server which holds the data folder; locked is the error if there is
+// none that listens.
+func throughServer(ctx context.Context, dir string, o cli.Options, locked error) (*cli.Session, error) {
+	s, err := openReadOnly(ctx, dir)
+	if err != nil {
+		return nil, errors.Join(locked, err)
+	}
+	c, err := local.Dial(ctx, dir, s.Store)
+	if err != nil {
+		return nil, errors.Join(locked, s.Close())
+	}
+	if o.Model != "" && o.Model != c.Info.Model || len(o.Mounts) > 0 {
+		err := fmt.Errorf("the server (process %d) that holds %s has its own model (%s) and mounts; leave --model and --mount away, "+
+			"or start it with them", c.Info.PID, dir, c.Info.Model)
+		return nil, errors.Join(err, s.Close())
+	}
+	s.Runner, s.Model, s.Sandbox = c, c.Info.Model, c.Info.Sandbox
+	s.Why = fmt.Sprintf("through the server, process %d", c.Info.PID)
+	s.Files = func(threadID string) (*sandbox.Files, error) { return (&house{dir: dir}).files(threadID) }
+	return s, nil
 }
 
 // settings loads the configuration and finds the data folder.
@@ -111,29 +147,95 @@ func openReadOnly(ctx context.Context, dir string) (*cli.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cli.Session{Store: st, UserID: DefaultUser, Close: st.Close}, nil
+	s := &cli.Session{Store: st, UserID: DefaultUser, Close: st.Close}
+	s.Owner = func(_ context.Context, run store.Run) (string, error) { return holderOf(dir, run), nil }
+	s.Files = func(threadID string) (*sandbox.Files, error) { return filesToRead(dir, threadID) }
+	return s, nil
 }
 
 // house is what the runs of one process share.
 type house struct {
-	cfg    *config.Config
-	dir    string
-	model  chosen
-	box    box
-	mounts []sandbox.Mount
-	pool   *pool.Pool
-	guard  lead.ModelGuard
+	cfg     *config.Config
+	dir     string
+	store   store.Store
+	model   chosen
+	box     box
+	mounts  []sandbox.Mount
+	pool    *pool.Pool
+	guard   lead.ModelGuard
+	inside  []agent.Middleware
+	manager *runs.Manager
+	notes   []string
+	release func() // gives up the lease
+}
+
+// assemble opens the store and puts the house together around it. The lease on its runs is taken.
+func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
+	h := &house{cfg: cfg, dir: dir, guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}
+	if h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: dir}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.store.Close())
+		}
+	}()
+	h.box = openSandbox(ctx, cfg)
+	script := demoScript
+	if h.box.off != "" {
+		script = demoFilesScript
+	}
+	if h.model, err = chooseModel(ctx, cfg, o.Model, script); err != nil {
+		return nil, err
+	}
+	h.notes = h.box.notes
+	if unread := h.model.unread; len(unread) > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("model %s: %s is read but has no effect yet", h.model.model.Name(), strings.Join(unread, ", ")))
+	}
+	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
+		return nil, err
+	}
+	h.pool = pool.New(pool.Config{Provider: h.box.provider})
+	h.manager = runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: newOwner(), Log: slog.Default()})
+	h.release, err = h.manager.KeepLease(ctx)
+	return h, err
+}
+
+// session is the house as the commands see it.
+func (h *house) session(notes []string) *cli.Session {
+	return &cli.Session{
+		Runner: runner{h}, Store: h.store, UserID: DefaultUser, Notes: notes,
+		Model: h.model.model.Name(), Why: h.model.why, Scripted: h.model.missing != "", NoModel: h.model.missing,
+		Sandbox: h.box.name, Demo: demo(), Files: h.files, Close: h.close,
+	}
+}
+
+func (h *house) close() error {
+	h.release()
+	return errors.Join(h.pool.Close(), h.store.Close())
+}
+
+// upload keeps an uploaded file of a thread.
+func (h *house) upload(threadID, name string, content io.Reader, limit int64) error {
+	files, err := h.files(threadID)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	_, err = files.WriteFrom(sandbox.Uploads+"/"+name, content, limit)
+	return err
 }
 
 // build makes the agent for a job.
-func (h *house) build(_ context.Context, job runs.Job) (runs.Built, error) {
-	ws, err := h.space(job.Run.ThreadID)
+func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
+	ws, err := h.space(ctx, job.Run)
 	if err != nil {
 		return runs.Built{}, err
 	}
 	a, err := lead.Build(lead.Config{
 		Settings: h.cfg, Model: h.model.model, Guard: h.guard, Vision: h.model.vision,
 		Space: ws, Park: ws.Park, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
+		Inside: h.inside,
 	})
 	if err != nil {
 		return runs.Built{}, errors.Join(err, ws.Close())
@@ -176,14 +278,6 @@ func configuredMounts(cfg *config.Config, more []sandbox.Mount) ([]sandbox.Mount
 		mounts = append(mounts, sandbox.Mount{Host: m.HostPath, Path: m.ContainerPath, ReadOnly: m.ReadOnly})
 	}
 	return append(mounts, more...), nil
-}
-
-func owner() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
 
 // Keep stores a key in the credentials file.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/cli"
@@ -37,7 +36,7 @@ func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) 
 	}
 	detail = strings.Join(append([]string{detail}, notes...), "; ")
 	report(cli.Check{Name: "config", OK: true, Detail: detail})
-	report(checkData(ctx, dir))
+	checkData(ctx, cfg, dir, report)
 	report(checkDisk(dir))
 	report(checkSandbox(ctx, cfg))
 	report(checkModel(ctx, cfg, o.Model))
@@ -47,8 +46,8 @@ func failed(name string, err error, remedy string) cli.Check {
 	return cli.Check{Name: name, Detail: err.Error(), Remedy: remedy}
 }
 
-// checkData opens the store. A store that another Pudu holds is read without its lock.
-func checkData(ctx context.Context, dir string) cli.Check {
+// checkData opens the store and reads all of it. A store that another Pudu holds is read without its lock.
+func checkData(ctx context.Context, cfg *config.Config, dir string, report func(cli.Check)) {
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
 	held := ""
 	if errors.Is(err, store.ErrLocked) {
@@ -56,21 +55,19 @@ func checkData(ctx context.Context, dir string) cli.Check {
 		st, err = sqlstore.Open(ctx, sqlstore.Config{Dir: dir, ReadOnly: true})
 	}
 	if err != nil {
-		return failed("data", err, "see the message; another folder can be given with --data")
+		report(failed("data", err, "see the message; another folder can be given with --data"))
+		return
 	}
 	defer st.Close()
-	if _, err := st.ListThreads(ctx, DefaultUser, 1, 0); err != nil {
-		return failed("data", err, "restore the folder from a backup, or give another one with --data")
-	}
-	return cli.Check{Name: "data", OK: true, Detail: dir + held}
+	report(cli.Check{Name: "data", OK: true, Detail: dir + held})
+	checkStore(ctx, cfg, st, dir, report)
 }
 
 func checkDisk(dir string) cli.Check {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
+	free, err := freeBytes(dir)
+	if err != nil {
 		return failed("disk", err, "check that the data folder exists and can be read")
 	}
-	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // of another type on other systems
 	c := cli.Check{Name: "disk", OK: free >= leastDisk, Detail: fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))}
 	if !c.OK {
 		c.Remedy = "free some space, or give a data folder on another disk with --data"

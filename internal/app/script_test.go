@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile, "waitrun": waitRun, "sql": runSQL},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
@@ -78,4 +79,19 @@ func waitFile(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s did not appear", path)
+}
+
+// waitRun waits until pudu runs prints what matches a pattern, or with ! until it does not.
+func waitRun(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] waitrun REGEXP")
+	}
+	want := regexp.MustCompile(args[0])
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ts.Check(ts.Exec("pudu", "runs"))
+		if want.MatchString(ts.ReadFile("stdout")) != neg {
+			return
+		}
+	}
+	ts.Fatalf("pudu runs keeps printing:\n%s", ts.ReadFile("stdout"))
 }

@@ -2,11 +2,12 @@ package app
 
 import (
 	"context"
-
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -23,10 +24,21 @@ type space struct {
 	release func()
 }
 
-var _ sandbox.Space = (*space)(nil)
+var (
+	_ sandbox.Space    = (*space)(nil)
+	_ sandbox.Resident = (*space)(nil)
+)
 
-// space opens the place of a thread for one run.
-func (h *house) space(threadID string) (*space, error) {
+// reapTimeout bounds the wait for processes of a killed server. It takes milliseconds.
+const reapTimeout = 5 * time.Second
+
+// space opens the place of a run's thread. Nothing of an earlier process works in it any more: no command still runs, and,
+// when the run was taken over, no half-written file is left.
+func (h *house) space(ctx context.Context, run store.Run) (*space, error) {
+	threadID := run.ThreadID
+	if err := h.reap(ctx); err != nil {
+		return nil, err
+	}
 	mounts, err := h.mountsOf(threadID)
 	if err != nil {
 		return nil, err
@@ -35,8 +47,24 @@ func (h *house) space(threadID string) (*space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the files of thread %s: %w", threadID, err)
 	}
+	if run.Attempt > 1 {
+		_, _ = files.Sweep(ctx) // what stays is hidden
+	}
 	spec := sandbox.Spec{ID: threadID, Mounts: mounts, Limits: h.box.limits}
 	return &space{files: files, pool: h.pool, spec: spec, off: h.box.off}, nil
+}
+
+// reap waits for the end of the sandboxes of killed servers.
+func (h *house) reap(ctx context.Context) error {
+	p, ok := h.box.provider.(interface {
+		Reap(ctx context.Context) error
+	})
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, reapTimeout)
+	defer cancel()
+	return p.Reap(ctx)
 }
 
 // ID implements [sandbox.Space].
@@ -60,7 +88,10 @@ func (s *space) Sandbox(ctx context.Context) (sandbox.Sandbox, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open != nil {
-		return s.open, nil
+		if s.pool.Alive(s.spec.ID, sandbox.InstanceOf(s.open)) {
+			return s.open, nil
+		}
+		s.giveBack()
 	}
 	box, release, err := s.pool.Acquire(ctx, s.spec)
 	if err != nil {
@@ -74,11 +105,18 @@ func (s *space) Sandbox(ctx context.Context) (sandbox.Sandbox, error) {
 func (s *space) Park() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.giveBack()
+}
+
+func (s *space) giveBack() {
 	if s.release != nil {
 		s.release()
 		s.open, s.release = nil, nil
 	}
 }
+
+// Alive implements [sandbox.Resident]. A sandbox that waits in the pool lives too.
+func (s *space) Alive(instance string) bool { return s.pool.Alive(s.spec.ID, instance) }
 
 // Close parks the sandbox and closes the files.
 func (s *space) Close() error {

@@ -15,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/archive"
+	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -41,9 +44,21 @@ type Options struct {
 
 // App makes what the commands work with.
 type App interface {
-	// Open sets everything up for runs.
+	// Open sets everything up for runs. If a server holds the data folder, the session works through that server.
 	Open(ctx context.Context, o Options) (*Session, error)
-	// Doctor examines the machine and the configuration. It reports each check as soon as it is known.
+	// Serve carries out what is unfinished and what sessions hand in, until ctx ends. ready is called when it can.
+	Serve(ctx context.Context, o Options, ready func(*Session)) error
+	// Bench opens an empty Pudu in a temporary folder for a replay of the recording by the player; note gets warnings.
+	Bench(ctx context.Context, o Options, r *replay.Recording, p *replay.Player, note func(string)) (*replay.Bench, error)
+	// Backup writes an archive of all threads and their files; a server may be at work.
+	Backup(ctx context.Context, o Options, w io.Writer) (archive.Summary, error)
+	// Restore reads such an archive into an empty data folder and an empty database, whole or not at all.
+	Restore(ctx context.Context, o Options, r io.Reader) (archive.Summary, error)
+	// Collect removes what has outlived its use; dryRun only says what that would be.
+	Collect(ctx context.Context, o Options, dryRun bool) (Collected, error)
+	// DeleteThread removes a thread with its files.
+	DeleteThread(ctx context.Context, o Options, id string) error
+	// Doctor examines the machine, the configuration and what is stored. It reports each check as soon as it is known.
 	Doctor(ctx context.Context, o Options, report func(Check))
 	// Keep stores a key for later sessions and returns the file that holds it.
 	Keep(name, value string) (file string, err error)
@@ -51,11 +66,22 @@ type App interface {
 	Key(value string) (name string)
 }
 
+// Runner carries out runs: this process, or the server that holds the data folder. Cancelling ctx with
+// runs.ErrCancelled ends the run as cancelled.
+type Runner interface {
+	// Run admits the request, puts the files, by name, into the thread's uploads, and carries the run out.
+	Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event)) (runs.Outcome, error)
+	// Resume goes on with an unfinished run, or follows it if somebody else does.
+	Resume(ctx context.Context, run store.Run, show func(event.Event)) (runs.Outcome, error)
+}
+
 // Session is an open Pudu.
 type Session struct {
-	Manager *runs.Manager
-	Store   store.Store
-	UserID  string
+	Runner Runner
+	Store  store.Store // to read
+	UserID string
+	// Owner tells of an unfinished run who works on it, such as "process 4711"; empty if nobody does.
+	Owner func(ctx context.Context, run store.Run) (string, error)
 	// Model is "provider/model" and Why how it was chosen; Sandbox names the provider.
 	Model, Why, Sandbox string
 	// Scripted says that no model was found and the scripted demonstration plays; NoModel tells how to add one.
@@ -82,8 +108,24 @@ type Check struct {
 	Name   string
 	OK     bool
 	Detail string
-	// Remedy says what to do; empty when OK.
+	// Warning says that what is OK is worth a look.
+	Warning bool
+	// Remedy says what to do; empty when there is nothing.
 	Remedy string
+}
+
+// Collected is what was removed, or would be.
+type Collected struct {
+	store.Collected
+
+	// Folders are thread folders without a thread, and what was left of cut-off work, below the data folder.
+	Folders []string
+	// Logs are outputs of commands, LogBytes their size; Leftovers are files whose writing was cut off. They are not
+	// counted beforehand.
+	Logs, Leftovers int
+	LogBytes        int64
+	// Failed says what could not be done, and why.
+	Failed []string
 }
 
 // IO is where a command reads and writes.
@@ -156,7 +198,14 @@ func command(app App, version string, stdio IO) *cobra.Command {
 	root.PersistentFlags().StringVar(&o.Data, "data", "", "data `DIR` (default: $PUDU_DATA, then /var/lib/pudu for root, then ~/.local/share/pudu)")
 	root.AddCommand(
 		runCommand(app, &o, stdio),
+		serveCommand(app, &o, stdio),
 		threadsCommand(app, &o, stdio),
+		runsCommand(app, &o, stdio),
+		exportCommand(app, &o, stdio),
+		backupCommand(app, &o, stdio),
+		restoreCommand(app, &o, stdio),
+		gcCommand(app, &o, stdio),
+		replayCommand(app, &o, stdio),
 		doctorCommand(app, &o, stdio),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: cobra.NoArgs,

@@ -11,19 +11,27 @@ import (
 func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Examine the sandbox, the model, the data folder and the configuration",
-		Args:  cobra.NoArgs,
+		Short: "Examine the sandbox, the model, the configuration and everything that is stored",
+		Long: "Examine the configuration, the disk, the sandbox and the model, and read everything that is stored: each thread's\n" +
+			"state is made from its log again, and the files that it names are looked for. Works beside a server. Damage gives\n" +
+			"exit code 1; what is marked with ! is worth a look.",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			failed := 0
 			look := style{on: stdio.OutTTY && !stdio.Plain}
-			app.Doctor(cmd.Context(), *o, func(c Check) {
+			ctx, stop := interruptible(cmd.Context(), stdio)
+			defer stop()
+			app.Doctor(ctx, *o, func(c Check) {
 				mark := look.green("✓")
-				if !c.OK {
+				switch {
+				case !c.OK:
 					mark = look.red("✗")
 					failed++
+				case c.Warning:
+					mark = look.yellow("!")
 				}
 				fmt.Fprintf(stdio.Out, "%s %-10s %s\n", mark, c.Name, inert.Line(c.Detail))
-				if !c.OK && c.Remedy != "" {
+				if c.Remedy != "" {
 					fmt.Fprintf(stdio.Out, "  %-10s → %s\n", "", c.Remedy)
 				}
 			})

@@ -120,18 +120,14 @@ func place(dir, rel string, raw []byte) (string, error) {
 		if i > 0 {
 			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(rel, ext), i, ext)
 		}
-		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		err := sandbox.WriteNew(root, name, raw)
 		if errors.Is(err, fs.ErrExist) {
 			if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, raw) {
 				return shown(dir, name), nil
 			}
 			continue
 		}
-		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(raw)
-		return shown(dir, name), errors.Join(err, f.Close())
+		return shown(dir, name), err
 	}
 }
 

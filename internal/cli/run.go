@@ -29,6 +29,7 @@ const maxTask = 1 << 20
 type runFlags struct {
 	thread   string
 	cont     bool
+	resume   bool
 	json     bool
 	files    []string
 	mounts   []string
@@ -42,15 +43,21 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use:   "run [TASK]",
 		Short: "Carry out a task and print the answer",
 		Long: "Carry out a task and print the answer on standard output; everything else goes to standard error.\n" +
-			"Without TASK, or with -, the task is read from standard input.",
+			"Without TASK, or with -, the task is read from standard input.\n\n" +
+			"A run that a crash or a kill cut off goes on where it was with --resume; its argument is the thread\n" +
+			"(without one: the last unfinished run). See pudu runs for what is unfinished.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.resume {
+				return resumeRun(cmd.Context(), app, *o, f, stdio, args)
+			}
 			return runTask(cmd.Context(), app, *o, f, stdio, args)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.thread, "thread", "", "continue the thread `ID`, or start it")
 	flags.BoolVar(&f.cont, "continue", false, "continue the last used thread")
+	flags.BoolVar(&f.resume, "resume", false, "go on with an unfinished run instead of a new task")
 	flags.StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
 	flags.BoolVar(&f.json, "json", false, "print the events as JSON lines instead of the answer")
 	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")
@@ -82,7 +89,7 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	if err := t.prepare(task); err != nil {
 		return err
 	}
-	return t.converse(ctx)
+	return t.converse(ctx, t.carryOut)
 }
 
 // openSession opens Pudu. Without a model it offers to keep a key, and opens once more if it got one.
@@ -262,28 +269,11 @@ func (t *turn) mention() error {
 	return nil
 }
 
-// attach writes the uploads of an admitted run.
-func (t *turn) attach() error {
-	if len(t.uploads) == 0 {
-		return nil
-	}
-	err := t.withFiles(func(files *sandbox.Files) error {
-		for name, raw := range t.uploads {
-			if err := files.WriteFile(sandbox.Uploads+"/"+name, raw, false); err != nil {
-				return fmt.Errorf("copy %s to the uploads: %w", name, err)
-			}
-		}
-		return nil
-	})
-	t.uploads = nil
-	return err
-}
-
 // converse runs the turn, and the next ones while the agent asks and a person answers.
-func (t *turn) converse(ctx context.Context) error {
+func (t *turn) converse(ctx context.Context, do carry) error {
 	t.header()
 	for {
-		out, err := t.execute(ctx)
+		out, err := t.execute(ctx, do)
 		if err != nil {
 			return &codeError{ExitFailed, err}
 		}
@@ -296,6 +286,7 @@ func (t *turn) converse(ctx context.Context) error {
 			return err
 		}
 		t.input = message.New(message.Human, reply)
+		do = t.carryOut
 	}
 }
 
@@ -313,30 +304,37 @@ func (t *turn) header() {
 	}
 }
 
-// execute admits and runs one turn. The first interrupt cancels it, the second ends the program at once.
-func (t *turn) execute(ctx context.Context) (runs.Outcome, error) {
-	run, err := t.session.Manager.Admit(ctx, runs.Request{
+// carry carries out a run, new or unfinished.
+type carry func(ctx context.Context, show func(event.Event)) (runs.Outcome, error)
+
+// carryOut is the run of what the person said.
+func (t *turn) carryOut(ctx context.Context, show func(event.Event)) (runs.Outcome, error) {
+	uploads := t.uploads
+	t.uploads = nil
+	out, err := t.session.Runner.Run(ctx, runs.Request{
 		ThreadID: t.thread, UserID: t.session.UserID, Input: []message.Message{t.input},
 		Model: t.session.Model, MaxSteps: t.flags.maxSteps,
-	})
-	if errors.Is(err, store.ErrConflict) {
-		return runs.Outcome{}, fmt.Errorf("thread %s has a run under way; wait for it or use another thread", t.thread)
+	}, uploads, show)
+	if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {
+		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: pudu run --resume %[1]s", t.thread)
 	}
-	if err != nil {
-		return runs.Outcome{}, err
-	}
-	if err := t.attach(); err != nil {
-		return runs.Outcome{}, errors.Join(err, t.session.Manager.Fail(ctx, run, err))
-	}
+	return out, err
+}
+
+// execute carries out one turn. The first interrupt cancels it, the second ends the program at once.
+func (t *turn) execute(ctx context.Context, do carry) (runs.Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan struct{})
 	defer close(done)
 	w := newWatcher(t.io, t.flags.json)
 	go t.interrupts(cancel, w, done)
-	out, err := t.session.Manager.Execute(ctx, run, w.show)
+	out, err := do(ctx, w.show)
 	w.close(out)
 	t.summary = w.summary(out)
+	if err != nil && out.Run.Active() {
+		err = fmt.Errorf("%w\nthe run is unfinished; go on with: pudu run --resume %s", err, t.thread)
+	}
 	return out, err
 }
 

@@ -39,7 +39,25 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	cmd.AddCommand(deleteCommand(app, o, stdio))
 	return cmd
+}
+
+func deleteCommand(app App, o *Options, stdio IO) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete THREAD...",
+		Short: "Remove threads with everything that belongs to them: messages, states, files",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, id := range args {
+				if err := app.DeleteThread(cmd.Context(), *o, id); err != nil {
+					return failedWith(err)
+				}
+				fmt.Fprintln(stdio.Err, "Deleted thread "+id+".")
+			}
+			return nil
+		},
+	}
 }
 
 func printThreads(stdio IO, threads []store.Thread) error {

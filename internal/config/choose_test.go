@@ -64,7 +64,7 @@ func TestChooseOrder(t *testing.T) {
 			if !strings.Contains(got.Reason, c.why) || strings.Contains(got.Reason, "\n") {
 				t.Errorf("reason %q, want %q", got.Reason, c.why)
 			}
-			if m.Wire == "" || m.Timeout == 0 || m.ChunkTimeout == 0 || (m.BaseURL == "") != (m.Wire == WireScripted) {
+			if m.Wire == "" || m.ChunkTimeout == 0 || (m.BaseURL == "") != (m.Wire == WireScripted) {
 				t.Errorf("not complete: %+v", m)
 			}
 		})

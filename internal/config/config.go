@@ -40,6 +40,8 @@ type Config struct {
 	TokenUsage      Switch         `key:"token_usage" pending:"true"`
 	TokenBudget     TokenBudget    `key:"token_budget" pending:"true"`
 
+	Retention Retention `key:"retention"`
+
 	// Raw holds, as JSON, the sections that have no type here yet. Variables ($NAME) in them are not replaced.
 	Raw map[string]json.RawMessage
 	// Extensions is the content of extensions_config.json; nil means there is none.
@@ -202,6 +204,7 @@ func Default() *Config {
 		LoopDetection: LoopDetection{
 			Enabled: true, WarnThreshold: 3, HardLimit: 5, WindowSize: 20, MaxTrackedThreads: 100, ToolFreqWarn: 30, ToolFreqHardLimit: 50,
 		},
+		Retention:   Retention{Chunks: Age(24 * time.Hour), Logs: Age(7 * 24 * time.Hour), Snapshots: Age(7 * 24 * time.Hour)},
 		TokenUsage:  Switch{Enabled: true},
 		TokenBudget: TokenBudget{MaxTokens: 200_000, WarnThreshold: 0.8, HardStopThreshold: 1},
 	}

@@ -466,7 +466,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("a bound was lost: %+v", cfg)
 		}
 		for _, m := range cfg.Models {
-			if m.Err == nil && (m.Wire == "" || m.ID == "" || m.Name == "" || m.Timeout <= 0) {
+			if m.Err == nil && (m.Wire == "" || m.ID == "" || m.Name == "" || m.ChunkTimeout <= 0) {
 				t.Fatalf("a usable model is not complete: %+v", m)
 			}
 		}

@@ -51,7 +51,7 @@ type Model struct {
 	Temperature *float64 `key:"temperature" allow:"[0,2]"`
 	// Effort is the reasoning effort when nobody asks for another; empty leaves it to the model.
 	Effort string `key:"reasoning_effort"`
-	// Timeout bounds a whole call; ChunkTimeout the silence between two chunks.
+	// Timeout bounds a whole call, 0 means no bound; ChunkTimeout the silence between two chunks.
 	Timeout      time.Duration `key:"timeout,request_timeout,default_request_timeout" unit:"s" allow:"(0,)"`
 	ChunkTimeout time.Duration `key:"stream_chunk_timeout" unit:"s" allow:"(0,)"`
 	// MaxRetries is read for old files; calls are tried again as [LLMCall] says.
@@ -81,7 +81,6 @@ func (m *Model) disable(err error) { m.Err = firstError(m.Err, err) }
 
 // How long a model may take when nobody says.
 const (
-	defaultTimeout      = 600 * time.Second
 	defaultChunkTimeout = 240 * time.Second
 )
 
@@ -152,9 +151,6 @@ func (m *Model) resolve(d *decoder, at string) {
 }
 
 func (m *Model) defaults() {
-	if m.Timeout == 0 {
-		m.Timeout = defaultTimeout
-	}
 	if m.ChunkTimeout == 0 {
 		m.ChunkTimeout = defaultChunkTimeout
 	}

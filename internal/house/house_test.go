@@ -40,12 +40,13 @@ func rooms() []room {
 		{"features", []string{
 			"agent/*test", "internal/middleware/*", "internal/models/*", "internal/tools/*", "internal/sandboxes/*", "internal/stores/*",
 		}},
-		{"assembly: runs", []string{"internal/runs"}},
+		{"assembly: runs", []string{"internal/runs", "internal/archive"}},
+		{"assembly: recorded runs", []string{"internal/replay"}},
 		{"assembly: the lead agent", []string{"internal/lead"}},
-		{"edges", []string{"internal/cli"}},
+		{"edges", []string{"internal/cli", "internal/local"}},
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
-		{"programs", []string{"cmd/*", "examples/*", "internal/bench"}},
+		{"programs", []string{"cmd/*", "examples/*", "internal/bench", "internal/crash"}},
 	}
 }
 

@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// kept is the store with its data folder, for looking after both: no models and no sandboxes are set up.
+type kept struct {
+	cfg   *config.Config
+	dir   string
+	store store.Store
+}
+
+// openKept opens the store; for reading only, it opens beside whoever holds the folder.
+func openKept(ctx context.Context, o cli.Options, readOnly bool) (*kept, error) {
+	cfg, dir, _, err := settings(o)
+	if err != nil {
+		return nil, err
+	}
+	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir, ReadOnly: readOnly})
+	if err != nil {
+		return nil, err
+	}
+	return &kept{cfg: cfg, dir: dir, store: st}, nil
+}
+
+// openOwned opens the store of a data folder that is there, and holds the folder.
+func openOwned(ctx context.Context, o cli.Options) (*kept, error) {
+	k, err := openKept(ctx, o, true) // which, unlike an owner, makes no folder
+	if err != nil {
+		return nil, err
+	}
+	if err := k.store.Close(); err != nil {
+		return nil, err
+	}
+	return openKept(ctx, o, false)
+}
+
+// threadFolder is a thread's folder, below the data folder.
+func threadFolder(user, threadID string) string {
+	return path.Join("users", config.UserFolder(user), "threads", threadID)
+}
+
+// filesIn opens the files of a thread's folder, as far as they are there; nil if none is.
+func filesIn(dir, folder string, readOnly bool) (*sandbox.Files, error) {
+	var mounts []sandbox.Mount
+	for _, name := range []string{"workspace", "uploads", "outputs"} {
+		host := filepath.Join(dir, filepath.FromSlash(folder), "user-data", name)
+		if info, err := os.Lstat(host); err == nil && info.IsDir() {
+			mounts = append(mounts, sandbox.Mount{Host: host, Path: sandbox.UserData + "/" + name, ReadOnly: readOnly})
+		}
+	}
+	if len(mounts) == 0 {
+		return nil, nil
+	}
+	files, err := sandbox.NewFiles(mounts, sandbox.FilesOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", folder, err)
+	}
+	return files, nil
+}
+
+// removeAll removes a tree. The agent may have closed folders to their owner.
+func removeAll(root *os.Root, name string) error {
+	err := root.RemoveAll(name)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = fs.WalkDir(root.FS(), name, func(at string, e fs.DirEntry, _ error) error { // a folder is visited before it is read
+		if e != nil && e.IsDir() {
+			_ = root.Chmod(at, 0o700) // the second attempt tells
+		}
+		return nil
+	})
+	return root.RemoveAll(name)
+}

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+)
+
+// runner carries runs out in this process.
+type runner struct{ house *house }
+
+var _ cli.Runner = runner{}
+
+// Run implements cli.Runner.
+func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event)) (runs.Outcome, error) {
+	if err := r.house.manager.Free(ctx, req.ThreadID); err != nil {
+		return runs.Outcome{}, err
+	}
+	for name, content := range uploads {
+		if err := r.house.upload(req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
+			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)
+		}
+	}
+	return r.house.manager.Run(ctx, req, show)
+}
+
+// errLeft ends the following of a run whose owner has died meanwhile.
+var errLeft = errors.New("the run was left by its owner")
+
+// Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process die.
+func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event)) (runs.Outcome, error) {
+	m := r.house.manager
+	var last event.ID
+	for {
+		out, err := m.Resume(ctx, run, show)
+		if !errors.Is(err, store.ErrConflict) {
+			return out, err
+		}
+		left := func(at store.Run) error {
+			run = at
+			list, err := m.Unfinished(ctx)
+			if err == nil && slices.ContainsFunc(list, func(u store.Run) bool { return u.ID == at.ID }) {
+				err = errLeft
+			}
+			return err
+		}
+		out, err = runs.Follow(ctx, r.house.store, run.ID, last, left, func(ev event.Event) {
+			last = ev.ID
+			show(ev)
+		})
+		if !errors.Is(err, errLeft) {
+			return out, err
+		}
+	}
+}
+
+// newOwner names this process, as "host:pid:random": a pid comes again, the rest does not.
+func newOwner() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s:%d:%s", strings.ReplaceAll(host, ":", "-"), os.Getpid(), rand.Text()[:8])
+}
+
+// holderOf returns the process that works on a run of the data folder: the run's owner, if it is alive and holds the
+// folder.
+func holderOf(dir string, run store.Run) string {
+	parts := strings.Split(run.Owner, ":")
+	held, err := os.ReadFile(filepath.Join(dir, sqlstore.LockName))
+	if len(parts) < 2 || err != nil || strings.TrimSpace(string(held)) != parts[1] {
+		return ""
+	}
+	pid, err := strconv.Atoi(parts[1])
+	if err != nil || syscall.Kill(pid, 0) == syscall.ESRCH {
+		return ""
+	}
+	return "process " + parts[1]
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+func gcCommand(app App, o *Options, stdio IO) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "Remove what has outlived its use, and give the room back",
+		Long: "Remove what is older than the configuration's retention: in which pieces messages were streamed, outputs of commands,\n" +
+			"and snapshots that only make old steps quicker to load; and what belongs to nothing: folders without a thread, files\n" +
+			"whose writing was cut off. Threads, their messages, their states and their files stay as they are.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(cmd.Context(), stdio)
+			defer stop()
+			c, err := app.Collect(ctx, *o, dryRun)
+			if errors.Is(err, store.ErrLocked) {
+				err = fmt.Errorf("%w (--dry-run works beside it)", err)
+			}
+			if err != nil {
+				return cutOff(ctx, err)
+			}
+			printCollected(stdio, c, dryRun)
+			if len(c.Failed) > 0 {
+				return &codeError{ExitFailed, fmt.Errorf("%d thing(s) could not be removed", len(c.Failed))}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing, say what would be removed")
+	return cmd
+}
+
+func printCollected(stdio IO, c Collected, dryRun bool) {
+	verb := "Removed"
+	if dryRun {
+		verb = "Would remove"
+	}
+	fmt.Fprintf(stdio.Out, "%s chunks of %d message(s), %d snapshot(s): %s\n", verb, c.Messages, c.Snapshots, amount(c.Bytes))
+	fmt.Fprintf(stdio.Out, "%s %d folder(s) without a thread\n", verb, len(c.Folders))
+	for _, name := range c.Folders {
+		fmt.Fprintln(stdio.Out, "  "+inert.Line(name))
+	}
+	if !dryRun {
+		fmt.Fprintf(stdio.Out, "Removed %d output(s) of commands: %s; %d leftover(s) of writing\n", c.Logs, amount(c.LogBytes), c.Leftovers)
+		fmt.Fprintf(stdio.Out, "The database is smaller by %s\n", amount(c.Shrunk))
+	}
+	for _, why := range c.Failed {
+		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+inert.Line(why)))
+	}
+}

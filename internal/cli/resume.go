@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// resumeRun is pudu run --resume: it goes on with the unfinished run of a thread, or with the last one of all.
+func resumeRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, args []string) error {
+	thread := f.thread
+	if len(args) == 1 && thread == "" {
+		thread = args[0]
+	} else if len(args) > 0 {
+		return usageError("with --resume the only argument is the thread: pudu run --resume [THREAD]")
+	}
+	if f.cont || len(f.files) > 0 {
+		return usageError("--resume goes on with a run as it was given; it takes neither --continue nor --file")
+	}
+	var err error
+	if o.Mounts, err = parseMounts(f.mounts); err != nil {
+		return err
+	}
+	session, err := app.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer closeSession(session)
+	run, found, err := findUnfinished(ctx, session, thread)
+	if err != nil {
+		return &codeError{ExitFailed, err}
+	}
+	if !found {
+		fmt.Fprintln(stdio.Err, "Nothing to resume.")
+		return nil
+	}
+	t := &turn{session: session, flags: f, io: stdio, thread: run.ThreadID}
+	return t.converse(ctx, func(ctx context.Context, show func(event.Event)) (runs.Outcome, error) {
+		return session.Runner.Resume(ctx, run, show)
+	})
+}
+
+// findUnfinished returns the unfinished run of a thread, or without one the last of all.
+func findUnfinished(ctx context.Context, s *Session, thread string) (store.Run, bool, error) {
+	if thread != "" {
+		if _, err := s.Store.Thread(ctx, thread); err != nil {
+			return store.Run{}, false, err
+		}
+	}
+	list, err := s.Store.ListRuns(ctx, store.RunFilter{
+		ThreadID: thread, UserID: s.UserID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
+	})
+	if err != nil || len(list) == 0 {
+		return store.Run{}, false, err
+	}
+	return list[0], true, nil
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
+	var all bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "List the unfinished runs, and why they are unfinished",
+		Long: "List the runs that are not at their end, the newest first: those under way, those that a crash or a kill\n" +
+			"cut off, and those that wait for a person.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			look := *o
+			look.ReadOnly = true
+			s, err := app.Open(cmd.Context(), look)
+			if errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintln(stdio.Err, "No runs yet. Start one with: pudu run \"TASK\"")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			defer closeSession(s)
+			if err := listRuns(cmd.Context(), s, stdio, all, limit); err != nil {
+				return &codeError{ExitFailed, err}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "list the finished ones too")
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	return cmd
+}
+
+func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int) error {
+	filter := store.RunFilter{UserID: s.UserID, Limit: limit}
+	if !all {
+		filter.Statuses = []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted}
+	}
+	list, err := s.Store.ListRuns(ctx, filter)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)
+	shown := 0
+	for _, run := range list {
+		if !all && !run.Active() && run.StopReason != "" { // it was cancelled
+			continue
+		}
+		why, err := whyOf(ctx, s, run)
+		if err != nil {
+			return err
+		}
+		shown++
+		fmt.Fprintf(w, "%s\t%s\t%s\tattempt %d\t%s\n", run.ThreadID, run.UpdatedAt.Local().Format(time.DateTime), //nolint:gosmopolitan // read by a person, here
+			run.Status, run.Attempt, inert.Line(why))
+	}
+	if shown == 0 {
+		fmt.Fprintln(stdio.Err, "Nothing is unfinished.")
+	}
+	return w.Flush()
+}
+
+// whyOf says why a run is not at its end, or how it ended, and what to do about it.
+func whyOf(ctx context.Context, s *Session, run store.Run) (string, error) {
+	switch {
+	case run.Status == event.StatusInterrupted && run.StopReason == "":
+		return "waits for a person's answer", nil
+	case !run.Active():
+		return strings.TrimSpace(run.StopReason + " " + run.Error), nil
+	}
+	owner, err := s.Owner(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	working, err := runs.Working(ctx, s.Store, run)
+	if err != nil {
+		return "", err
+	}
+	at := "while the model was asked"
+	if len(working) > 0 {
+		var calls []string
+		for _, c := range working {
+			calls = append(calls, clip(callLine(c), 40))
+		}
+		at = "during " + strings.Join(calls, ", ")
+	}
+	if owner != "" {
+		return "under way in " + owner + ", " + at, nil
+	}
+	return fmt.Sprintf("left by %s %s; go on with: pudu run --resume %s", run.Owner, at, run.ThreadID), nil
+}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,7 +24,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -44,11 +42,11 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, err
 	}
 	if o.ReadOnly {
-		return openReadOnly(ctx, dir)
+		return openReadOnly(ctx, cfg, dir, o)
 	}
 	h, err := assemble(ctx, cfg, dir, o)
 	if errors.Is(err, store.ErrLocked) {
-		return throughServer(ctx, dir, o, err)
+		return throughServer(ctx, cfg, dir, o, err)
 	}
 	if err != nil {
 		return nil, err
@@ -96,8 +94,8 @@ func (h *house) serve(ctx context.Context, s *cli.Session, ready func()) error {
 
 // throughServer is a session that works through the server which holds the data folder; locked is the error if there is
 // none that listens.
-func throughServer(ctx context.Context, dir string, o cli.Options, locked error) (*cli.Session, error) {
-	s, err := openReadOnly(ctx, dir)
+func throughServer(ctx context.Context, cfg *config.Config, dir string, o cli.Options, locked error) (*cli.Session, error) {
+	s, err := openReadOnly(ctx, cfg, dir, o)
 	if err != nil {
 		return nil, errors.Join(locked, err)
 	}
@@ -139,11 +137,8 @@ func settings(o cli.Options) (*config.Config, string, []string, error) {
 }
 
 // openReadOnly opens the store for looking, beside a process that may own it.
-func openReadOnly(ctx context.Context, dir string) (*cli.Session, error) {
-	if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("data folder %s: %w", dir, fs.ErrNotExist)
-	}
-	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir, ReadOnly: true})
+func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*cli.Session, error) {
+	st, err := openStore(ctx, cfg, o, dir, true)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +167,7 @@ type house struct {
 // assemble opens the store and puts the house together around it. The lease on its runs is taken.
 func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
 	h := &house{cfg: cfg, dir: dir, guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}
-	if h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: dir}); err != nil {
+	if h.store, err = openStore(ctx, cfg, o, dir, false); err != nil {
 		return nil, err
 	}
 	defer func() {

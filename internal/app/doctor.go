@@ -12,7 +12,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -36,7 +35,7 @@ func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) 
 	}
 	detail = strings.Join(append([]string{detail}, notes...), "; ")
 	report(cli.Check{Name: "config", OK: true, Detail: detail})
-	checkData(ctx, cfg, dir, report)
+	checkData(ctx, cfg, o, dir, report)
 	report(checkDisk(dir))
 	report(checkSandbox(ctx, cfg))
 	report(checkModel(ctx, cfg, o.Model))
@@ -47,12 +46,12 @@ func failed(name string, err error, remedy string) cli.Check {
 }
 
 // checkData opens the store and reads all of it. A store that another Pudu holds is read without its lock.
-func checkData(ctx context.Context, cfg *config.Config, dir string, report func(cli.Check)) {
-	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
+func checkData(ctx context.Context, cfg *config.Config, o cli.Options, dir string, report func(cli.Check)) {
+	st, err := openStore(ctx, cfg, o, dir, false)
 	held := ""
 	if errors.Is(err, store.ErrLocked) {
 		held = " (another Pudu is using it)"
-		st, err = sqlstore.Open(ctx, sqlstore.Config{Dir: dir, ReadOnly: true})
+		st, err = openStore(ctx, cfg, o, dir, true)
 	}
 	if err != nil {
 		report(failed("data", err, "see the message; another folder can be given with --data"))

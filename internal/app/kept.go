@@ -12,7 +12,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -29,7 +28,7 @@ func openKept(ctx context.Context, o cli.Options, readOnly bool) (*kept, error) 
 	if err != nil {
 		return nil, err
 	}
-	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir, ReadOnly: readOnly})
+	st, err := openStore(ctx, cfg, o, dir, readOnly)
 	if err != nil {
 		return nil, err
 	}

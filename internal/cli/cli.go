@@ -34,10 +34,12 @@ const (
 
 // Options are the flags that say which Pudu to open.
 type Options struct {
-	Config string          // --config: path of a config.yaml; empty searches
-	Data   string          // --data: data folder; empty means the default
-	Model  string          // --model: name or provider/model; empty chooses
-	Mounts []sandbox.Mount // --mount
+	Config string // --config: path of a config.yaml; empty searches
+	Data   string // --data: data folder; empty means the default
+	// Database is --database: the URL of a PostgreSQL, or "sqlite"; empty means the configuration's.
+	Database string
+	Model    string          // --model: name or provider/model; empty chooses
+	Mounts   []sandbox.Mount // --mount
 	// ReadOnly opens the store for looking only: no lock is taken, no model and no sandbox are set up.
 	ReadOnly bool
 }
@@ -196,6 +198,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 	var o Options
 	root.PersistentFlags().StringVar(&o.Config, "config", "", "configuration `FILE` (default: $PUDU_CONFIG, then ./config.yaml, then none)")
 	root.PersistentFlags().StringVar(&o.Data, "data", "", "data `DIR` (default: $PUDU_DATA, then /var/lib/pudu for root, then ~/.local/share/pudu)")
+	root.PersistentFlags().StringVar(&o.Database, "database", "", "PostgreSQL `URL` that keeps the state, instead of SQLite in the data folder (default: $PUDU_DATABASE)")
 	root.AddCommand(
 		runCommand(app, &o, stdio),
 		serveCommand(app, &o, stdio),

@@ -42,6 +42,9 @@ type Config struct {
 
 	Retention Retention `key:"retention"`
 
+	Database     Database     `key:"database"`
+	Checkpointer Checkpointer `key:"checkpointer"`
+
 	// Raw holds, as JSON, the sections that have no type here yet. Variables ($NAME) in them are not replaced.
 	Raw map[string]json.RawMessage
 	// Extensions is the content of extensions_config.json; nil means there is none.

@@ -113,6 +113,8 @@ func parse(path string, data []byte, env Env) (*Config, []Warning, error) {
 	cfg.decode(d, t)
 	cfg.Models = resolveModels(d, cfg.Models)
 	cfg.Sandbox.resolve(d)
+	cfg.Database.check(d)
+	cfg.Checkpointer.check(d, &cfg.Database)
 	cfg.check(d)
 	if len(d.later) > 0 {
 		d.warnf(0, "", "not built yet, without effect: %s", strings.Join(d.later, ", "))
@@ -191,8 +193,8 @@ func asksForSomething(t *tree) bool {
 // type in [Config] and takes it out here.
 func pendingSections() []string {
 	return []string{
-		"acp_agents", "agent_storage", "agents_api", "auth", "authorization", "browser_control", "channel_connections", "channels", "checkpointer",
-		"database", "dedupe_storage", "extensions", "guardrails", "input_polish", "logging", "mcp_tasks", "memory", "plugins",
+		"acp_agents", "agent_storage", "agents_api", "auth", "authorization", "browser_control", "channel_connections", "channels",
+		"dedupe_storage", "extensions", "guardrails", "input_polish", "logging", "mcp_tasks", "memory", "plugins",
 		"run_events", "run_ownership", "safety_finish_reason", "scheduler", "skill_evolution", "skill_scan", "skills",
 		"stream_bridge", "subagents", "suggestions", "tool_progress", "tool_search", "uploads",
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -36,10 +37,11 @@ type commit struct {
 	parent string
 
 	// What run finds and makes.
-	thread string
-	head   string
-	base   parent
-	id     string // of the new checkpoint
+	thread  string
+	head    string
+	touched int64 // when the thread was last used, in microseconds
+	base    parent
+	id      string // of the new checkpoint
 }
 
 // parent is what a new checkpoint needs to know of the one it stands on.
@@ -148,15 +150,27 @@ func (c *commit) run(t *tx) error {
 	return c.moveHead(t)
 }
 
-// moveHead is the last statement of every step. It finds no row if another transaction has moved the head since
-// findParent, or removed the thread.
+// touchEvery is how exact the time is at which a thread was last used. Each change of it costs a page of an index.
+const touchEvery = time.Second
+
+// moveHead is the last statement of a step that changes its thread. It finds no row if another transaction has moved the
+// head since findParent, or removed the thread.
 func (c *commit) moveHead(t *tx) error {
 	var title any
 	if c.step.Title != nil {
 		title = plain(*c.step.Title)
 	}
-	n, err := t.change("UPDATE threads SET head = COALESCE($2, head), title = COALESCE($3, title), updated_at = $4 "+
-		"WHERE id = $1 AND head = $5", c.thread, nullIfEmpty(c.id), title, micros(c.step.Now), c.head)
+	ended := c.step.Run != nil && c.step.Run.Status != event.StatusRunning
+	touch := title != nil || ended || c.step.Now.Sub(timeOf(c.touched)).Abs() >= touchEvery
+	if c.id == "" && !touch {
+		return nil
+	}
+	text, args := "UPDATE threads SET head = COALESCE($2, head)", []any{c.thread, nullIfEmpty(c.id), c.head}
+	if touch {
+		text += ", title = COALESCE($4, title), updated_at = $5"
+		args = append(args, title, micros(c.step.Now))
+	}
+	n, err := t.change(text+" WHERE id = $1 AND head = $3", args...)
 	if err == nil && n == 0 {
 		err = errHeadMoved
 	}
@@ -164,16 +178,20 @@ func (c *commit) moveHead(t *tx) error {
 }
 
 // checkFence is the first statement of every step. It finds no row if the run is gone, at its end or another's; else it
-// makes the run's change and locks the row until the step is committed.
+// makes the run's change and locks the row until the step is committed. The status, which indexes hold, is named only
+// when it changes.
 func (c *commit) checkFence(t *tx) error {
-	var status, reason, stop, usage any
+	text := "UPDATE runs SET updated_at = $3, stalled = stalled * $4"
+	args := []any{c.fence.RunID, c.fence.Attempt, micros(c.step.Now), c.stalls()}
 	if r := c.step.Run; r != nil {
-		status, reason, stop, usage = r.Status, plain(r.Error), plain(r.StopReason), jsonText(r.Usage)
+		text += ", usage = COALESCE($5, usage)"
+		args = append(args, jsonText(r.Usage))
+		if r.Status != event.StatusRunning {
+			text += ", status = $6, error = $7, stop_reason = $8"
+			args = append(args, r.Status, plain(r.Error), plain(r.StopReason))
+		}
 	}
-	err := t.scan("UPDATE runs SET updated_at = $3, status = COALESCE($4, status), error = COALESCE($5, error), "+
-		"stop_reason = COALESCE($6, stop_reason), usage = COALESCE($7, usage), stalled = stalled * $8 "+
-		"WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id",
-		[]any{c.fence.RunID, c.fence.Attempt, micros(c.step.Now), status, reason, stop, usage, c.stalls()}, &c.thread)
+	err := t.scan(text+" WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id", args, &c.thread)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("attempt %d: %w", c.fence.Attempt, store.ErrFenced)
 	}
@@ -189,9 +207,9 @@ func (c *commit) stalls() int {
 }
 
 func (c *commit) findParent(t *tx) error {
-	err := t.scan("SELECT t.head, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0) FROM threads t "+
+	err := t.scan("SELECT t.head, t.updated_at, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0) FROM threads t "+
 		"LEFT JOIN log l ON l.thread_id = t.id AND l.checkpoint_id = t.head WHERE t.id = $1",
-		[]any{c.thread}, &c.head, &c.base.step, &c.base.since, &c.base.snap)
+		[]any{c.thread}, &c.head, &c.touched, &c.base.step, &c.base.since, &c.base.snap)
 	if err != nil {
 		return fmt.Errorf("read head of thread %q: %w", c.thread, err)
 	}

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+)
+
+// openStore opens the database: SQLite in the data folder, or the PostgreSQL that was named. For reading only, one that
+// is not there yet is fs.ErrNotExist.
+func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir string, readOnly bool) (store.Store, error) {
+	b, err := cfg.ChooseDatabase(o.Database)
+	if err != nil {
+		return nil, err
+	}
+	if b.URL == "" && readOnly {
+		if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("data folder %s: %w", dir, fs.ErrNotExist)
+		}
+	}
+	if b.URL != "" && !readOnly { // the threads' files are there
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make data folder: %w", err)
+		}
+	}
+	st, err := sqlstore.Open(ctx, sqlstore.Config{
+		Dir: dir, ReadOnly: readOnly, URL: b.URL.Reveal(), Schema: b.Schema, Pool: b.PoolSize,
+		Recycle: time.Duration(max(b.PoolRecycle, 0)) * time.Second, Timeout: b.CommandTimeout,
+	})
+	if readOnly && errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	if err != nil {
+		return nil, err // not the nil of another type
+	}
+	return st, nil
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPlan: a seed names its plan, and the kinds come in the shares that are promised.
+func TestPlan(t *testing.T) {
+	const draws = 10_000
+	draw := func(seed uint64) (ks []kill) {
+		p := newPlan(seed)
+		for range draws {
+			ks = append(ks, p.next())
+		}
+		return ks
+	}
+	first := draw(1)
+	if diff := cmp.Diff(first, draw(1), cmp.AllowUnexported(kill{})); diff != "" {
+		t.Error(diff)
+	}
+	if cmp.Equal(first, draw(2), cmp.AllowUnexported(kill{})) {
+		t.Error("two seeds draw the same")
+	}
+	counts := make(map[string]int)
+	for _, k := range first {
+		counts[k.mark]++
+	}
+	for what, least := range map[string]int{markBegin: draws / 3, markCommit: draws / 4, markAttempt: draws / 50, markOpen: draws / 50, "": draws / 20} {
+		if counts[what] < least {
+			t.Errorf("%d of %d kills wait for %q", counts[what], draws, what)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// watched is a worker's store. It prints a mark for every write of the run, and is where a worker kills itself.
+type watched struct {
+	*sqlstore.Store
+	die *death
+}
+
+var _ store.Store = (*watched)(nil)
+
+// Admit implements [store.Runs].
+func (w *watched) Admit(ctx context.Context, t store.Thread, r store.Run) error {
+	return w.write([]string{"admit"}, commitNote, func() error {
+		err := w.Store.Admit(ctx, t, r)
+		if err == nil {
+			w.die.claimed(1)
+			say(markAttempt, "1", "1")
+		}
+		return err
+	})
+}
+
+// ClaimRun implements [store.Runs].
+func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence, err error) {
+	err = w.write([]string{"claim"}, commitNote, func() error {
+		if f, err = w.Store.ClaimRun(ctx, id, owner, attempt, now); err != nil {
+			return err
+		}
+		run, err := w.Run(ctx, id)
+		w.die.claimed(run.Stalled)
+		say(markAttempt, strconv.Itoa(f.Attempt), strconv.Itoa(run.Stalled))
+		return err
+	})
+	return f, err
+}
+
+// CommitAll implements [store.Log].
+func (w *watched) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) (ids []string, err error) {
+	kind := commitNote
+	var items []string
+	for _, s := range steps {
+		in := itemsOf(s)
+		if len(s.Updates) > 0 || slices.ContainsFunc(in, func(i string) bool { return strings.HasPrefix(i, "end:") }) {
+			kind = commitStep
+		}
+		items = append(items, in...)
+	}
+	err = w.write(items, kind, func() error {
+		ids, err = w.Store.CommitAll(ctx, f, steps)
+		return err
+	})
+	return ids, err
+}
+
+// write does one write, whose contents are the items, and says when it is durable.
+func (w *watched) write(items []string, kind string, do func() error) error {
+	w.die.at("before", items)
+	if err := do(); err != nil {
+		say(markFailed, err.Error())
+		return err
+	}
+	if kind == commitStep {
+		w.die.claimed(0)
+	}
+	say(markCommit, append([]string{kind}, items...)...)
+	w.die.at("after", items)
+	return nil
+}
+
+// itemsOf names what a step writes, in a word for each thing that is the same in every run: its intents and results by call, its updates by node
+// and the number of turns before, the run's status.
+func itemsOf(s store.Step) []string {
+	turns := 0
+	for _, m := range agent.Messages.Get(s.State) {
+		if m.Role == message.AI {
+			turns++
+		}
+	}
+	var items []string
+	for _, u := range s.Updates {
+		items = append(items, fmt.Sprintf("update:%s:%d", u.Node, turns))
+	}
+	for _, ev := range s.Events {
+		switch d := ev.Data.(type) {
+		case event.ToolStart:
+			items = append(items, "start:"+d.CallID)
+		case event.ToolEnd:
+			items = append(items, "end:"+d.CallID)
+		case event.Run:
+			items = append(items, "run:"+d.Status)
+		}
+	}
+	return items
+}

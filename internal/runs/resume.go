@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -20,11 +21,14 @@ func (m *Manager) Resume(ctx context.Context, run store.Run, show func(event.Eve
 	if run.Stalled >= maxStalled {
 		return m.giveUp(ctx, run)
 	}
-	run, err := m.claim(ctx, run)
+	claimed, err := m.claim(ctx, run)
 	if err != nil {
+		if !errors.Is(err, store.ErrConflict) {
+			m.lose(run.ID, err)
+		}
 		return Outcome{Run: run}, err
 	}
-	return m.Execute(ctx, run, show)
+	return m.Execute(ctx, claimed, show)
 }
 
 func (m *Manager) giveUp(ctx context.Context, run store.Run) (Outcome, error) {
@@ -42,8 +46,10 @@ func (m *Manager) claim(ctx context.Context, run store.Run) (store.Run, error) {
 	if err != nil {
 		return run, fmt.Errorf("take over unfinished run: %w", err)
 	}
+	if run.Owner != m.cfg.Owner {
+		run.Stalled++
+	}
 	run.Owner, run.Status, run.Attempt = m.cfg.Owner, event.StatusRunning, fence.Attempt
-	run.Stalled++
 	return run, nil
 }
 

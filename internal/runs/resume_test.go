@@ -8,7 +8,9 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -371,4 +373,54 @@ func TestServeStops(t *testing.T) {
 	if err != nil || out.Run.Status != event.StatusSuccess {
 		t.Errorf("run %+v, error %v", out.Run, err)
 	}
+}
+
+// fullDisk is a store whose writes of steps fail for a while.
+type fullDisk struct {
+	store.Store
+	failures atomic.Int64
+}
+
+func (f *fullDisk) CommitAll(ctx context.Context, fence store.Fence, steps []store.Step) ([]string, error) {
+	if f.failures.Add(-1) >= 0 {
+		return nil, errors.New("disk full")
+	}
+	return f.Store.CommitAll(ctx, fence, steps)
+}
+
+// TestARunOutlivesAFullDisk: a write that fails neither ends the run nor counts as one of the attempts that get nowhere.
+func TestARunOutlivesAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, []string{"work"})
+		s.does("work", tool.SideEffects)
+		disk := &fullDisk{Store: s.store}
+		disk.failures.Store(6)
+		s.store = disk
+		p := s.process("server")
+		run, err := p.Admit(t.Context(), request("go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Execute(t.Context(), run, noShow); err == nil {
+			t.Fatal("the run ended on a full disk")
+		}
+		start := time.Now()
+		ctx, stop := context.WithCancel(t.Context())
+		var served sync.WaitGroup
+		served.Go(func() { p.Serve(ctx, func(store.Run) func(event.Event) { return noShow }) })
+		for run.Active() && time.Since(start) < time.Hour {
+			time.Sleep(time.Second)
+			if run, err = s.store.Run(t.Context(), run.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stop()
+		served.Wait()
+		if run.Status != event.StatusSuccess || s.calls["work"] != 1 {
+			t.Errorf("run %+v, calls %v", run, s.calls)
+		}
+		if took := time.Since(start); took < 31*time.Second || took > 2*time.Minute {
+			t.Errorf("the pauses do not grow: it took %s", took) // 1 + 2 + 4 + 8 + 16 seconds
+		}
+	})
 }

@@ -79,8 +79,8 @@ type Manager struct {
 	cfg Config
 
 	mu     sync.Mutex
-	active map[string]*live    // the runs that are executed here, by id
-	lost   map[string]struct{} // runs that were, and whose end could not be recorded, by id
+	active map[string]*live // the runs that are executed here, by id
+	lost   map[string]loss  // runs that were, and whose end could not be recorded, by id
 	// stopped: no run begins any more.
 	stopped bool
 }
@@ -94,7 +94,7 @@ func NewManager(cfg Config) *Manager {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Parallel = cmp.Or(cfg.Parallel, 64)
-	return &Manager{cfg: cfg, active: make(map[string]*live), lost: make(map[string]struct{})}
+	return &Manager{cfg: cfg, active: make(map[string]*live), lost: make(map[string]loss)}
 }
 
 // Outcome is how a run ended.

@@ -188,26 +188,60 @@ func (m *Manager) Serve(ctx context.Context, show func(store.Run) func(event.Eve
 // unfinished lists what Serve resumes: the runs that others have left, and those that this process has lost.
 func (m *Manager) unfinished(ctx context.Context) ([]store.Run, error) {
 	list, err := m.Unfinished(ctx)
-	m.mu.Lock()
-	lost := slices.Collect(maps.Keys(m.lost))
-	m.mu.Unlock()
-	for _, id := range lost {
+	for _, id := range m.due() {
 		run, errRun := m.cfg.Store.Run(ctx, id)
-		if errRun != nil && !errors.Is(errRun, store.ErrNotFound) {
-			return list, errors.Join(err, errRun)
-		}
-		m.forget(id)
-		if run.Active() && run.Owner == m.cfg.Owner {
+		switch {
+		case errRun == nil && run.Active() && run.Owner == m.cfg.Owner:
 			list = append(list, run)
+		case errRun == nil, errors.Is(errRun, store.ErrNotFound):
+			m.found(id)
+		default:
+			return list, errors.Join(err, errRun)
 		}
 	}
 	return list, err
 }
 
-func (m *Manager) forget(runID string) {
+// loss is a run that this process has lost: a write failed, as on a full disk. It is taken up again after a while that
+// doubles, since each time the model is asked anew.
+type loss struct {
+	next time.Time
+	wait time.Duration
+}
+
+const longestWait = time.Minute
+
+// lose remembers a run that is still this process's and no longer executed, for Serve to take up again.
+func (m *Manager) lose(runID string, why error) {
+	if errors.Is(why, ErrStopped) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.lost[runID]
+	l.wait = min(max(2*l.wait, store.Beat), longestWait)
+	l.next = time.Now().Add(l.wait)
+	m.lost[runID] = l
+}
+
+// found forgets a loss: the run is at its end, or another's.
+func (m *Manager) found(runID string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.lost, runID)
+}
+
+// due lists the lost runs whose time has come.
+func (m *Manager) due() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var ids []string
+	for id, l := range m.lost {
+		if m.active[id] == nil && !time.Now().Before(l.next) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (m *Manager) goOn(ctx context.Context, run store.Run, show func(event.Event)) {
@@ -220,16 +254,5 @@ func (m *Manager) goOn(ctx context.Context, run store.Run, show func(event.Event
 	case errors.Is(err, store.ErrConflict): // it is another's, or at its end
 	default:
 		log.Warn("run is left unfinished", "reason", err)
-		m.lose(run.ID, err)
 	}
-}
-
-// lose remembers a run that is still this process's and no longer executed, for Serve to take up again.
-func (m *Manager) lose(runID string, why error) {
-	if errors.Is(why, ErrStopped) {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lost[runID] = struct{}{}
 }

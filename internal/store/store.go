@@ -80,8 +80,8 @@ type Run struct {
 	// Attempt counts the owners; it is the fencing token. 0 before the first claim.
 	Attempt int
 	Owner   string
-	// Stalled counts the attempts since the last one that got a step further: that committed an update of the state or
-	// the result of a tool. The attempt under way is one of them until it does.
+	// Stalled counts the owners since the last step: since an update of the state or the result of a tool was committed.
+	// The present owner is one of them until it commits one.
 	Stalled int
 	// Request is the resolved request, input messages with their ids included, secrets excluded.
 	Request    json.RawMessage
@@ -117,7 +117,7 @@ type Runs interface {
 	Run(ctx context.Context, id string) (Run, error)
 	// ListRuns returns runs, the newest first.
 	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
-	// ClaimRun makes owner the run's owner, raises its attempt and its count of stalled attempts, and sets it running.
+	// ClaimRun makes owner the run's owner, raises its attempt, counts a new owner as stalled, and sets it running.
 	// [ErrConflict] if the run is at its end, its attempt is not the one expected, or another owner holds it by a lease.
 	ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (Fence, error)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// runStalled: an attempt counts as stalled until it commits an update of the state or the result of a tool.
+// runStalled: an owner counts as stalled until it commits an update of the state or the result of a tool.
 func runStalled(f *fixture) {
 	stalled := func(run string) int {
 		f.Helper()
@@ -23,7 +23,7 @@ func runStalled(f *fixture) {
 	f.run("run-x", "thread-x")
 	f.equal("pending", stalled("run-x"), 0)
 
-	o := &owner{f: f, thread: "t", fence: f.claim("r", 1)}
+	o := &owner{f: f, thread: "t", fence: f.claimAs("node-2", "r", 1)}
 	f.equal("claimed", stalled("r"), 2)
 	for name, data := range map[string]event.Data{
 		"custom": custom(1), "tool start": event.ToolStart{CallID: "c", Tool: "bash", Args: json.RawMessage(`{}`)},
@@ -37,9 +37,11 @@ func runStalled(f *fixture) {
 	o.commit(store.Step{Now: f.tick(), Events: []event.Event{o.event(custom(1)), o.event(event.ToolEnd{CallID: "c", Tool: "bash"})}})
 	f.equal("after a tool's result", stalled("r"), 0)
 
-	o.fence, o.n = f.claim("r", 2), 0
-	o.fence, o.n = f.claim("r", 3), 0
+	o.fence, o.n = f.claimAs("node-3", "r", 2), 0
+	o.fence, o.n = f.claimAs("node-4", "r", 3), 0
 	f.equal("claimed twice", stalled("r"), 2)
+	o.fence, o.n = f.claimAs("node-4", "r", 4), 0
+	f.equal("claimed by its owner", stalled("r"), 2)
 	step := o.step(count.Put(1))
 	step.Events = nil
 	o.commit(step)

@@ -161,7 +161,12 @@ func (f *fixture) run(id, thread string) store.Run {
 
 func (f *fixture) claim(run string, attempt int) store.Fence {
 	f.Helper()
-	fence, err := f.ClaimRun(f.Context(), run, "node-1", attempt, f.tick())
+	return f.claimAs("node-1", run, attempt)
+}
+
+func (f *fixture) claimAs(owner, run string, attempt int) store.Fence {
+	f.Helper()
+	fence, err := f.ClaimRun(f.Context(), run, owner, attempt, f.tick())
 	f.must(err)
 	return fence
 }

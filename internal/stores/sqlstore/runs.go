@@ -152,7 +152,7 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now
 		return store.Fence{}, fmt.Errorf("claim run %q: %w", id, err)
 	}
 	err := s.writeRun(ctx, id, 0, func(tx *tx) error {
-		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + 1, status = 'running', updated_at = $4 "+
+		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + CASE WHEN owner = $2 THEN 0 ELSE 1 END, status = 'running', updated_at = $4 "+
 			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running')"+s.dialect.unheld()+" RETURNING attempt",
 			[]any{id, owner, attempt, micros(now)}, &f.Attempt)
 		if !errors.Is(err, sql.ErrNoRows) {

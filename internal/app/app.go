@@ -13,14 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lead"
-	"github.com/pudu-ai/pudu/internal/local"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -62,58 +59,6 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	return s, nil
 }
 
-// Serve implements cli.App.
-func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) error {
-	cfg, dir, notes, err := settings(o)
-	if err != nil {
-		return err
-	}
-	h, err := assemble(ctx, cfg, dir, o)
-	if err != nil {
-		return err
-	}
-	s := h.session(append(notes, h.notes...))
-	return errors.Join(h.serve(ctx, s, func() { ready(s) }), s.Close())
-}
-
-// serve goes on with unfinished runs and opens the door for pudu run.
-func (h *house) serve(ctx context.Context, s *cli.Session, ready func()) error {
-	ctx, stop := context.WithCancel(ctx)
-	var recovery sync.WaitGroup
-	defer recovery.Wait()
-	defer stop()
-	recovery.Go(func() {
-		h.manager.Serve(ctx, func(store.Run) func(event.Event) { return func(event.Event) {} })
-	})
-	door := local.Server{
-		Info:    local.Info{PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes},
-		Manager: h.manager, Store: h.upload,
-	}
-	return door.Serve(ctx, h.dir, ready)
-}
-
-// throughServer is a session that works through the server which holds the data folder; locked is the error if there is
-// none that listens.
-func throughServer(ctx context.Context, cfg *config.Config, dir string, o cli.Options, locked error) (*cli.Session, error) {
-	s, err := openReadOnly(ctx, cfg, dir, o)
-	if err != nil {
-		return nil, errors.Join(locked, err)
-	}
-	c, err := local.Dial(ctx, dir, s.Store)
-	if err != nil {
-		return nil, errors.Join(locked, s.Close())
-	}
-	if o.Model != "" && o.Model != c.Info.Model || len(o.Mounts) > 0 {
-		err := fmt.Errorf("the server (process %d) that holds %s has its own model (%s) and mounts; leave --model and --mount away, "+
-			"or start it with them", c.Info.PID, dir, c.Info.Model)
-		return nil, errors.Join(err, s.Close())
-	}
-	s.Runner, s.Model, s.Sandbox = c, c.Info.Model, c.Info.Sandbox
-	s.Why = fmt.Sprintf("through the server, process %d", c.Info.PID)
-	s.Files = func(threadID string) (*sandbox.Files, error) { return (&house{dir: dir}).files(threadID) }
-	return s, nil
-}
-
 // settings loads the configuration and finds the data folder.
 func settings(o cli.Options) (*config.Config, string, []string, error) {
 	cfg, warnings, err := config.Load(config.LoadOptions{Path: o.Config})
@@ -143,7 +88,12 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		return nil, err
 	}
 	s := &cli.Session{Store: st, UserID: DefaultUser, Close: st.Close}
-	s.Owner = func(_ context.Context, run store.Run) (string, error) { return holderOf(dir, run), nil }
+	s.Owner = func(ctx context.Context, run store.Run) (string, error) {
+		if isShared(cfg, o) {
+			return leaseholder(ctx, st, run)
+		}
+		return holderOf(dir, run), nil
+	}
 	s.Files = func(threadID string) (*sandbox.Files, error) { return filesToRead(dir, threadID) }
 	return s, nil
 }
@@ -162,11 +112,13 @@ type house struct {
 	manager *runs.Manager
 	notes   []string
 	release func() // gives up the lease
+	// shared: other processes work on the store too.
+	shared bool
 }
 
 // assemble opens the store and puts the house together around it. The lease on its runs is taken.
 func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
-	h := &house{cfg: cfg, dir: dir, guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}
+	h := &house{cfg: cfg, dir: dir, shared: isShared(cfg, o), guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}
 	if h.store, err = openStore(ctx, cfg, o, dir, false); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pudu-ai/pudu/internal/app"
+	"github.com/pudu-ai/pudu/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
@@ -26,6 +27,12 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	models := httptest.NewServer(http.HandlerFunc(serveModel))
 	t.Cleanup(models.Close)
+	var pg pgtest.Lazy
+	t.Cleanup(func() {
+		if err := pg.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -37,6 +44,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			env.Setenv("PUDU_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("OLLAMA_HOST", "127.0.0.1:9") // nothing listens there
+			if strings.HasSuffix(env.WorkDir, "postgres") {
+				env.Setenv("POSTGRES", pg.Database(t))
+			}
 			for _, status := range []int{200, 401, 404, 429, 500} {
 				env.Setenv(fmt.Sprintf("URL_%d", status), fmt.Sprintf("%s/%d/v1", models.URL, status))
 			}

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -43,4 +45,22 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 		return nil, err // not the nil of another type
 	}
 	return st, nil
+}
+
+// isShared reports whether other processes can work on the store too: a PostgreSQL was named.
+func isShared(cfg *config.Config, o cli.Options) bool {
+	b, err := cfg.ChooseDatabase(o.Database)
+	return err == nil && b.URL != ""
+}
+
+// leaseholder returns the owner of a run in a shared database, if it is alive.
+func leaseholder(ctx context.Context, st store.Store, run store.Run) (string, error) {
+	if run.Status != event.StatusRunning {
+		return "", nil
+	}
+	left, err := st.Abandoned(ctx, "", 1000)
+	if err != nil || slices.ContainsFunc(left, func(r store.Run) bool { return r.ID == run.ID }) {
+		return "", err
+	}
+	return run.Owner, nil
 }

@@ -89,7 +89,7 @@ func (c *Client) Run(ctx context.Context, req runs.Request, uploads map[string][
 			return c.follow(context.WithoutCancel(ctx), f.run, f.last, show)
 		case l.Run != nil:
 			f.run = *l.Run
-			stop = context.AfterFunc(ctx, func() { c.cancel(f.run.ID) })
+			stop = c.cancelWith(ctx, f.run.ID)
 		case l.Event != nil:
 			show(*l.Event)
 			f.saw(*l.Event)
@@ -122,7 +122,7 @@ func (f *failure) err() error {
 
 // Resume follows an unfinished run: the server goes on with it by itself.
 func (c *Client) Resume(ctx context.Context, run store.Run, show func(event.Event)) (runs.Outcome, error) {
-	defer context.AfterFunc(ctx, func() { c.cancel(run.ID) })()
+	defer c.cancelWith(ctx, run.ID)()
 	return c.follow(context.WithoutCancel(ctx), run, event.ID{}, show)
 }
 
@@ -137,13 +137,16 @@ func (c *Client) follow(ctx context.Context, run store.Run, after event.ID, show
 	return runs.Follow(ctx, c.store, run.ID, after, alive, show)
 }
 
-// cancel asks for the end of a run. That it ended already is no error, and a server that is gone has nothing to cancel.
-func (c *Client) cancel(runID string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if res, err := c.send(ctx, http.MethodPost, "/runs/"+runID+"/cancel", "", nil); err == nil {
-		_ = res.Body.Close()
-	}
+// cancelWith asks for the end of the run when ctx ends, unless stop is called before. That the run ended already is no error,
+// and a server that is gone has nothing to cancel.
+func (c *Client) cancelWith(ctx context.Context, runID string) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if res, err := c.send(ctx, http.MethodPost, "/runs/"+runID+"/cancel", "", nil); err == nil {
+			_ = res.Body.Close()
+		}
+	})
 }
 
 // encode streams the request and the uploads as multipart.

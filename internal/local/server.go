@@ -43,7 +43,7 @@ type Server struct {
 // Serve listens in the data folder, which the caller has locked, until ctx ends. Runs that it has begun are waited for:
 // the caller stops the manager first or meanwhile. ready is called when clients can connect.
 func (s *Server) Serve(ctx context.Context, dir string, ready func()) error {
-	listener, err := listen(dir)
+	listener, err := listen(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("listen in the data folder: %w", err)
 	}
@@ -63,12 +63,13 @@ func (s *Server) Serve(ctx context.Context, dir string, ready func()) error {
 }
 
 // listen makes the socket. One that is there was left by a killed server: the folder's lock is ours.
-func listen(dir string) (l net.Listener, err error) {
+func listen(ctx context.Context, dir string) (l net.Listener, err error) {
 	if err := os.Remove(filepath.Join(dir, SocketName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	err = inFolder(dir, func(path string) error {
-		if l, err = net.Listen("unix", path); err != nil {
+		var c net.ListenConfig
+		if l, err = c.Listen(ctx, "unix", path); err != nil {
 			return err
 		}
 		return os.Chmod(path, 0o600) // the folder is its owner's alone, as a rule; this is for one that is not
@@ -202,7 +203,8 @@ func (s *stream) write() {
 			continue
 		}
 		_ = flush.SetWriteDeadline(time.Now().Add(30 * time.Second))
-		if broken = enc.Encode(l) != nil; broken || len(s.lines) > 0 {
+		err := enc.Encode(l)
+		if broken = err != nil; broken || len(s.lines) > 0 {
 			continue
 		}
 		broken = flush.Flush() != nil

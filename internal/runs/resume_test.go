@@ -85,9 +85,9 @@ func (s *site) tool(name string, effect tool.Effect, run func(ctx context.Contex
 	}))
 }
 
-// does adds a tool that says its name.
-func (s *site) does(name string, effect tool.Effect) {
-	s.tool(name, effect, func(context.Context, int, *tool.Call) (*tool.Result, error) { return tool.Text(name + " done"), nil })
+// does adds a tool with side effects that says its name.
+func (s *site) does(name string) {
+	s.tool(name, tool.SideEffects, func(context.Context, int, *tool.Call) (*tool.Result, error) { return tool.Text(name + " done"), nil })
 }
 
 // hangs adds a tool whose first call does not end before the process does.
@@ -121,7 +121,7 @@ func noShow(event.Event) {}
 func (s *site) dies(begun <-chan struct{}) store.Run {
 	s.t.Helper()
 	first := s.process("first")
-	run, err := first.Admit(s.t.Context(), request("go"))
+	run, err := first.Admit(s.t.Context(), request())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -144,8 +144,8 @@ func (s *site) unfinished(owner string) store.Run {
 	return left[0]
 }
 
-func request(text string) runs.Request {
-	return runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, text)}}
+func request() runs.Request {
+	return runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}}
 }
 
 // results are the texts of the thread's tool messages.
@@ -170,7 +170,7 @@ func (s *site) results() map[string]string {
 
 func TestResumeUsesWhatIsKnown(t *testing.T) {
 	s := newSite(t, []string{"earlier"}, []string{"quick", "slow", "look", "again"})
-	s.does("earlier", tool.SideEffects)
+	s.does("earlier")
 	quick := make(chan struct{})
 	s.tool("quick", tool.SideEffects, func(context.Context, int, *tool.Call) (*tool.Result, error) {
 		close(quick)
@@ -227,8 +227,8 @@ func (s *site) waitForEnd(call string) {
 
 func TestResumeOfARunThatHasNoCheckpoint(t *testing.T) {
 	s := newSite(t, []string{"work"})
-	s.does("work", tool.SideEffects)
-	if _, err := s.process("first").Admit(t.Context(), request("go")); err != nil {
+	s.does("work")
+	if _, err := s.process("first").Admit(t.Context(), request()); err != nil {
 		t.Fatal(err)
 	}
 	out, err := s.process("second").Resume(t.Context(), s.unfinished("second"), noShow)
@@ -297,9 +297,9 @@ func TestAnInterruptWaits(t *testing.T) {
 		}
 		return tool.Text("deployed: " + string(answer)), nil
 	})
-	s.does("build", tool.SideEffects)
+	s.does("build")
 	first := s.process("first")
-	run, err := first.Admit(t.Context(), request("go"))
+	run, err := first.Admit(t.Context(), request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,12 +392,12 @@ func (f *fullDisk) CommitAll(ctx context.Context, fence store.Fence, steps []sto
 func TestARunOutlivesAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, []string{"work"})
-		s.does("work", tool.SideEffects)
+		s.does("work")
 		disk := &fullDisk{Store: s.store}
 		disk.failures.Store(6)
 		s.store = disk
 		p := s.process("server")
-		run, err := p.Admit(t.Context(), request("go"))
+		run, err := p.Admit(t.Context(), request())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ TASK := Find the three best months in sales.csv. Write report.md with a table of
 FILE ?= examples/sales.csv
 endif
 
-.PHONY: help run build test lint fmt bench crash setup need-go
+.PHONY: help run build test lint fmt bench crash setup setup-tests need-go
 
 help: ## show this list
 	@echo "make TARGET, one of:"
@@ -29,7 +29,7 @@ run: setup build ## build, then do TASK="..." with FILE=...; without TASK the de
 build: need-go ## build bin/pudu, one static file
 	@CGO_ENABLED=0 $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/pudu ./cmd/pudu
 
-test: need-go setup lint ## everything that must hold before a commit
+test: need-go setup-tests lint ## everything that must hold before a commit
 	$(GO) vet ./...
 	$(GO) test -race ./...
 	$(BUILD) ./...
@@ -43,12 +43,15 @@ fmt: need-go ## format all Go files
 bench: build ## measure the goals of docs/performance.md
 	@$(GO) run ./internal/bench
 
-crash: need-go setup ## kill a worker 1,300 times and look for what was lost; takes some minutes
+crash: need-go setup-tests ## kill a worker 1,300 times and look for what was lost; takes some minutes
 	@$(GO) run ./internal/crash -kills 1000 -store sqlite
 	@$(GO) run ./internal/crash -kills 300 -store postgres
 
 setup: ## install bubblewrap and python3 where they are missing
 	@scripts/setup
+
+setup-tests:
+	@scripts/setup tests
 
 need-go:
 	@test -n "$(GO)" || { scripts/find-go --explain; exit 1; }

@@ -199,6 +199,12 @@ func command(app App, version string, stdio IO) *cobra.Command {
 	root.PersistentFlags().StringVar(&o.Config, "config", "", "configuration `FILE` (default: $PUDU_CONFIG, then ./config.yaml, then none)")
 	root.PersistentFlags().StringVar(&o.Data, "data", "", "data `DIR` (default: $PUDU_DATA, then /var/lib/pudu for root, then ~/.local/share/pudu)")
 	root.PersistentFlags().StringVar(&o.Database, "database", "", "PostgreSQL `URL` that keeps the state, instead of SQLite in the data folder (default: $PUDU_DATABASE)")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("database") && strings.TrimSpace(o.Database) == "" { // such as "$NAME" without a value
+			return usageError("--database is empty: write postgres://USER:PASSWORD@HOST:5432/DATABASE, or leave it away")
+		}
+		return nil
+	}
 	root.AddCommand(
 		runCommand(app, &o, stdio),
 		serveCommand(app, &o, stdio),

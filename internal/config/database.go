@@ -120,7 +120,7 @@ func postgresURL(s string) (string, error) {
 	if ok && (dialect == "postgres" || dialect == "postgresql") {
 		return "postgres://" + rest, nil
 	}
-	const want = "write postgres://USER:PASSWORD@HOST:5432/DATABASE, or sqlite for the database in the data folder"
+	const want = "write postgres://USER:PASSWORD@HOST:5432/DATABASE, or sqlite for the database in the data folder" //nolint:gosec // stands for one
 	if ok && safeID.MatchString(dialect) && len(dialect) <= 20 {
 		return "", fmt.Errorf("databases of kind %q are not supported: %s", dialect, want)
 	}

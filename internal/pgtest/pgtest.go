@@ -28,7 +28,7 @@ import (
 // User is the server's superuser, and Password what it needs over TCP; the socket asks for none.
 const (
 	User     = "pudu"
-	Password = "pudu test pass/word"
+	Password = "pudu test pass/word" //nolint:gosec // of a server that lives as long as a test
 )
 
 // startTimeout bounds how long a server may take until it answers, recovery after a crash included.
@@ -50,7 +50,7 @@ type Server struct {
 	user    *account
 	process *exec.Cmd // nil when the server does not run
 	watcher *exec.Cmd
-	watched io.Closer // the watcher cleans up when this is closed, by us or by our death
+	watched io.WriteCloser // the watcher cleans up when this is closed, by us or by our death
 }
 
 // account is whom the server runs as: PostgreSQL refuses root.
@@ -86,7 +86,7 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 			return s, err
 		}
 	}
-	if err := s.watch(); err != nil {
+	if err := s.watch(); err != nil { //nolint:contextcheck // it outlives the start
 		return s, err
 	}
 	if err := s.initialize(ctx); err != nil {
@@ -129,8 +129,8 @@ func find() string {
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.SortFunc(dirs, func(a, b string) int { return version(b) - version(a) })
 	if initdb, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(initdb); err == nil {
-			dirs = append(dirs, filepath.Dir(real))
+		if target, err := filepath.EvalSymlinks(initdb); err == nil {
+			dirs = append(dirs, filepath.Dir(target))
 		}
 	}
 	for _, dir := range dirs {
@@ -219,7 +219,11 @@ func freePort() (int, error) {
 		return 0, err
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(port)
 }
 
 // socketPort is the number in the name of the socket.
@@ -268,7 +272,7 @@ func (s *Server) exec(ctx context.Context, statement string) error {
 
 // launch starts the server and waits until it answers.
 func (s *Server) launch(ctx context.Context) error {
-	if err := s.spawn(); err != nil {
+	if err := s.spawn(); err != nil { //nolint:contextcheck // it outlives the start
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,13 +79,13 @@ func (s *Server) dismiss() error {
 	if s.watcher == nil || s.watcher.Process == nil {
 		return nil
 	}
-	_, err := fmt.Fprintln(s.watched.(interface{ Write([]byte) (int, error) }), "bye")
+	_, err := fmt.Fprintln(s.watched, "bye")
 	return errors.Join(err, s.watched.Close(), s.watcher.Wait())
 }
 
 // spawn starts the server's process.
 func (s *Server) spawn() error {
-	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func stat(pid int) (parent int, state string, ok bool) {
 	if err != nil {
 		return 0, "", false
 	}
-	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:])) // the name before it may hold anything
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // the name before it may hold anything
 	if len(fields) < 2 {
 		return 0, "", false
 	}

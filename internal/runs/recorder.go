@@ -28,8 +28,8 @@ const (
 //
 //	emit, commit -> queue -> committer: one store.Commit for all that can go together -> shown, in order
 //
-// The committer is a goroutine that lives while there is something to commit. emit waits for nobody, and its events wait
-// a moment for company; commit waits for the committer.
+// The committer is who waits for a commit, or a goroutine that lives while there is something to commit. emit waits for
+// nobody, and its events wait a moment for company; commit waits until its write is durable.
 type recorder struct {
 	store store.Store
 	fence store.Fence
@@ -134,13 +134,23 @@ func (r *recorder) usage() message.Usage {
 	return r.before.Add(r.spent)
 }
 
+// wait returns when the write is committed. Who finds no committer at work is it for as long as his own write takes: to
+// wake another goroutine, and to be woken by it, would cost as much time as half a commit.
 func (r *recorder) wait(ctx context.Context, w *write, events []agent.Emitted) error {
 	w.done = make(chan struct{})
 	r.mu.Lock()
-	if r.lost == nil {
-		r.enqueue(w, events)
-	} else {
-		close(w.done)
+	if r.lost != nil {
+		defer r.mu.Unlock()
+		return r.lost
+	}
+	r.enqueue(w, events)
+	if !r.committing {
+		r.committing = true
+		r.commitUntil(w.done)
+		r.committing = false
+		if len(r.queue) > 0 {
+			r.startCommitter()
+		}
 	}
 	r.mu.Unlock()
 	select {
@@ -166,7 +176,7 @@ func (r *recorder) number(node string, data event.Data) *event.Event {
 	return ev
 }
 
-// enqueue numbers the write's events and sees to it that the committer lives. r.mu is held.
+// enqueue numbers the write's events and sees to it that a write nobody waits for is committed soon. r.mu is held.
 func (r *recorder) enqueue(w *write, events []agent.Emitted) {
 	for _, u := range w.step.Updates {
 		w.events = append(w.events, r.number(u.Node, event.State{}))
@@ -178,9 +188,7 @@ func (r *recorder) enqueue(w *write, events []agent.Emitted) {
 		r.spent = w.step.Usage
 	}
 	r.queue = append(r.queue, w)
-	if w.done != nil {
-		r.startCommitter()
-	} else if r.delayed == nil {
+	if w.done == nil && r.delayed == nil {
 		r.delayed = time.AfterFunc(linger, r.commitDelayed)
 	}
 }
@@ -207,32 +215,45 @@ func (r *recorder) commitDelayed() {
 func (r *recorder) committer() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.commitUntil(nil)
+	r.committing = false
+}
+
+// commitUntil commits batch after batch until done is closed or nothing waits. r.mu is held, and released meanwhile.
+func (r *recorder) commitUntil(done <-chan struct{}) {
 	for len(r.queue) > 0 {
-		batch := r.take()
-		if r.lost == nil {
-			r.mu.Unlock()
-			states, err := r.write(batch)
-			r.mu.Lock()
-			if err != nil {
-				r.lost = err
-			}
-			for i, w := range batch[:len(states)] {
-				for j, st := range states[i] {
-					w.events[j].Data = st
-				}
-			}
+		select {
+		case <-done:
+			return
+		default:
+			r.commitBatch(r.take())
 		}
-		if r.lost == nil {
-			r.safe = max(r.safe, lastNumber(batch))
-			r.showReady()
+	}
+}
+
+func (r *recorder) commitBatch(batch []*write) {
+	if r.lost == nil {
+		r.mu.Unlock()
+		states, err := r.write(batch)
+		r.mu.Lock()
+		if err != nil {
+			r.lost = err
 		}
-		for _, w := range batch {
-			if w.done != nil {
-				close(w.done)
+		for i, w := range batch[:len(states)] {
+			for j, st := range states[i] {
+				w.events[j].Data = st
 			}
 		}
 	}
-	r.committing = false
+	if r.lost == nil {
+		r.safe = max(r.safe, lastNumber(batch))
+		r.showReady()
+	}
+	for _, w := range batch {
+		if w.done != nil {
+			close(w.done)
+		}
+	}
 }
 
 // take removes the writes that go into the next commit. r.mu is held.

@@ -1,9 +1,11 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -100,14 +102,9 @@ func (s *Store) commit(ctx context.Context, all ...*commit) error {
 			size += c.size()
 		}
 		var due *commit
-		err := s.writeRun(ctx, all[0].fence.RunID, size, func(t *tx) error {
-			for _, c := range all {
-				if err := c.run(t); err != nil {
-					due = c
-					return err
-				}
-			}
-			return nil
+		err := s.writeRun(ctx, all[0].fence.RunID, size, func(t *tx) (err error) {
+			due, err = writeSteps(t, all)
+			return err
 		})
 		if errors.Is(err, errHeadMoved) && moved < attempts {
 			moved++
@@ -124,14 +121,35 @@ func (s *Store) commit(ctx context.Context, all ...*commit) error {
 
 func (c *commit) size() int { return len(c.body.updates) + len(c.body.events) + len(c.snapshot) }
 
-// run writes the step. It can be called again after a rollback.
-func (c *commit) run(t *tx) error {
-	if err := c.checkFence(t); err != nil {
-		return err
+// writeSteps writes steps of one run, each on the one before, behind one check of the fence and with one move of the
+// head. It can be called again after a rollback. With an error comes the step that it is about.
+func writeSteps(t *tx, all []*commit) (*commit, error) {
+	first := all[0]
+	if err := checkFence(t, all); err != nil {
+		return first, err
 	}
-	if err := c.findParent(t); err != nil {
-		return err
+	if err := first.findParent(t); err != nil {
+		return first, err
 	}
+	for i, c := range all {
+		if i > 0 {
+			c.follow(all[i-1]) //nolint:gosec // i is above 0
+		}
+		if err := c.insert(t); err != nil {
+			return c, err
+		}
+	}
+	return first, moveHead(t, all)
+}
+
+// follow takes over what the step before knows of the thread.
+func (c *commit) follow(before *commit) {
+	c.thread, c.touched, c.base = before.thread, before.touched, before.base
+	c.head = cmp.Or(before.id, before.head)
+}
+
+// insert adds the step's rows.
+func (c *commit) insert(t *tx) error {
 	if len(c.body.updates) > 0 {
 		if err := c.newCheckpoint(); err != nil {
 			return err
@@ -143,32 +161,35 @@ func (c *commit) run(t *tx) error {
 		}
 	}
 	if c.snapshot != nil {
-		if err := c.insertSnapshot(t); err != nil {
-			return err
-		}
+		return c.insertSnapshot(t)
 	}
-	return c.moveHead(t)
+	return nil
 }
 
 // touchEvery is how exact the time is at which a thread was last used. Each change of it costs a page of an index.
 const touchEvery = time.Second
 
-// moveHead is the last statement of a step that changes its thread. It finds no row if another transaction has moved the
-// head since findParent, or removed the thread.
-func (c *commit) moveHead(t *tx) error {
+// moveHead is the last statement of steps that change their thread. It finds no row if another transaction has moved
+// the head since findParent, or removed the thread.
+func moveHead(t *tx, all []*commit) error {
+	first, last := all[0], all[len(all)-1]
+	head := cmp.Or(last.id, last.head)
 	var title any
-	if c.step.Title != nil {
-		title = plain(*c.step.Title)
+	ended := false
+	for _, c := range all {
+		if c.step.Title != nil {
+			title = plain(*c.step.Title)
+		}
+		ended = ended || c.ends()
 	}
-	ended := c.step.Run != nil && c.step.Run.Status != event.StatusRunning
-	touch := title != nil || ended || c.step.Now.Sub(timeOf(c.touched)).Abs() >= touchEvery
-	if c.id == "" && !touch {
+	touch := title != nil || ended || last.step.Now.Sub(timeOf(first.touched)).Abs() >= touchEvery
+	if head == first.head && !touch {
 		return nil
 	}
-	text, args := "UPDATE threads SET head = COALESCE($2, head)", []any{c.thread, nullIfEmpty(c.id), c.head}
+	text, args := "UPDATE threads SET head = $2", []any{first.thread, head, first.head}
 	if touch {
 		text += ", title = COALESCE($4, title), updated_at = $5"
-		args = append(args, title, micros(c.step.Now))
+		args = append(args, title, micros(last.step.Now))
 	}
 	n, err := t.change(text+" WHERE id = $1 AND head = $3", args...)
 	if err == nil && n == 0 {
@@ -177,23 +198,37 @@ func (c *commit) moveHead(t *tx) error {
 	return err
 }
 
-// checkFence is the first statement of every step. It finds no row if the run is gone, at its end or another's; else it
-// makes the run's change and locks the row until the step is committed. The status, which indexes hold, is named only
-// when it changes.
-func (c *commit) checkFence(t *tx) error {
-	text := "UPDATE runs SET updated_at = $3, stalled = stalled * $4"
-	args := []any{c.fence.RunID, c.fence.Attempt, micros(c.step.Now), c.stalls()}
-	if r := c.step.Run; r != nil {
-		text += ", usage = COALESCE($5, usage)"
-		args = append(args, jsonText(r.Usage))
-		if r.Status != event.StatusRunning {
-			text += ", status = $6, error = $7, stop_reason = $8"
-			args = append(args, r.Status, plain(r.Error), plain(r.StopReason))
+// ends reports whether the run does not go on after the step.
+func (c *commit) ends() bool { return c.step.Run != nil && c.step.Run.Status != event.StatusRunning }
+
+// checkFence is the first statement of steps. It finds no row if the run is gone, at its end or another's; else it makes
+// the run's changes and locks the row until the steps are committed. The status, which indexes hold, is named only when it
+// changes.
+func checkFence(t *tx, all []*commit) error {
+	fence, last, stalls := all[0].fence, all[len(all)-1], 1
+	var usage json.RawMessage
+	for _, c := range all {
+		stalls *= c.stalls()
+		if r := c.step.Run; r != nil && r.Usage != nil {
+			usage = r.Usage
+		}
+		if c.ends() && c != last {
+			return fmt.Errorf("a step after the run's end: %w", store.ErrFenced)
 		}
 	}
-	err := t.scan(text+" WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id", args, &c.thread)
+	text := "UPDATE runs SET updated_at = $3, stalled = stalled * $4"
+	args := []any{fence.RunID, fence.Attempt, micros(last.step.Now), stalls}
+	if usage != nil || last.ends() {
+		text += ", usage = COALESCE($5, usage)"
+		args = append(args, jsonText(usage))
+	}
+	if last.ends() {
+		text += ", status = $6, error = $7, stop_reason = $8"
+		args = append(args, last.step.Run.Status, plain(last.step.Run.Error), plain(last.step.Run.StopReason))
+	}
+	err := t.scan(text+" WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id", args, &all[0].thread)
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("attempt %d: %w", c.fence.Attempt, store.ErrFenced)
+		return fmt.Errorf("attempt %d: %w", fence.Attempt, store.ErrFenced)
 	}
 	return err
 }
@@ -257,19 +292,17 @@ func (c *commit) newCheckpoint() (err error) {
 }
 
 func (c *commit) insertLog(t *tx) error {
-	from := ""
+	from, base := "", parent{}
 	if c.id != "" {
-		from = c.from()
-	} else {
-		c.base = parent{}
+		from, base = c.from(), c.base
 	}
 	query := "INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, " +
 		"created_at, next, updates, events) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
 	if c.body.first > 0 { // asked behind the fence, where no other step of the run can come between
 		query += " WHERE NOT EXISTS (SELECT 1 FROM log WHERE run_id = $4 AND attempt = $5 AND last_n > 0 AND last_n >= $6)"
 	}
-	n, err := t.change(query, c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, c.base.step,
-		c.base.since, c.base.snap, micros(c.step.Now), plain(c.step.Next), c.body.updates, c.body.events)
+	n, err := t.change(query, c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, base.step,
+		base.since, base.snap, micros(c.step.Now), plain(c.step.Next), c.body.updates, c.body.events)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict, c.fence.Attempt, c.body.first)
 	}

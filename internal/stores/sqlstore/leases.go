@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// forgetAfter is how long a row of a process that is gone stays among the leases.
-const forgetAfter = 24 * time.Hour
+// forget removes the rows of processes that are long gone.
+const forget = "DELETE FROM nodes WHERE renewed_at < clock_timestamp() - interval '1 day'"
 
 // Renew implements [store.Leases]. With SQLite the lock on the data folder is the lease. It does not wait behind what
 // is being written.
@@ -32,8 +31,7 @@ func (s *Store) Renew(ctx context.Context, owner string) (lapsed bool, err error
 	})
 	if err == nil && first {
 		err = s.lease(ctx, d, func(ctx context.Context) error {
-			_, err := s.leases.ExecContext(ctx, "DELETE FROM nodes WHERE renewed_at < clock_timestamp() - "+
-				fmt.Sprintf("interval '%d seconds'", int(forgetAfter.Seconds())))
+			_, err := s.leases.ExecContext(ctx, forget)
 			return err
 		})
 	}

@@ -342,8 +342,9 @@ func TestDatabaseFullHarmsNoOther(t *testing.T) {
 	tooBig := &commit{fence: big.fence, step: big.step("model", "tools", chats.Append(chat{ID: "big", Content: big.text(1 << 20)}))}
 	errs := []error{errors.New("not run"), errors.New("not run")}
 	var wg sync.WaitGroup
-	gate := make(chan struct{})
-	wg.Go(func() { s.write(t.Context(), 0, func(*tx) error { <-gate; return nil }) })
+	gate, busy := make(chan struct{}), make(chan struct{})
+	wg.Go(func() { s.write(t.Context(), 0, func(*tx) error { close(busy); <-gate; return nil }) })
+	<-busy
 	for i, c := range []*commit{fits, tooBig} {
 		var err error
 		if c.body, err = encodeStep(c.fence, c.step); err != nil {
@@ -352,7 +353,7 @@ func TestDatabaseFullHarmsNoOther(t *testing.T) {
 		if c.snapshot, err = c.step.State.AppendSnapshot(nil); err != nil {
 			t.Fatal(err)
 		}
-		wg.Go(func() { errs[i] = s.write(t.Context(), c.size(), c.run) })
+		wg.Go(func() { errs[i] = s.write(t.Context(), c.size(), func(x *tx) error { return writeStep(x, c) }) })
 	}
 	for len(s.writer.jobs) < 2 { // both wait for the writer
 		runtime.Gosched()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,8 +54,7 @@ func newServer(cfg Config) (*server, error) {
 	}
 	c, err := pgx.ParseConfig(cfg.URL)
 	if err != nil {
-		var parse *pgconn.ParseConfigError
-		if errors.As(err, &parse) {
+		if parse, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 			err = cmp.Or(parse.Unwrap(), errors.New("it is malformed"))
 		}
 		return nil, fmt.Errorf("the address of the database cannot be read: %w", d.hide(err))
@@ -117,7 +117,7 @@ func (d *server) open(conns int, readOnly bool) *sql.DB {
 		ro = "on"
 	}
 	db := stdlib.OpenDB(d.config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, sessionSetup, fmt.Sprint(d.lease.Milliseconds()), ro, path)
+		_, err := c.Exec(ctx, sessionSetup, strconv.FormatInt(d.lease.Milliseconds(), 10), ro, path)
 		return err
 	}))
 	db.SetMaxOpenConns(conns)

@@ -63,8 +63,7 @@ func (*postgres) transient(err error) bool {
 
 // unreachable implements dialect. A server that starts, stops or has no connection left may have one soon.
 func (d *postgres) unreachable(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pg.Code {
 		case "57P01", "57P02", "57P03", "57P05", "25P03", "53300":
 			return true
@@ -113,8 +112,7 @@ func (d *postgres) explain(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return d.explainServer(d.hide(err), pg)
 	}
 	switch {

@@ -317,7 +317,7 @@ func TestStoppedInTransaction(t *testing.T) {
 	}
 	claimed := make(chan error)
 	err = a.write(t.Context(), 0, func(x *tx) error {
-		if err := c.run(x); err != nil {
+		if err := writeStep(x, c); err != nil {
 			return err
 		}
 		go func() {

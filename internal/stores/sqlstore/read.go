@@ -15,15 +15,15 @@ var errSlow = errors.New("the database does not answer")
 // stmt prepares a text once; database/sql repeats that for each connection that it meets.
 func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	if st, ok := s.stmts.Load(query); ok {
-		return st.(*sql.Stmt), nil
+		return st.(*sql.Stmt), nil //nolint:forcetypeassert // nothing else is in it
 	}
 	st, err := s.readers.PrepareContext(ctx, s.dialect.rewrite(query))
 	if err != nil {
 		return nil, err
 	}
 	if first, raced := s.stmts.LoadOrStore(query, st); raced {
-		st.Close() //nolint:sqlclosecheck // st may be kept
-		return first.(*sql.Stmt), nil
+		st.Close()                    //nolint:sqlclosecheck // st may be kept
+		return first.(*sql.Stmt), nil //nolint:forcetypeassert // nothing else is in it
 	}
 	return st, nil
 }

@@ -77,8 +77,15 @@ func TestSnapshotsOfRewrittenState(t *testing.T) {
 
 // A fork stands on an older checkpoint; both branches load as they were written, from wherever one looks.
 func TestForks(t *testing.T) {
-	s := open(t, t.TempDir())
-	defer s.Close()
+	for name, s := range map[string]*Store{"sqlite": open(t, t.TempDir()), "postgres": dial(t)} {
+		t.Run(name, func(t *testing.T) {
+			defer s.Close()
+			testForks(t, s)
+		})
+	}
+}
+
+func testForks(t *testing.T, s *Store) {
 	tk := newTalk(t, s, 1)
 	tk.begin("hello")
 	type point struct {

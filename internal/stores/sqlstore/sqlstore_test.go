@@ -56,3 +56,8 @@ func TestConformance(t *testing.T) {
 		storetest.RunShared(t, onPostgres, testLease)
 	})
 }
+
+func writeStep(t *tx, c *commit) error {
+	_, err := writeSteps(t, []*commit{c})
+	return err
+}

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -77,7 +78,7 @@ func (k *worker) write(t *tx, batch []*job) {
 func (k *worker) alone(j *job) {
 	for n := range attempts {
 		if n > 0 {
-			time.Sleep(rand.N(5 * time.Millisecond << n))
+			time.Sleep(rand.N(5 * time.Millisecond << n)) //nolint:gosec // keeps two that met from meeting again
 		}
 		j.err = nil
 		t, err := k.begin()
@@ -151,11 +152,9 @@ func (k *worker) tryBegin() (*tx, error) {
 	if k.tuning.recycle > 0 && time.Since(k.since) > k.tuning.recycle {
 		k.disconnect()
 	}
-	t := &tx{k: k}
+	t := &tx{ctx: context.Background(), k: k}
 	if k.conn == nil {
-		ctx, cancel := t.deadline()
-		defer cancel()
-		if err := k.connect(ctx); err != nil {
+		if err := t.bounded(t.ctx, k.connect); err != nil {
 			return nil, err
 		}
 	}
@@ -164,7 +163,9 @@ func (k *worker) tryBegin() (*tx, error) {
 
 // tx is the open transaction, as a job sees it.
 type tx struct {
-	k *worker
+	// ctx is nobody's: what has begun is brought to an end, whether its caller still waits or not.
+	ctx context.Context
+	k   *worker
 	// failed is the first error of a statement since the last savepoint. A server then has to undo what came before it,
 	// and would answer a COMMIT with silence and a rollback.
 	failed error
@@ -227,12 +228,14 @@ func (t *tx) savepoint(j *job) error {
 // rollback ends a failed transaction. The database may have ended it already; then there is nothing to do.
 func (t *tx) rollback() { _ = t.exec("ROLLBACK") }
 
-// deadline bounds one statement. The caller's context is not asked: what has begun is brought to an end.
-func (t *tx) deadline() (context.Context, context.CancelFunc) {
+// bounded runs one statement with its deadline.
+func (t *tx) bounded(ctx context.Context, run func(context.Context) error) error {
 	if limit := t.k.tuning.timeout; limit > 0 {
-		return context.WithTimeout(context.Background(), limit)
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return run(limited)
 	}
-	return context.Background(), func() {}
+	return run(ctx)
 }
 
 // stmt prepares a text once for the life of the connection.
@@ -256,28 +259,31 @@ func (t *tx) exec(query string, args ...any) error {
 // change runs a statement and returns how many rows it changed.
 func (t *tx) change(query string, args ...any) (n int64, err error) {
 	defer func() { t.note(err) }()
-	ctx, cancel := t.deadline()
-	defer cancel()
-	st, err := t.stmt(ctx, query) //nolint:sqlclosecheck // the worker keeps it
-	if err != nil {
-		return 0, err
-	}
-	res, err := st.ExecContext(ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+	err = t.bounded(t.ctx, func(ctx context.Context) error {
+		st, err := t.stmt(ctx, query) //nolint:sqlclosecheck // the worker keeps it
+		if err != nil {
+			return err
+		}
+		res, err := st.ExecContext(ctx, args...)
+		if err != nil {
+			return err
+		}
+		n, err = res.RowsAffected()
+		return err
+	})
+	return n, err
 }
 
 // scan reads the one row of a query; sql.ErrNoRows if there is none.
 func (t *tx) scan(query string, args []any, dest ...any) error {
-	ctx, cancel := t.deadline()
-	defer cancel()
-	st, err := t.stmt(ctx, query) //nolint:sqlclosecheck // the worker keeps it
-	if err == nil {
-		err = st.QueryRowContext(ctx, args...).Scan(dest...)
-	}
-	if err != sql.ErrNoRows { //nolint:errorlint // database/sql returns it bare
+	err := t.bounded(t.ctx, func(ctx context.Context) error {
+		st, err := t.stmt(ctx, query) //nolint:sqlclosecheck // the worker keeps it
+		if err != nil {
+			return err
+		}
+		return st.QueryRowContext(ctx, args...).Scan(dest...)
+	})
+	if !errors.Is(err, sql.ErrNoRows) {
 		t.note(err)
 	}
 	return err

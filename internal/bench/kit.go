@@ -105,18 +105,18 @@ type lookArgs struct {
 	Limit int    `default:"100"          json:"limit" max:"1000" min:"1"`
 }
 
-// look is a read-only tool that always finds n bytes of the same text.
-func look(p prose, n int) tool.Tool {
+// look is a tool that always finds n bytes of the same text.
+func look(p prose, n int, effect tool.Effect) tool.Tool {
 	found := p.text(n)
-	spec := tool.Spec{Name: toolName, Description: "Looks at a file and returns its text.", Effect: tool.ReadOnly}
+	spec := tool.Spec{Name: toolName, Description: "Looks at a file and returns its text.", Effect: effect}
 	return tool.MustNew(spec, func(context.Context, *tool.Call, lookArgs) (*tool.Result, error) {
 		return tool.Text(found), nil
 	})
 }
 
 // newAgent makes an agent with the tool, a usual system prompt and n middlewares.
-func newAgent(m model.ChatModel, p prose, middlewares int) (*agent.Agent, error) {
-	cfg := agent.Config{Model: m, System: strings.Repeat("You work with care. ", 100), Tools: []tool.Tool{look(p, 700)}}
+func newAgent(m model.ChatModel, p prose, middlewares int, effect tool.Effect) (*agent.Agent, error) {
+	cfg := agent.Config{Model: m, System: strings.Repeat("You work with care. ", 100), Tools: []tool.Tool{look(p, 700, effect)}}
 	return agent.New(cfg, watchers(middlewares)...)
 }
 

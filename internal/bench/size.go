@@ -7,6 +7,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // measureSize measures what usual runs take on disk.
@@ -35,7 +36,7 @@ func measureSize(ctx context.Context, e env, r *report) error {
 // writeRuns carries out runs of so many steps with answers and tool results of 700 bytes.
 func writeRuns(ctx context.Context, st *sqlstore.Store, n, steps int, thread func() string) error {
 	p := newProse(7)
-	a, err := newAgent(newRobot(steps, p, 700), p, 0)
+	a, err := newAgent(newRobot(steps, p, 700), p, 0, tool.ReadOnly)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 const (
@@ -48,7 +49,7 @@ func measureTask(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	a, err := newAgent(client, p, loopMiddlewares)
+	a, err := newAgent(client, p, loopMiddlewares, tool.ReadOnly)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func measureTask(ctx context.Context, e env, r *report) (err error) {
 // taskRequests are the requests of one run of the task.
 func taskRequests(ctx context.Context, st *sqlstore.Store, client model.ChatModel, p prose) ([]*model.Request, error) {
 	taker := &taking{ChatModel: client}
-	a, err := newAgent(taker, p, 0)
+	a, err := newAgent(taker, p, 0, tool.ReadOnly)
 	if err != nil {
 		return nil, err
 	}

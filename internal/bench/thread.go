@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 const (
@@ -44,7 +45,7 @@ func measureThread(ctx context.Context, e env, r *report) (err error) {
 }
 
 func writeThreads(ctx context.Context, st *sqlstore.Store, p prose) error {
-	a, err := newAgent(newRobot(0, p, turnBytes/2), p, 0)
+	a, err := newAgent(newRobot(0, p, turnBytes/2), p, 0, tool.ReadOnly)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func writeThreads(ctx context.Context, st *sqlstore.Store, p prose) error {
 // measureLoad loads the newest state with all its messages, as each run does before its first step: in a process that
 // has used the thread before, and in one that sees it for the first time. The floor is reading a file of that size.
 func measureLoad(ctx context.Context, st *sqlstore.Store, dir string, r *report) error {
-	a, err := newAgent(&robot{}, newProse(0), 0)
+	a, err := newAgent(&robot{}, newProse(0), 0, tool.ReadOnly)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func measureMore(ctx context.Context, st *sqlstore.Store, r *report) error {
 	const steps = 10
 	p := newProse(6)
 	bot := newRobot(steps, p, 70)
-	a, err := newAgent(bot, p, loopMiddlewares)
+	a, err := newAgent(bot, p, loopMiddlewares, tool.ReadOnly)
 	if err != nil {
 		return err
 	}

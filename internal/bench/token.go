@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // tokens is how many chunks the streamed answer has. The second half is measured: the first ones may have to wait for the
@@ -37,7 +38,7 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	p := newProse(3)
-	a, err := newAgent(clientOf(server), p, loopMiddlewares)
+	a, err := newAgent(clientOf(server), p, loopMiddlewares, tool.ReadOnly)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ const (
 	// linger is how long an event that nobody waits for is held back, so that it can share the commit of what follows.
 	// Most are the intent of a quick tool, whose result follows at once.
 	linger = 2 * time.Millisecond
+	// usageEvery is how exact the usage of a run is that is cut off.
+	usageEvery = time.Second
 	// batchWrites bounds the writes that share a commit.
 	batchWrites = 64
 )
@@ -49,7 +51,8 @@ type recorder struct {
 	lost       error         // a commit failed, or the run is no longer ours: nothing more is written or shown
 	before     message.Usage // what earlier attempts took
 	spent      message.Usage
-	kept       message.Usage // what the run's row says; the committer's own
+	kept       message.Usage // what the run's row says, since keptAt; both are the committer's own
+	keptAt     time.Time
 }
 
 // write is what one caller wants committed: a step, the run's end, or events alone.
@@ -327,11 +330,11 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 	return steps, of, r.keepUsage(&steps[len(steps)-1])
 }
 
-// keepUsage writes what the run's model calls took with the last step of a batch, if it has grown: an attempt that is
-// cut off has spent it all the same.
+// keepUsage writes what the run's model calls took with the last step of a batch, at the end and else at most once a
+// second: an attempt that is cut off has spent it all the same.
 func (r *recorder) keepUsage(step *store.Step) error {
-	spent := r.usage()
-	if spent == r.kept {
+	spent, now := r.usage(), r.now()
+	if spent == r.kept || step.Run == nil && now.Sub(r.keptAt).Abs() < usageEvery {
 		return nil
 	}
 	raw, err := json.Marshal(spent)
@@ -341,7 +344,7 @@ func (r *recorder) keepUsage(step *store.Step) error {
 	if step.Run == nil {
 		step.Run = &store.RunChange{Status: event.StatusRunning}
 	}
-	step.Run.Usage, r.kept = raw, spent
+	step.Run.Usage, r.kept, r.keptAt = raw, spent, now
 	return nil
 }
 

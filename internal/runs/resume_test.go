@@ -32,6 +32,8 @@ type site struct {
 	model model.ChatModel
 	tools []tool.Tool
 
+	seconds atomic.Int64
+
 	mu    sync.Mutex
 	calls map[string]int // of each tool
 }
@@ -110,10 +112,13 @@ func (s *site) process(owner string) *runs.Manager {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Build: func(context.Context, runs.Job) (runs.Built, error) {
+	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Now: s.now, Build: func(context.Context, runs.Job) (runs.Built, error) {
 		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 	}})
 }
+
+// now is a clock on which everything takes a second.
+func (s *site) now() time.Time { return time.Unix(s.seconds.Add(1), 0) }
 
 func noShow(event.Event) {}
 

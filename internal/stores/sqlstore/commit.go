@@ -201,14 +201,24 @@ func moveHead(t *tx, all []*commit) error {
 // ends reports whether the run does not go on after the step.
 func (c *commit) ends() bool { return c.step.Run != nil && c.step.Run.Status != event.StatusRunning }
 
-// checkFence is the first statement of steps. It finds no row if the run is gone, at its end or another's; else it makes
-// the run's changes and locks the row until the steps are committed. The status, which indexes hold, is named only when it
-// changes.
+// checkFence is the first statement of steps. It finds no row if the run is gone, at its end or another's; else it locks
+// the row until the steps are committed, and makes the run's change if there is one. Most steps have none: the time of
+// the last change is as exact as that of the thread's.
 func checkFence(t *tx, all []*commit) error {
-	fence, last, stalls := all[0].fence, all[len(all)-1], 1
-	var usage json.RawMessage
+	first, last := all[0], all[len(all)-1]
+	var stalled int
+	var updated int64
+	err := t.scan("SELECT thread_id, stalled, updated_at FROM runs WHERE id = $1 AND attempt = $2 AND status = 'running'"+t.k.dialect.locking(),
+		[]any{first.fence.RunID, first.fence.Attempt}, &first.thread, &stalled, &updated)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("attempt %d: %w", first.fence.Attempt, store.ErrFenced)
+	}
+	if err != nil {
+		return err
+	}
+	usage, ahead := json.RawMessage(nil), false
 	for _, c := range all {
-		stalls *= c.stalls()
+		ahead = ahead || c.getsAhead()
 		if r := c.step.Run; r != nil && r.Usage != nil {
 			usage = r.Usage
 		}
@@ -216,29 +226,29 @@ func checkFence(t *tx, all []*commit) error {
 			return fmt.Errorf("a step after the run's end: %w", store.ErrFenced)
 		}
 	}
-	text := "UPDATE runs SET updated_at = $3, stalled = stalled * $4"
-	args := []any{fence.RunID, fence.Attempt, micros(last.step.Now), stalls}
-	if usage != nil || last.ends() {
-		text += ", usage = COALESCE($5, usage)"
-		args = append(args, jsonText(usage))
+	if ahead {
+		stalled, ahead = 0, stalled > 0
 	}
-	if last.ends() {
-		text += ", status = $6, error = $7, stop_reason = $8"
-		args = append(args, last.step.Run.Status, plain(last.step.Run.Error), plain(last.step.Run.StopReason))
+	if !ahead && usage == nil && !last.ends() && last.step.Now.Sub(timeOf(updated)).Abs() < touchEvery {
+		return nil
 	}
-	err := t.scan(text+" WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING thread_id", args, &all[0].thread)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("attempt %d: %w", fence.Attempt, store.ErrFenced)
-	}
-	return err
+	return changeRun(t, last, stalled, usage)
 }
 
-// stalls is 0 if the step gets the run further: with it the attempts before no longer count.
-func (c *commit) stalls() int {
-	if len(c.step.Updates) > 0 || slices.ContainsFunc(c.step.Events, func(e event.Event) bool { return e.Data.Kind() == event.KindToolEnd }) {
-		return 0
+// changeRun changes the run behind its fence. The status, which indexes hold, is named only when it changes.
+func changeRun(t *tx, last *commit, stalled int, usage json.RawMessage) error {
+	text := "UPDATE runs SET updated_at = $2, stalled = $3, usage = COALESCE($4, usage)"
+	args := []any{last.fence.RunID, micros(last.step.Now), stalled, jsonText(usage)}
+	if last.ends() {
+		text += ", status = $5, error = $6, stop_reason = $7"
+		args = append(args, last.step.Run.Status, plain(last.step.Run.Error), plain(last.step.Run.StopReason))
 	}
-	return 1
+	return t.exec(text+" WHERE id = $1", args...)
+}
+
+// getsAhead reports whether the run is further with the step: with it the attempts before no longer count.
+func (c *commit) getsAhead() bool {
+	return len(c.step.Updates) > 0 || slices.ContainsFunc(c.step.Events, func(e event.Event) bool { return e.Data.Kind() == event.KindToolEnd })
 }
 
 func (c *commit) findParent(t *tx) error {

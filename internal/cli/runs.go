@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,21 +25,9 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"cut off, and those that wait for a person.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			look := *o
-			look.ReadOnly = true
-			s, err := app.Open(cmd.Context(), look)
-			if errors.Is(err, fs.ErrNotExist) {
-				fmt.Fprintln(stdio.Err, "No runs yet. Start one with: pudu run \"TASK\"")
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			defer closeSession(s)
-			if err := listRuns(cmd.Context(), s, stdio, all, limit); err != nil {
-				return &codeError{ExitFailed, err}
-			}
-			return nil
+			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
+				return listRuns(cmd.Context(), s, stdio, all, limit)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the finished ones too")
@@ -54,13 +40,13 @@ func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int) er
 	if !all {
 		filter.Statuses = []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted}
 	}
-	list, err := s.Store.ListRuns(ctx, filter)
+	found, err := s.Store.ListRuns(ctx, filter)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)
 	shown := 0
-	for _, run := range list {
+	for _, run := range found {
 		if !all && !run.Active() && run.StopReason != "" { // it was cancelled
 			continue
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,27 +21,36 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Short: "List the threads, the last used first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			look := *o
-			look.ReadOnly = true
-			s, err := app.Open(cmd.Context(), look)
-			if errors.Is(err, fs.ErrNotExist) {
-				fmt.Fprintln(stdio.Err, "No threads yet. Start one with: pudu run \"TASK\"")
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			defer closeSession(s)
-			threads, err := s.Store.ListThreads(cmd.Context(), s.UserID, limit, 0)
-			if err != nil {
-				return &codeError{ExitFailed, err}
-			}
-			return printThreads(stdio, threads)
+			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
+				threads, err := s.Store.ListThreads(cmd.Context(), s.UserID, limit, 0)
+				if err != nil {
+					return err
+				}
+				return printThreads(stdio, threads)
+			})
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
 	cmd.AddCommand(deleteCommand(app, o, stdio))
 	return cmd
+}
+
+// noThreads is what there is to say before the first run.
+const noThreads = "No threads yet. Start one with: pudu run \"TASK\""
+
+// list opens the store for reading and has it listed. That there is none yet is no failure.
+func list(ctx context.Context, app App, o Options, stdio IO, print func(*Session) error) error {
+	o.ReadOnly = true
+	s, err := app.Open(ctx, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintln(stdio.Err, noThreads)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer closeSession(s)
+	return failedWith(print(s))
 }
 
 func deleteCommand(app App, o *Options, stdio IO) *cobra.Command {
@@ -62,7 +72,7 @@ func deleteCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 func printThreads(stdio IO, threads []store.Thread) error {
 	if len(threads) == 0 {
-		fmt.Fprintln(stdio.Err, "No threads yet. Start one with: pudu run \"TASK\"")
+		fmt.Fprintln(stdio.Err, noThreads)
 		return nil
 	}
 	w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)

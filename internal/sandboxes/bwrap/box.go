@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -101,7 +102,16 @@ func (b *box) fail() {
 	b.killOuter()
 }
 
-func (b *box) killOuter() { b.cmd.Process.Kill() }
+// killOuter kills bwrap and all of its session: one that dies alone while it sets up the first process leaves that waiting for ever, with
+// our pipes in its hands.
+func (b *box) killOuter() {
+	select {
+	case <-b.dead: // its number may be another's
+	default:
+		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
+	}
+	b.cmd.Process.Kill()
+}
 
 // awaitEnd waits until the first process is gone.
 func (b *box) awaitEnd(patience time.Duration) {

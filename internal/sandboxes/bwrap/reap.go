@@ -20,8 +20,13 @@ import (
 // the pipe from the server does. That takes some milliseconds in which a command may still write, so that a server that
 // goes on with the work of one that was killed waits for the end first.
 
-// initFile holds the number and the start time of the sandbox's first process, with which all others end.
-const initFile = "init"
+// initFile holds the number and the start time of the sandbox's first process, with which all others end; launchFile those of
+// bwrap itself, which leads their session. When bwrap is killed before it has set up the first process, that waits for it
+// for ever.
+const (
+	initFile   = "init"
+	launchFile = "launch"
+)
 
 // reapTimeout bounds the wait when a provider is first used.
 const reapTimeout = 5 * time.Second
@@ -41,6 +46,7 @@ func (p *Provider) reap(ctx context.Context) error {
 		if err := endInit(ctx, filepath.Join(dir, initFile)); err != nil {
 			return fmt.Errorf("wait for the end of the sandbox %s: %w", filepath.Base(dir), err)
 		}
+		endLaunch(filepath.Join(dir, launchFile))
 		os.RemoveAll(dir)
 	}
 	for _, g := range p.groups.parents() {
@@ -51,10 +57,23 @@ func (p *Provider) reap(ctx context.Context) error {
 	return nil
 }
 
-// noteInit writes down which process must be gone before the sandbox is.
-func (b *box) noteInit(pid int) error {
+// note writes down a process that must be gone before the sandbox is.
+func (b *box) note(file string, pid int) error {
 	text := fmt.Sprintf("%d %s\n", pid, startTime(pid))
-	return writeFile(filepath.Join(b.dir, initFile), text, 0o600, identity{})
+	return writeFile(filepath.Join(b.dir, file), text, 0o600, identity{})
+}
+
+// endLaunch kills what is left of the group of processes that the file names, if its leader is gone or still the same.
+func endLaunch(file string) {
+	text, _ := os.ReadFile(file)
+	number, start, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	pid, err := strconv.Atoi(number)
+	if err != nil || pid <= 1 {
+		return // there was none
+	}
+	if now := startTime(pid); now == "" || now == start { // a number is not given again while a group has it
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
 }
 
 // endInit kills the process that the file names and waits until it is gone. Without a file no command was ever run.

@@ -214,6 +214,9 @@ func (b *box) spawnInGroup(cmd *exec.Cmd) error {
 	if err == nil {
 		err = cmd.Start()
 	}
+	if err == nil {
+		_ = b.note(launchFile, cmd.Process.Pid) // without it a kill in the next milliseconds leaves an idle process
+	}
 	if back := errors.Join(b.group.leave(), wide()); back != nil {
 		if err == nil {
 			cmd.Process.Kill()
@@ -263,7 +266,7 @@ func (b *box) hello(l *launch) error {
 		b.init = -1
 		return fmt.Errorf("open the first process: %w", err)
 	}
-	if err := b.noteInit(info.Pid); err != nil {
+	if err := b.note(initFile, info.Pid); err != nil {
 		return fmt.Errorf("note the first process: %w", err)
 	}
 	if b.view, err = openView(info.Pid); err != nil {

@@ -39,7 +39,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 const noThreads = "No threads yet. Start one with: pudu run \"TASK\""
 
 // list opens the store for reading and has it listed. That there is none yet is no failure.
-func list(ctx context.Context, app App, o Options, stdio IO, print func(*Session) error) error {
+func list(ctx context.Context, app App, o Options, stdio IO, show func(*Session) error) error {
 	o.ReadOnly = true
 	s, err := app.Open(ctx, o)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +50,7 @@ func list(ctx context.Context, app App, o Options, stdio IO, print func(*Session
 		return err
 	}
 	defer closeSession(s)
-	return failedWith(print(s))
+	return failedWith(show(s))
 }
 
 func deleteCommand(app App, o *Options, stdio IO) *cobra.Command {

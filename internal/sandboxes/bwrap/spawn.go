@@ -48,6 +48,7 @@ func (b *box) start(ctx context.Context, bin string) error {
 	b.started(l)
 	if err := b.awaitReady(ctx, l); err != nil {
 		b.killOuter()
+		b.ctrl.Close() // what had come too far for that to reach it, ends with this
 		<-b.dead
 		return diagnose(l.stderr.String(), cause(ctx, err))
 	}
@@ -131,6 +132,7 @@ func (l *launch) open(b *box, bin string, mounts []sandbox.Mount) error {
 	l.cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr, l.cmd.ExtraFiles = stdin, stdout, &l.stderr, extra
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: b.who.credential()}
+	l.cmd.WaitDelay = closeTimeout // whoever may still hold the pipes then
 	return nil
 }
 

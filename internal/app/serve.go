@@ -47,7 +47,7 @@ func (h *house) serve(ctx context.Context, s *cli.Session, ready func()) error {
 		return nil
 	}
 	door := local.Server{
-		Info:    local.Info{PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes},
+		Info:    local.Info{PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, NoModel: s.NoModel},
 		Manager: h.manager, Store: h.upload,
 	}
 	return door.Serve(ctx, h.dir, ready)
@@ -90,5 +90,9 @@ func throughServer(ctx context.Context, cfg *config.Config, dir string, o cli.Op
 	s.Runner, s.Model, s.Sandbox = c, c.Info.Model, c.Info.Sandbox
 	s.Why = fmt.Sprintf("through the server, process %d", c.Info.PID)
 	s.Files = func(threadID string) (*sandbox.Files, error) { return (&house{dir: dir}).files(threadID) }
+	if c.Info.NoModel != "" {
+		s.Scripted, s.Demo = true, demo()
+		s.NoModel = fmt.Sprintf("The server (process %d) has no model; start it again when there is one. %s", c.Info.PID, c.Info.NoModel)
+	}
 	return s, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 )
@@ -12,7 +13,7 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use:   "serve",
 		Short: "Hold the data folder, go on with unfinished runs, and carry out what pudu run hands in",
 		Long: "Hold the data folder and carry out the runs of it: first those that an earlier process left unfinished, then\n" +
-			"those that pudu run hands in from other terminals. Ctrl-C stops it; what is under way then goes on at the next start.",
+			"those that pudu run hands in from other terminals. Ctrl-C stops it, twice at once; what is under way then goes on at the next start.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(cmd.Context())
@@ -22,12 +23,18 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 				case <-stdio.Signals:
 					stop()
 				case <-ctx.Done():
+					return
 				}
+				<-stdio.Signals // who does not want to wait; what is under way goes on at the next start all the same
+				os.Exit(ExitCancelled)
 			}()
 			look := stdio.errStyle()
 			return app.Serve(ctx, *o, func(s *Session) {
 				for _, note := range s.Notes {
 					fmt.Fprintln(stdio.Err, look.yellow("! "+note))
+				}
+				if s.Scripted {
+					fmt.Fprintln(stdio.Err, s.NoModel+"\nUntil then each task is answered with the scripted demonstration.")
 				}
 				fmt.Fprintf(stdio.Err, "Pudu is ready: model %s, sandbox %s. Ctrl-C stops it.\n", s.Model, s.Sandbox)
 			})

@@ -3,7 +3,7 @@
 // of the database; the parent kills it at moments drawn from a seed until the run has ended, and compares what is there
 // with an undisturbed run.
 //
-//	script.go tools.go space.go            what the model asks for, and the tools
+//	script.go tools.go                     what the model asks for, and the tools
 //	worker.go watched.go reader.go mark.go the process that is killed: the real manager, store and sandbox. It prints a mark
 //	                                       for whatever it does
 //	plan.go site.go campaign.go            when to kill it, and doing so

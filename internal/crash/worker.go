@@ -102,7 +102,7 @@ type worker struct {
 	manager *runs.Manager
 	agent   *agent.Agent
 	pool    *pool.Pool
-	space   *space
+	space   *pool.Space
 	reader  *reader
 }
 
@@ -123,7 +123,7 @@ func work(ctx context.Context, o order) (err error) {
 	w.manager = runs.NewManager(runs.Config{
 		Store: w.store, Owner: o.Owner, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
-			return runs.Built{Agent: w.agent, Close: func() error { w.space.park(); return nil }}, nil
+			return runs.Built{Agent: w.agent, Close: func() error { w.space.Park(); return nil }}, nil
 		},
 	})
 	release, err := w.manager.KeepLease(ctx)
@@ -146,17 +146,18 @@ func (w *worker) build() error {
 	}
 	w.pool = pool.New(pool.Config{Provider: bwrap.New(bwrap.Config{})})
 	mounts := []sandbox.Mount{{Host: workspace(w.Dir), Path: sandbox.Workspace}}
-	var err error
-	if w.space, err = newSpace(w.pool, sandbox.Spec{ID: threadID, Mounts: mounts}); err != nil {
+	files, err := sandbox.NewFiles(mounts, sandbox.FilesOptions{})
+	if err != nil {
 		return err
 	}
+	w.space = w.pool.Space(sandbox.Spec{ID: threadID, Mounts: mounts}, files, "")
 	var tools []tool.Tool
 	for _, t := range append(newTools(effects{filepath.Join(w.Dir, effectsName)}), shell.New(shell.Config{Space: w.space})) {
 		tools = append(tools, marked{Tool: t, hold: w.Hold})
 	}
 	var m = robot{turns: w.turns(), stuck: w.Stuck}
 	w.agent, err = agent.New(agent.Config{Model: m, Tools: tools},
-		threaddata.New(threaddata.Config{}), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.park}),
+		threaddata.New(threaddata.Config{}), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.Park}),
 		danglingtoolcall.New(), toolerror.New())
 	return err
 }

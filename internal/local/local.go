@@ -31,6 +31,8 @@ type Info struct {
 	Why     string   `json:"why"`
 	Sandbox string   `json:"sandbox"`
 	Notes   []string `json:"notes,omitempty"`
+	// NoModel says that the server found no model and plays the scripted demonstration, and how to add one.
+	NoModel string `json:"no_model,omitempty"`
 }
 
 // line is one line of the stream: the admitted run, then its events, at last the run at its end or what went wrong.

@@ -22,7 +22,7 @@ var samples = map[Kind]struct {
 	json string
 }{
 	KindRun:       {Run{Status: StatusError, Error: "<no> model\n", StopReason: "turn_capped"}, `{"status":"error","error":"<no> model\n","stop_reason":"turn_capped"}`},
-	KindState:     {State{Writes: oddJSON, Checkpoint: "c"}, `{"writes":` + string(oddJSON) + `,"checkpoint":"c"}`},
+	KindState:     {State{Writes: oddJSON, Checkpoint: "c", Next: "n"}, `{"writes":` + string(oddJSON) + `,"checkpoint":"c","next":"n"}`},
 	KindMessage:   {Message{MessageID: "m", First: 3, Chunks: []Cut{{Reasoning: 1, Text: 2, Args: []int{0, 5, 1, 6}}, {}}}, `{"message_id":"m","first":3,"chunks":[{"r":1,"t":2,"a":[0,5,1,6]},{}]}`},
 	KindDiscard:   {Discard{MessageID: "m", Reason: "retry"}, `{"message_id":"m","reason":"retry"}`},
 	KindToolStart: {ToolStart{CallID: "c", MessageID: "m", Tool: "ls", Args: oddJSON}, `{"call_id":"c","message_id":"m","tool":"ls","args":` + string(oddJSON) + `}`},

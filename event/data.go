@@ -19,6 +19,7 @@ func (d Run) appendMembers(o *rawjson.Object) {
 func (d State) appendMembers(o *rawjson.Object) {
 	o.RawOmitEmpty("writes", d.Writes)
 	o.OmitEmpty("checkpoint", d.Checkpoint)
+	o.OmitEmpty("next", d.Next)
 }
 
 func (d Message) appendMembers(o *rawjson.Object) {

@@ -106,8 +106,9 @@ type Run struct {
 // State is one node's update of the thread's state, in the encoding of state.Update.
 type State struct {
 	Writes json.RawMessage `json:"writes,omitempty"`
-	// Checkpoint is the id of the checkpoint that holds the update.
+	// Checkpoint is the id of the checkpoint that holds the update, Next the node that the run goes on with after it.
 	Checkpoint string `json:"checkpoint,omitempty"`
+	Next       string `json:"next,omitempty"`
 }
 
 // Message says that a message which was streamed in chunks is complete and in the state. Chunks holds what each live

@@ -26,6 +26,8 @@ var (
 	ErrCorrupt = errors.New("database is damaged")
 	// ErrNewer: a newer Pudu has migrated the database.
 	ErrNewer = errors.New("database was written by a newer Pudu")
+	// ErrFull: as many runs wait already as may.
+	ErrFull = errors.New("too many runs wait")
 	// ErrLocked: another process holds the data folder.
 	ErrLocked = errors.New("data folder is in use")
 	// ErrUnknown: the database was lost while it committed. What was to be written is there as a whole or not at all, and
@@ -41,7 +43,12 @@ type Store interface {
 	Runs
 	Leases
 	Log
+	Items
+	Assistants
 	Keeper
+	// Setting returns the value that is kept under the key; it becomes the one given if there was none. Processes that share
+	// a store agree on it. Key and value have at most 256 bytes.
+	Setting(ctx context.Context, key, value string) (string, error)
 	// Close finishes the writes that were accepted, refuses later ones ([ErrClosed]) and releases the database. A second
 	// call does nothing.
 	Close() error
@@ -54,8 +61,47 @@ type Thread struct {
 	Title    string
 	Metadata json.RawMessage // a JSON object; nil reads as {}
 	// Head is the newest checkpoint; empty before the first.
-	Head      string
+	Head string
+	// Status is one of the Thread constants below. It follows from the thread's runs and is read only.
+	Status    string
 	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Statuses of a thread, as LangGraph names them.
+const (
+	ThreadIdle = "idle"
+	// ThreadBusy: a run of it is pending or running.
+	ThreadBusy = "busy"
+	// ThreadInterrupted: its last run stopped to ask a human, or was cancelled.
+	ThreadInterrupted = "interrupted"
+	// ThreadError: its last run failed.
+	ThreadError = "error"
+)
+
+// ThreadFilter selects threads; empty fields select all.
+type ThreadFilter struct {
+	UserID string
+	IDs    []string // at most 1000
+	Status string
+	// Metadata selects threads whose metadata has each of these members with an equal value, of the same JSON type. The
+	// values are scalars.
+	Metadata map[string]json.RawMessage
+	// Sort is "updated_at" (the default), "created_at", "thread_id" or "status"; ties go by id, in the same direction.
+	Sort      string
+	Ascending bool
+	// Pinned puts the threads whose metadata has "deerflow_pinned": true first.
+	Pinned bool
+	Limit  int // 1 to 1001; 0 means 100
+	Offset int
+}
+
+// ThreadPatch changes a thread.
+type ThreadPatch struct {
+	// Metadata is a JSON object whose members replace those of the thread's metadata, one by one; nil changes none.
+	Metadata json.RawMessage
+	Title    *string
+	// UpdatedAt, if not zero, is the new time of the last update.
 	UpdatedAt time.Time
 }
 
@@ -66,6 +112,15 @@ type Threads interface {
 	Thread(ctx context.Context, id string) (Thread, error)
 	// ListThreads returns a user's threads, the last updated first. limit is 1 to 1000.
 	ListThreads(ctx context.Context, userID string, limit, offset int) ([]Thread, error)
+	// SearchThreads returns the threads that the filter selects.
+	SearchThreads(ctx context.Context, f ThreadFilter) ([]Thread, error)
+	// CountThreads counts them, whatever Limit and Offset are.
+	CountThreads(ctx context.Context, f ThreadFilter) (int, error)
+	// PatchThread changes a thread in one transaction and returns it as it is then.
+	PatchThread(ctx context.Context, id string, p ThreadPatch) (Thread, error)
+	// CopyThread adds the thread to, with the checkpoints of the thread named from, under their ids, but without its runs
+	// and events. [ErrConflict] if to's id is taken, [ErrNotFound] if there is no from.
+	CopyThread(ctx context.Context, from string, to Thread) error
 	// DeleteThread removes the thread with its runs, log and snapshots. A thread with an active run is [ErrConflict].
 	DeleteThread(ctx context.Context, id string) error
 }
@@ -75,7 +130,8 @@ type Run struct {
 	ID       string
 	ThreadID string
 	UserID   string
-	// Status is one of the event.Status constants. A thread has at most one run that is pending or running.
+	// Status is one of the event.Status constants. A thread has at most one run that is running; others wait, pending,
+	// and start in the order in which they were admitted.
 	Status string
 	// Attempt counts the owners; it is the fencing token. 0 before the first claim.
 	Attempt int
@@ -84,7 +140,15 @@ type Run struct {
 	// The present owner is one of them until it commits one.
 	Stalled int
 	// Request is the resolved request, input messages with their ids included, secrets excluded.
-	Request    json.RawMessage
+	Request json.RawMessage
+	// NotBefore is when a pending run may start at the earliest; zero means at once.
+	NotBefore time.Time
+	// Key is the client's idempotency key, unique among the runs of a user; empty if there is none.
+	Key string
+	// Stop is what the owner of a running run is asked for: [StopInterrupt], [StopRollback], or nothing.
+	Stop string
+	// Notify says that somebody is to be told of the run's end and was not yet.
+	Notify     bool
 	Error      string
 	StopReason string
 	Usage      json.RawMessage
@@ -105,21 +169,81 @@ type RunFilter struct {
 	Limit    int // 1 to 1000; 0 means 100
 }
 
+// What a run can be asked for while it is active.
+const (
+	// StopInterrupt ends it as interrupted; what it has committed stays.
+	StopInterrupt = "interrupt"
+	// StopRollback ends it as failed, with the error [RolledBack], and gives the thread the state that it had before.
+	StopRollback = "rollback"
+)
+
+// RolledBack is the error of a run that was rolled back.
+const RolledBack = "Rolled back by user"
+
+// Cancelled is the stop reason of a run that was cancelled.
+const Cancelled = "cancelled"
+
+// Strategy says what becomes of a new run on a thread that has an active one (LangGraph's multitask strategies).
+type Strategy string
+
+// The strategies.
+const (
+	// Reject refuses the new run.
+	Reject Strategy = "reject"
+	// Enqueue lets it wait behind the others.
+	Enqueue Strategy = "enqueue"
+	// Interrupt and Rollback let it wait, and stop the others: those that wait end at once, the running one is asked for
+	// [StopInterrupt] or [StopRollback].
+	Interrupt Strategy = "interrupt"
+	Rollback  Strategy = "rollback"
+)
+
+// Admission is a run that asks to come in.
+type Admission struct {
+	// Run is the new run, pending, with attempt 0. If it has an Owner, nothing is in its way and it may start at once, it is
+	// claimed by admission: running, with attempt 1. Else the owner is not kept.
+	Run Run
+	// Thread is created if there is none of that id, unless MustExist.
+	Thread    Thread
+	MustExist bool
+	// Strategy is for a thread with an active run; empty means [Reject].
+	Strategy Strategy
+	// MaxPending bounds the runs that wait in the whole store; 0 means no bound.
+	MaxPending int
+}
+
 // Runs keeps the runs.
 type Runs interface {
-	// CreateRun admits a run with status pending; [ErrConflict] if the id is taken or the thread has an active run,
-	// [ErrNotFound] if there is no such thread. It is the first durable write of a run.
-	CreateRun(ctx context.Context, r Run) error
 	// Admit creates the run, and before it its thread if there is none of that id, in one transaction: the first durable
-	// write of a run on a new thread. A run that has an Owner is claimed at once: it is running, with attempt 1.
-	// [ErrNotFound] if the thread is another user's, else as CreateRun.
-	Admit(ctx context.Context, t Thread, r Run) error
+	// write of a run. It returns the run as it is then. If the user has a run with the same key, that one is returned, and
+	// nothing is changed. [ErrNotFound] if the thread is missing and must exist or is another user's, [ErrConflict] if the
+	// id is taken or the strategy refuses, [ErrFull] if it would have to wait and too many do.
+	Admit(ctx context.Context, a Admission) (Run, error)
 	Run(ctx context.Context, id string) (Run, error)
 	// ListRuns returns runs, the newest first.
 	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
 	// ClaimRun makes owner the run's owner, raises its attempt, counts a new owner as stalled, and sets it running.
-	// [ErrConflict] if the run is at its end, its attempt is not the one expected, or another owner holds it by a lease.
+	// [ErrConflict] if the run is at its end, its attempt is not the one expected, another owner holds it by a lease, or
+	// another run of its thread is running.
 	ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (Fence, error)
+	// StopRun ends a pending run (as its owner would, without events), asks the owner of a running one for the action,
+	// and leaves one at its end alone; it returns the run as it is then. A request to roll back replaces one to interrupt, not
+	// the other way round.
+	StopRun(ctx context.Context, id, action string, now time.Time) (Run, error)
+	// Stopping lists the running runs of owner that are asked to stop. limit is 1 to 1000.
+	Stopping(ctx context.Context, owner string, limit int) ([]Run, error)
+	// Waiting lists the pending runs that may start: their time has come, no run of their thread is running, and they are
+	// the first of it. The oldest first; limit is 1 to 1000.
+	Waiting(ctx context.Context, now time.Time, limit int) ([]Run, error)
+	// Position is the place of a pending run among all that wait, from 1; 0 for a run that does not wait.
+	Position(ctx context.Context, id string) (int, error)
+	// DeleteRun removes a run and its events. Its checkpoints stay: the thread's state is made of them. [ErrConflict] if it
+	// is active.
+	DeleteRun(ctx context.Context, id string) error
+	// Unnotified lists runs at their end with Notify set, the oldest first. limit is 1 to 1000.
+	Unnotified(ctx context.Context, limit int) ([]Run, error)
+	// Notified clears Notify.
+	Notified(ctx context.Context, id string) error
 }
 
 // Lengths of a lease. An owner renews its lease every Beat; who has not done so for a Lease is taken for dead.
@@ -153,8 +277,14 @@ type NodeUpdate struct {
 	Update state.Update
 }
 
+// Origin stands for the empty state before a thread's first checkpoint, where the id of a checkpoint is asked for.
+const Origin = "0"
+
 // Step is what one transaction writes. Empty parts are left out; a step without updates makes no checkpoint.
 type Step struct {
+	// Parent is the checkpoint that the updates were applied to: its id, [Origin], or empty for the thread's head. The new
+	// checkpoint becomes the head in any case: one with another parent than the head begins a branch.
+	Parent string
 	// Updates are the deltas, in the order they were applied.
 	Updates []NodeUpdate
 	// Next is the node that the run goes on with after this step.
@@ -163,8 +293,8 @@ type Step struct {
 	// Steps with updates of one thread therefore come one after the other; steps of events alone may come beside them.
 	State state.State
 	// Events are durable events of the fence's attempt with ids that grow; an id at or before the last one written is
-	// [ErrConflict]. One of data type event.State stands for the update with the same position among Updates; its Writes
-	// and Checkpoint are left empty and filled in on reading.
+	// [ErrConflict]. One of data type event.State stands for the update with the same position among Updates; its Writes,
+	// Checkpoint and Next are left empty and filled in on reading.
 	Events []event.Event
 	// Run, if not nil, changes the run.
 	Run *RunChange
@@ -206,9 +336,15 @@ type Log interface {
 	Commit(ctx context.Context, f Fence, s Step) (checkpoint string, err error)
 	// CommitAll writes steps of one run, in order, all or none, in one transaction, and returns the checkpoint after each.
 	CommitAll(ctx context.Context, f Fence, steps []Step) (checkpoints []string, err error)
+	// Write makes a checkpoint outside of any run: the step has updates and neither events nor a Run. [ErrConflict] if the
+	// thread has an active run, [ErrNotFound] without the thread or the parent.
+	Write(ctx context.Context, threadID string, s Step) (checkpoint string, err error)
 	// Checkpoint loads a checkpoint with its state, decoded by schema; an empty id means the thread's head. A thread
 	// without checkpoints gives the zero Checkpoint with an empty state.
 	Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (Checkpoint, error)
+	// FirstCheckpoint returns the first checkpoint of a run, without state: its parent is what the run began on. The zero
+	// Checkpoint if the run has none.
+	FirstCheckpoint(ctx context.Context, runID string) (Checkpoint, error)
 	// Checkpoints lists a thread's checkpoints before the one named (empty: from the newest), newest first, without
 	// state. limit is 1 to 1000.
 	Checkpoints(ctx context.Context, threadID, before string, limit int) ([]Checkpoint, error)

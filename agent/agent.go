@@ -16,7 +16,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -79,8 +81,12 @@ const (
 	NodeAfterAgent  = "after_agent"
 	Done            = ""
 
+	// AllNodes names every node in a list of breakpoints.
+	AllNodes = "*"
 	// NodeInput is the node name under which a run's input enters the state.
 	NodeInput = "__start__"
+	// NodeEnd is the end as LangGraph names it.
+	NodeEnd = "__end__"
 )
 
 // Run drives the run from its input, or from where it left off, to its end and returns the last state. It returns
@@ -93,12 +99,19 @@ func (a *Agent) Run(ctx context.Context, rt *Runtime, s state.State) (last state
 			last, err = r.state, panicked("node "+r.next, p)
 		}
 	}()
+	if err := r.apply(NodeInput, r.rt.Input); err != nil {
+		return r.state, r.settle(ctx, err)
+	}
 	for r.next != Done {
-		if err := r.step(ctx); err != nil {
+		err := r.pause(ctx)
+		if err == nil {
+			err = r.step(ctx)
+		}
+		if err != nil {
 			return r.state, r.settle(ctx, err)
 		}
 	}
-	return r.state, nil
+	return r.state, r.commit(ctx, Done) // of input that led nowhere
 }
 
 // run is one run of an agent: the loop's own state. It is used by one goroutine.
@@ -111,6 +124,7 @@ type run struct {
 	pending []NodeUpdate
 	events  []Emitted
 	usage   message.Usage
+	ran     string // the node before next, empty at first
 }
 
 func newRun(a *Agent, rt *Runtime, s state.State) *run {
@@ -126,9 +140,10 @@ func (r *run) step(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	r.ran = r.next
 	switch r.next {
 	case NodeBeforeAgent:
-		return r.beforeAgentNode(ctx)
+		return r.hooksNode(ctx, r.beforeAgent, NodeBeforeModel)
 	case NodeBeforeModel:
 		return r.hooksNode(ctx, r.beforeModel, NodeModel)
 	case NodeModel:
@@ -141,13 +156,24 @@ func (r *run) step(ctx context.Context) error {
 	return fmt.Errorf("checkpoint names the unknown node %q", r.next)
 }
 
-func (r *run) beforeAgentNode(ctx context.Context) error {
-	if len(r.rt.Input) > 0 {
-		if err := r.apply(NodeInput, r.rt.Input); err != nil {
-			return err
-		}
+// pause stops the run at a breakpoint, for good: another run goes on from there. One that does so passes the breakpoint
+// that it begins at.
+func (r *run) pause(ctx context.Context) error {
+	c := r.rt.Config
+	before := breaks(c.InterruptBefore, r.next) && (r.ran != "" || r.rt.Resume == nil || !r.rt.Resume.Passed)
+	if !before && !breaks(c.InterruptAfter, r.ran) {
+		return nil
 	}
-	return r.hooksNode(ctx, r.beforeAgent, NodeBeforeModel)
+	r.events = append(r.events, Emitted{Data: event.Interrupt{}})
+	if err := r.commit(ctx, r.next); err != nil {
+		return err
+	}
+	return &Interrupted{}
+}
+
+// breaks reports whether a list of breakpoints names the node.
+func breaks(list []string, node string) bool {
+	return node != "" && (slices.Contains(list, node) || slices.Contains(list, AllNodes))
 }
 
 // hooksNode runs hooks one after the other and commits what they changed. A hook's Goto skips the rest.

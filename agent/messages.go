@@ -197,3 +197,39 @@ func invalidText(c message.InvalidToolCall) string {
 	return fmt.Sprintf("This call was not executed: its arguments are not a complete JSON object (%s). You sent: %s\n"+
 		"Send the call again with complete arguments; split very long content over several calls.", c.Error, args)
 }
+
+// After is the node that follows when a change of the state from outside counts as one of the named node. A name of no
+// node leaves it at what it was.
+func After(node string, s state.State, was string) string {
+	switch node {
+	case NodeInput, NodeBeforeAgent:
+		return NodeBeforeModel
+	case NodeBeforeModel:
+		return NodeModel
+	case NodeModel:
+		if _, open := openCalls(s); len(open) > 0 {
+			return NodeTools
+		}
+		return Done
+	case NodeTools:
+		return NodeBeforeModel
+	case NodeAfterAgent, NodeEnd:
+		return Done
+	}
+	return was
+}
+
+// Target is the node that a client's name stands for in a run's Resume: its own names, and LangGraph's for the ends.
+func Target(node string) (string, error) {
+	switch node {
+	case NodeInput, NodeBeforeAgent:
+		return NodeBeforeAgent, nil
+	case NodeBeforeModel, NodeModel:
+		return NodeBeforeModel, nil
+	case NodeTools, NodeAfterAgent:
+		return node, nil
+	case NodeEnd:
+		return Done, nil
+	}
+	return "", fmt.Errorf("there is no node %.60q: name %s, %s or %s", node, NodeModel, NodeTools, NodeEnd)
+}

@@ -35,8 +35,10 @@ func (r *run) modelNode(ctx context.Context) error {
 	if err := r.apply(NodeModel, update.With(resp.Update)); err != nil {
 		return err
 	}
-	if cuts := req.stream.cutsOf(msg.ID); cuts != nil {
+	if cuts := req.stream.cutsOf(msg); cuts != nil {
 		r.events = append(r.events, Emitted{NodeModel, event.Message{MessageID: msg.ID, Chunks: cuts}})
+	} else {
+		req.stream.withdraw(r.rt, "another answer takes its place")
 	}
 	if msg.Usage != nil {
 		r.usage = r.usage.Add(*msg.Usage)
@@ -184,7 +186,10 @@ func identifyCalls(m *message.Message) {
 // keepPartial commits what a cancelled model call had written, marked, without its calls. A failure's text was
 // withdrawn when it failed.
 func (r *run) keepPartial(ctx context.Context, s *streamed) {
-	if ctx.Err() == nil || s.id == "" {
+	if ctx.Err() == nil {
+		s.withdraw(r.rt, "the model call failed")
+	}
+	if s.id == "" {
 		return
 	}
 	m := s.builder.Message()
@@ -196,7 +201,7 @@ func (r *run) keepPartial(ctx context.Context, s *streamed) {
 	m.Kwargs = cloneFields(m.Kwargs)
 	m.Kwargs[message.KeyPartial] = json.RawMessage(`"cancelled"`)
 	if r.apply(NodeModel, Messages.Append(m)) == nil {
-		r.events = append(r.events, Emitted{NodeModel, event.Message{MessageID: m.ID, Chunks: s.cuts}})
+		r.events = append(r.events, Emitted{NodeModel, event.Message{MessageID: m.ID, Chunks: s.cutsOf(m)}})
 	}
 }
 

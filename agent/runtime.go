@@ -18,7 +18,7 @@ import (
 type Runtime struct {
 	ThreadID, RunID, UserID string
 	Config                  RunConfig
-	// Input enters the state when the run starts; it is not read when the run resumes.
+	// Input enters the state before the first node. A run that resumes has its input in the state already.
 	Input state.Update
 	// Emit shows an event. It numbers the event, keeps the order and never waits for a reader.
 	Emit func(node string, data event.Data)
@@ -42,6 +42,9 @@ type RunConfig struct {
 	ToolTimeout time.Duration
 	// ParallelTools bounds how many calls of one message run side by side; 0 means DefaultParallelTools.
 	ParallelTools int
+	// InterruptBefore and InterruptAfter are breakpoints: nodes (NodeModel, NodeTools ... or AllNodes) before or after which the
+	// run stops as one that waits for a human, without a question. Names of no node have no effect.
+	InterruptBefore, InterruptAfter []string
 }
 
 // Defaults of [RunConfig].
@@ -86,15 +89,33 @@ type Resume struct {
 	Ended   map[string]event.ToolEnd
 	// Answers are the human's answers, by call id.
 	Answers map[string]json.RawMessage
+	// Passed says that the run was begun to go on behind the breakpoint before Next.
+	Passed bool
 }
 
-// Interrupted is returned by [Agent.Run] when tools wait for a human. The run goes on with a Resume that holds the
-// Answers.
+// Note adds what an event of the step under way tells of its calls. It returns true, so that it can take a log of events.
+func (r *Resume) Note(ev event.Event) bool {
+	switch d := ev.Data.(type) {
+	case event.ToolStart:
+		r.Started[d.CallID] = d
+	case event.ToolEnd:
+		r.Ended[d.CallID] = d
+	case event.Interrupt: // the call stopped to ask before it did anything
+		delete(r.Started, d.CallID)
+	}
+	return true
+}
+
+// Interrupted is returned by [Agent.Run] when tools wait for a human, or, without Interrupts, at a breakpoint. The run
+// goes on with a Resume that holds the Answers.
 type Interrupted struct { //nolint:errname // a run that waits has not failed
 	Interrupts []event.Interrupt
 }
 
 func (e *Interrupted) Error() string {
+	if len(e.Interrupts) == 0 {
+		return "the run stopped at a breakpoint"
+	}
 	return fmt.Sprintf("the run waits for an answer to %d question(s)", len(e.Interrupts))
 }
 

@@ -2,10 +2,14 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // streamed is what the last try of a model call has shown: the source of its chunk boundaries and, when the call is
@@ -13,22 +17,61 @@ import (
 type streamed struct {
 	id      string
 	builder message.Builder
-	cuts    []event.Cut
+	shown   []event.Data // each an event.Chunk; who was shown it holds the same
 }
 
-// cutsOf returns the boundaries if they are those of the message.
-func (s *streamed) cutsOf(id string) []event.Cut {
-	if s.id != id {
+// cutsOf returns the boundaries if the message is the one that was shown.
+func (s *streamed) cutsOf(m message.Message) []event.Cut {
+	if s.id != m.ID || len(s.shown) == 0 {
 		return nil
 	}
-	return s.cuts
+	pieces := make([]event.Chunk, len(s.shown))
+	for i, d := range s.shown {
+		pieces[i], _ = d.(event.Chunk)
+	}
+	return event.Cuts(wholeOf(m), pieces)
+}
+
+// wholeOf is a finished message as one piece.
+func wholeOf(m message.Message) event.Chunk {
+	c := event.Chunk{MessageID: m.ID, Text: m.Text(), Reasoning: m.Reasoning()}
+	for _, tc := range m.ToolCalls {
+		c.ToolCalls = append(c.ToolCalls, event.ToolCallChunk{ID: tc.ID, Name: tc.Name, Args: string(tc.Args)})
+	}
+	return c
+}
+
+// Chunks returns the pieces in which a message was shown while it was streamed, from the update that brought it into the
+// state (see [event.State]). ok is false if it did not, or if the boundaries are gone.
+func Chunks(m event.Message, writes json.RawMessage) (chunks []event.Chunk, ok bool) {
+	update, err := state.Schema{}.DecodeUpdate(writes)
+	if err != nil || len(m.Chunks) == 0 {
+		return nil, false
+	}
+	list, err := update.Writes()
+	if err != nil {
+		return nil, false
+	}
+	for _, w := range list {
+		var msgs []message.Message
+		if w.Channel != Messages.Name() || json.Unmarshal(w.Value, &msgs) != nil {
+			continue
+		}
+		for _, msg := range msgs {
+			if msg.ID == m.MessageID {
+				return m.Split(wholeOf(msg)), true
+			}
+		}
+	}
+	return nil, false
 }
 
 // streamModel is the innermost model handler: it makes the call, shows each piece under a fresh message id and folds
 // the pieces into the answer. When the call fails, what it showed is withdrawn; when it is cancelled, the loop keeps it.
 func streamModel(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
 	s := req.stream
-	*s = streamed{id: req.Runtime.NewID()}
+	s.withdraw(req.Runtime, "the model is asked again")
+	s.id = req.Runtime.NewID()
 	call := &model.Request{System: req.System, Messages: req.Messages, Tools: req.Tools, Settings: req.Settings}
 	for chunk, err := range req.Model.Stream(ctx, call) {
 		if err != nil {
@@ -42,27 +85,50 @@ func streamModel(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 }
 
 func (s *streamed) add(rt *Runtime, c message.Chunk) {
+	c = validText(c)
 	s.builder.Add(c)
 	if c.Text == "" && c.Reasoning == "" && len(c.ToolCalls) == 0 {
 		return
 	}
 	ev := event.Chunk{MessageID: s.id, Text: c.Text, Reasoning: c.Reasoning}
-	cut := event.Cut{Text: len(c.Text), Reasoning: len(c.Reasoning)}
 	for _, tc := range c.ToolCalls {
 		ev.ToolCalls = append(ev.ToolCalls, event.ToolCallChunk{Index: tc.Index, ID: tc.ID, Name: tc.Name, Args: tc.Args})
-		cut.Args = append(cut.Args, tc.Index, len(tc.Args))
 	}
-	s.cuts = append(s.cuts, cut)
-	rt.Emit(NodeModel, ev)
+	var d event.Data = ev
+	s.shown = append(s.shown, d)
+	rt.Emit(NodeModel, d)
 }
+
+// validText makes every piece text by itself, as the log and the wire hold it: else what is read back would differ from what
+// was shown.
+func validText(c message.Chunk) message.Chunk {
+	c.Text, c.Reasoning = valid(c.Text), valid(c.Reasoning)
+	for i, tc := range c.ToolCalls {
+		if utf8.ValidString(tc.ID) && utf8.ValidString(tc.Name) && utf8.ValidString(tc.Args) {
+			continue
+		}
+		c.ToolCalls = append([]message.ToolCallChunk(nil), c.ToolCalls...)
+		tc.ID, tc.Name, tc.Args = valid(tc.ID), valid(tc.Name), valid(tc.Args)
+		c.ToolCalls[i] = tc
+	}
+	return c
+}
+
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (s *streamed) fail(ctx context.Context, rt *Runtime, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if len(s.cuts) > 0 {
-		rt.Emit(NodeModel, event.Discard{MessageID: s.id, Reason: err.Error()})
+	s.withdraw(rt, err.Error())
+	return err
+}
+
+// withdraw takes back what was shown, if anything was: every message that begins to stream ends with an event.Message or an
+// event.Discard.
+func (s *streamed) withdraw(rt *Runtime, why string) {
+	if len(s.shown) > 0 {
+		rt.Emit(NodeModel, event.Discard{MessageID: s.id, Reason: why})
 	}
 	*s = streamed{}
-	return err
 }

@@ -9,12 +9,10 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
-
-// ReasonCancelled is the stop reason of a run that was cancelled.
-const ReasonCancelled = "cancelled"
 
 // ending is the status that a run ends with.
 func ending(ctx context.Context, runID string, last state.State, err error) event.Run {
@@ -23,21 +21,23 @@ func ending(ctx context.Context, runID string, last state.State, err error) even
 	case err == nil:
 	case errors.As(err, &waiting):
 		return event.Run{Status: event.StatusInterrupted}
+	case errors.Is(context.Cause(ctx), ErrRolledBack):
+		return event.Run{Status: event.StatusError, Error: store.RolledBack, StopReason: store.Cancelled}
 	case ctx.Err() != nil:
-		return event.Run{Status: event.StatusInterrupted, StopReason: ReasonCancelled}
+		return event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}
 	default:
 		return event.Run{Status: event.StatusError, Error: err.Error()}
 	}
 	end := event.Run{Status: event.StatusSuccess, StopReason: agent.StopState(last, runID).Reason}
-	if text, failed := fallback(last); failed {
+	if text, failed := Fallback(last); failed {
 		end.Status, end.Error = event.StatusError, text
 	}
 	return end
 }
 
-// fallback reports whether the run's answer only stands in for a failed model call, and what that says. The last
+// Fallback reports whether the run's answer only stands in for a failed model call, and what that says. The last
 // answer is the run's own: a run that ended without error has added one.
-func fallback(s state.State) (string, bool) {
+func Fallback(s state.State) (string, bool) {
 	msgs := agent.Messages.Get(s)
 	for _, m := range slices.Backward(msgs) {
 		if m.Role == message.AI {

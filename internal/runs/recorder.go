@@ -39,10 +39,10 @@ type recorder struct {
 	show  func(event.Event)
 
 	mu         sync.Mutex
-	n          int64            // number of the last event
-	safe       int64            // durable events up to this number are committed
-	unseen     []*event.Event   // numbered and not yet shown, in order
-	first      map[string]int64 // number of the first chunk of each message being streamed
+	n          int64          // number of the last event
+	safe       int64          // durable events up to this number are committed
+	unseen     []*event.Event // numbered and not yet shown, in order
+	streams    streams
 	queue      []*write
 	committing bool // the committer lives
 	delayed    *time.Timer
@@ -53,18 +53,20 @@ type recorder struct {
 	spent      message.Usage
 	kept       message.Usage // what the run's row says, since keptAt; both are the committer's own
 	keptAt     time.Time
+	parent     string // of the first checkpoint, if that is not the head; the committer's own
 }
 
 // write is what one caller wants committed: a step, the run's end, or events alone.
 type write struct {
 	step   agent.Step
 	end    *event.Run
+	undo   *store.Step    // goes before the end
 	events []*event.Event // those of step.Updates first
 	done   chan struct{}  // closed when it is committed, or lost
 }
 
 func newRecorder(s store.Store, run store.Run, now func() time.Time, show func(event.Event)) *recorder {
-	r := &recorder{store: s, fence: store.Fence{RunID: run.ID, Attempt: run.Attempt}, now: now, show: show, first: make(map[string]int64)}
+	r := &recorder{store: s, fence: store.Fence{RunID: run.ID, Attempt: run.Attempt}, now: now, show: show, streams: make(streams)}
 	_ = json.Unmarshal(run.Usage, &r.before) // a first attempt has none
 	r.kept = r.before
 	r.shown = sync.NewCond(&r.mu)
@@ -91,10 +93,7 @@ func (r *recorder) emit(node string, data event.Data) {
 		r.enqueue(&write{}, []agent.Emitted{{Node: node, Data: data}})
 		return
 	}
-	ev := r.number(node, data)
-	if c, ok := data.(event.Chunk); ok && r.first[c.MessageID] == 0 {
-		r.first[c.MessageID] = ev.ID.N
-	}
+	r.number(node, data)
 	r.showReady()
 }
 
@@ -111,12 +110,15 @@ func (r *recorder) commit(ctx context.Context, step agent.Step) error {
 	return r.wait(ctx, &write{step: step}, step.Events)
 }
 
-// running marks the run as started.
-func (r *recorder) running() { r.emit("", event.Run{Status: event.StatusRunning}) }
+// running marks the run as started. parent is the checkpoint that its first one stands on; empty means the head.
+func (r *recorder) running(parent string) {
+	r.parent = parent
+	r.emit("", event.Run{Status: event.StatusRunning})
+}
 
-// end records the run's end. When it returns everything is committed and shown.
-func (r *recorder) end(end event.Run) error {
-	if err := r.wait(context.Background(), &write{end: &end}, []agent.Emitted{{Data: end}}); err != nil {
+// end records the run's end, and before it undo, if it is not nil. When it returns everything is committed and shown.
+func (r *recorder) end(end event.Run, undo *store.Step) error {
+	if err := r.wait(context.Background(), &write{end: &end, undo: undo}, []agent.Emitted{{Data: end}}); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -129,6 +131,9 @@ func (r *recorder) end(end event.Run) error {
 	}
 	return nil
 }
+
+// flush returns when everything so far is committed.
+func (r *recorder) flush(ctx context.Context) error { return r.wait(ctx, &write{}, nil) }
 
 // usage is what the run's model calls took.
 func (r *recorder) usage() message.Usage {
@@ -169,12 +174,8 @@ func (r *recorder) wait(ctx context.Context, w *write, events []agent.Emitted) e
 // number gives an event its id. r.mu is held.
 func (r *recorder) number(node string, data event.Data) *event.Event {
 	r.n++
-	if m, ok := data.(event.Message); ok {
-		m.First = r.first[m.MessageID]
-		delete(r.first, m.MessageID)
-		data = m
-	}
 	ev := &event.Event{ID: event.ID{Attempt: r.fence.Attempt, N: r.n}, Time: r.now(), Node: node, Data: data}
+	r.streams.note(ev)
 	r.unseen = append(r.unseen, ev)
 	return ev
 }
@@ -290,12 +291,14 @@ func (r *recorder) write(batch []*write) ([][]event.State, error) {
 	}
 	states := make([][]event.State, len(batch))
 	for i, w := range batch {
-		for _, u := range w.step.Updates {
+		for j, u := range w.step.Updates {
 			raw, err := u.Update.AppendJSON(nil)
 			if err != nil {
 				return nil, err
 			}
-			states[i] = append(states[i], event.State{Writes: raw, Checkpoint: checkpoints[of[i]]})
+			states[i] = append(states[i], event.State{
+				Writes: raw, Checkpoint: checkpoints[of[i]], Next: w.step.Next, Last: j == len(w.step.Updates)-1,
+			})
 		}
 	}
 	return states, nil
@@ -306,6 +309,9 @@ func (r *recorder) write(batch []*write) ([][]event.State, error) {
 func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err error) {
 	full := true // the last step has updates, or there is none
 	for _, w := range batch {
+		if w.undo != nil {
+			steps, full = append(steps, *w.undo), true
+		}
 		updates := len(w.step.Updates) > 0
 		if len(steps) == 0 || updates && full {
 			steps = append(steps, store.Step{Now: r.now()})
@@ -319,6 +325,7 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 		if updates {
 			full = true
 			step.Next, step.State = w.step.Next, w.step.State
+			step.Parent, r.parent = r.parent, ""
 			for _, u := range w.step.Updates {
 				step.Updates = append(step.Updates, store.NodeUpdate(u))
 			}

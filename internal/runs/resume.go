@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -59,52 +58,12 @@ func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
 	if err != nil {
 		return err
 	}
-	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, func(event.Event) {})
-	if err := rec.end(event.Run{Status: event.StatusError, Error: reason.Error()}); err != nil {
+	show, closeFeed := m.feed(run, nil)
+	defer closeFeed()
+	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, show)
+	if err := rec.end(event.Run{Status: event.StatusError, Error: reason.Error()}, nil); err != nil {
 		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
 	}
+	m.Wake()
 	return nil
-}
-
-// past is where a run goes on, from the thread's head; nil if it starts anew: it has no checkpoint yet, and brings no
-// answers to calls of the run before it.
-func (m *Manager) past(ctx context.Context, head store.Checkpoint, job Job) (*agent.Resume, error) {
-	own := head.ID != "" && head.RunID == job.Run.ID
-	if !own && len(job.Request.Answers) == 0 {
-		return nil, nil
-	}
-	resume := &agent.Resume{
-		Next: head.Next, Answers: job.Request.Answers,
-		Started: make(map[string]event.ToolStart), Ended: make(map[string]event.ToolEnd),
-	}
-	err := journal(ctx, m.cfg.Store, head.RunID, event.ID{Attempt: head.Attempt, N: head.First - 1}, resume)
-	if err == nil && !own { // what this run has done so far led to no checkpoint
-		err = journal(ctx, m.cfg.Store, job.Run.ID, event.ID{}, resume)
-	}
-	return resume, err
-}
-
-// journal adds what a run has noted of its tool calls after an event.
-func journal(ctx context.Context, log store.Log, runID string, after event.ID, to *agent.Resume) error {
-	const page = 1000
-	for {
-		evs, err := log.Events(ctx, runID, after, page)
-		if err != nil {
-			return err
-		}
-		for _, ev := range evs {
-			switch d := ev.Data.(type) {
-			case event.ToolStart:
-				to.Started[d.CallID] = d
-			case event.ToolEnd:
-				to.Ended[d.CallID] = d
-			case event.Interrupt: // the call stopped to ask before it did anything
-				delete(to.Started, d.CallID)
-			}
-		}
-		if len(evs) < page {
-			return nil
-		}
-		after = evs[len(evs)-1].ID
-	}
 }

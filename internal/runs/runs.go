@@ -1,10 +1,12 @@
 // Package runs owns the runs: it admits them, drives the agent, and writes what happens to the one log. It stands
 // between the edges (terminal, HTTP) and the agent:
 //
-//	Admit   -> thread and run rows, the input's message ids, ownership: durable before anything else happens
+//	Admit   -> thread and run rows, the input's message ids, ownership: durable before anything else happens (admit.go)
 //	Execute -> load the thread's state, run the agent, commit every step under the run's fence, end the run
 //	Resume  -> take over a run whose owner is gone, and execute it on from its last committed step (resume.go)
-//	Serve   -> keep this process's lease, and resume what others have left (serve.go)
+//	Serve   -> start the runs that wait, stop those that shall, resume what other processes have left (serve.go)
+//
+// docs/runs.md has the states of a run and what moves it from one to the other.
 //
 // The recorder of a run numbers its events, keeps their order and shows each only after the commit that wrote it.
 package runs
@@ -21,29 +23,21 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
 
-// ErrCancelled is the cause to cancel a run's context with when its user wants it to stop.
-var ErrCancelled = errors.New("cancelled by the user")
-
-// Request is what a client wants done. It is kept in the run's row and never holds a secret.
-type Request struct {
-	ThreadID string `json:"thread_id"`
-	UserID   string `json:"user_id"`
-	// Input are the messages to add to the conversation.
-	Input []message.Message `json:"input"`
-	// Model names the model that was chosen, "provider/model".
-	Model string `json:"model,omitempty"`
-	// MaxSteps bounds the model and tools nodes; 0 means the default.
-	MaxSteps int `json:"max_steps,omitempty"`
-	// Answers are a human's answers to the calls of the thread's last run that wait for one, by call id. The new run goes
-	// on where that one stopped to ask; Input is empty then.
-	Answers map[string]json.RawMessage `json:"answers,omitempty"`
-}
+// Causes to cancel a run's context with when its user wants it to stop.
+var (
+	// ErrCancelled ends the run as interrupted; what it has done stays.
+	ErrCancelled = errors.New("cancelled by the user")
+	// ErrRolledBack ends it as failed, and the thread gets the state that it had before. Files stay as they are.
+	ErrRolledBack = errors.New("rolled back by the user")
+)
 
 // Job is an admitted run on its way to the agent.
 type Job struct {
@@ -54,10 +48,16 @@ type Job struct {
 // Built is an agent made for one job.
 type Built struct {
 	Agent *agent.Agent
-	// Config bounds the run.
+	// Config bounds the run. Its breakpoints are the request's.
 	Config agent.RunConfig
 	// Close gives back what the job holds, such as its sandbox. Called once, after the run, however it ended.
 	Close func() error
+}
+
+// Feed takes the events of one attempt of a run, in order, for whoever follows it live. Show does not block.
+type Feed interface {
+	Show(ev event.Event)
+	Close()
 }
 
 // Config is what a Manager needs. Store, Build and Owner are required.
@@ -67,8 +67,20 @@ type Config struct {
 	Build func(ctx context.Context, job Job) (Built, error)
 	// Owner names this process in the run rows. No other process, earlier ones included, has the same.
 	Owner string
-	// Parallel bounds the runs that [Manager.Serve] resumes side by side; 0 means 64.
+	// Parallel bounds the runs that are executed here side by side, when they come by [Manager.Submit] or [Manager.Serve];
+	// the others wait in the store. 0 means 2000.
 	Parallel int
+	// MaxPending bounds the runs that wait, in the whole store; 0 means 10,000.
+	MaxPending int
+	// Feed opens the live feed of an attempt; nil means that nobody follows.
+	Feed func(runID string, attempt int) Feed
+	// Bus wakes the processes that share the store; nil means that there are no others.
+	Bus bus.Bus
+	// Notify tells the webhook of a run that it has ended; nil means that there are none. It is called until it succeeds or
+	// has failed a few times, at least once however often a process dies.
+	Notify func(ctx context.Context, run store.Run) error
+	// Delete removes a thread that its run's request wants gone at the end; nil keeps it.
+	Delete func(ctx context.Context, threadID string) error
 	// Log hears of runs that are taken over or lost; nil discards.
 	Log *slog.Logger
 	Now func() time.Time
@@ -76,11 +88,16 @@ type Config struct {
 
 // Manager admits and executes runs. Its methods may be called from many goroutines.
 type Manager struct {
-	cfg Config
+	cfg    Config
+	schema state.Schema  // of what every agent knows, for looking at states
+	wake   chan struct{} // has room for one: there may be something to do for Serve
+
+	background sync.WaitGroup // the runs that Submit and Serve have begun
 
 	mu     sync.Mutex
 	active map[string]*live // the runs that are executed here, by id
 	lost   map[string]loss  // runs that were, and whose end could not be recorded, by id
+	taken  int              // of the places for runs that Submit and Serve begin
 	// stopped: no run begins any more.
 	stopped bool
 }
@@ -93,8 +110,12 @@ func NewManager(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	cfg.Parallel = cmp.Or(cfg.Parallel, 64)
-	return &Manager{cfg: cfg, active: make(map[string]*live), lost: make(map[string]loss)}
+	cfg.Parallel = cmp.Or(cfg.Parallel, 2000)
+	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10_000)
+	schema, _ := state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...) // a test holds that they are one set
+	return &Manager{
+		cfg: cfg, schema: schema, wake: make(chan struct{}, 1), active: make(map[string]*live), lost: make(map[string]loss),
+	}
 }
 
 // Outcome is how a run ended.
@@ -102,33 +123,6 @@ type Outcome struct {
 	Run   store.Run
 	State state.State
 	Usage message.Usage
-}
-
-// Admit makes the request durable: the thread, if it is new, and the run with its input, whose messages get their ids
-// here. The run is this process's from the start. It returns store.ErrConflict if the thread has an active run.
-func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
-	now := m.cfg.Now()
-	for i := range req.Input {
-		if req.Input[i].ID == "" && req.Input[i].Role != message.Remove {
-			req.Input[i].ID = id.New(now)
-		}
-	}
-	raw, err := json.Marshal(req)
-	if err != nil {
-		return store.Run{}, fmt.Errorf("encode request: %w", err)
-	}
-	run := store.Run{
-		ID: id.New(now), ThreadID: req.ThreadID, UserID: req.UserID, Owner: m.cfg.Owner,
-		Request: raw, CreatedAt: now, UpdatedAt: now,
-	}
-	thread := store.Thread{
-		ID: req.ThreadID, UserID: req.UserID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
-	}
-	if err := m.cfg.Store.Admit(ctx, thread, run); err != nil {
-		return store.Run{}, err
-	}
-	run.Status, run.Attempt, run.Stalled = event.StatusRunning, 1, 1
-	return run, nil
 }
 
 // Run admits a request and executes it.
@@ -153,27 +147,95 @@ func (m *Manager) Free(ctx context.Context, threadID string) error {
 }
 
 // Execute drives a run that is this process's to its end. show gets every event in order of its id and must not block for
-// long. Cancelling ctx ends the run as interrupted. A run that failed is an outcome; the error means that the end could
-// not be recorded: the run is unfinished then, and [Manager.Resume] can go on with it.
+// long; nil shows them to the feed alone. Cancelling ctx ends the run as interrupted, or as its cause says. A run that
+// failed is an outcome; the error means that the end could not be recorded: the run is unfinished then, and
+// [Manager.Resume] can go on with it.
 func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Event)) (Outcome, error) {
 	var req Request
 	if err := json.Unmarshal(run.Request, &req); err != nil {
 		return Outcome{Run: run}, fmt.Errorf("decode request of run %s: %w", run.ID, err)
 	}
+	show, closeFeed := m.feed(run, show)
+	defer closeFeed()
 	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, show)
-	ctx, leave := m.enter(ctx, run.ID, rec)
+	ctx, leave := m.enter(ctx, run, rec)
 	defer leave()
 	last, errRun := m.drive(ctx, Job{Run: run, Request: req}, rec)
-	if err := rec.end(ending(ctx, run.ID, last, errRun)); err != nil {
+	if err := m.finish(ctx, run, rec, ending(ctx, run.ID, last, errRun)); err != nil {
 		m.lose(run.ID, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
+	m.ended(run, req)
 	out := Outcome{State: last, Usage: rec.usage()}
 	var err error
 	if out.Run, err = m.cfg.Store.Run(context.WithoutCancel(ctx), run.ID); err != nil {
 		return out, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
 	return out, nil
+}
+
+// feed shows events to the live feed of the run, and to show.
+func (m *Manager) feed(run store.Run, show func(event.Event)) (both func(event.Event), closeFeed func()) {
+	if show == nil {
+		show = func(event.Event) {}
+	}
+	if m.cfg.Feed == nil {
+		return show, func() {}
+	}
+	f := m.cfg.Feed(run.ID, run.Attempt)
+	return func(ev event.Event) {
+		f.Show(ev)
+		show(ev)
+	}, f.Close
+}
+
+// finish records the end. A run that is rolled back gives the thread the state back that it began on.
+func (m *Manager) finish(ctx context.Context, run store.Run, rec *recorder, end event.Run) error {
+	if end.Error != store.RolledBack || !errors.Is(context.Cause(ctx), ErrRolledBack) {
+		return rec.end(end, nil)
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := rec.flush(ctx); err != nil {
+		return err
+	}
+	step, err := m.undo(ctx, run)
+	if err != nil {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return rec.end(end, step)
+}
+
+// undo is the step that brings back the state before a run; nil if the run has changed nothing.
+func (m *Manager) undo(ctx context.Context, run store.Run) (*store.Step, error) {
+	first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
+	if err != nil || first.ID == "" {
+		return nil, err
+	}
+	before := store.Checkpoint{Next: agent.Done}
+	if first.ParentID != "" {
+		before, err = m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, first.ParentID)
+	}
+	return &store.Step{
+		Parent: cmp.Or(first.ParentID, store.Origin), Next: before.Next, State: before.State, Now: m.cfg.Now(),
+		Updates: []store.NodeUpdate{{Node: nodeRollback}},
+	}, err
+}
+
+// nodeRollback is the node name of the checkpoint that a rollback makes.
+const nodeRollback = "rollback"
+
+// ended does what follows a run's end.
+func (m *Manager) ended(run store.Run, req Request) {
+	m.Wake()
+	if req.OnCompletion == DeleteThread && m.cfg.Delete != nil {
+		m.background.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+			defer cancel()
+			if err := m.cfg.Delete(ctx, run.ThreadID); err != nil {
+				m.cfg.Log.Warn("the thread of a finished run was not deleted", "thread", run.ThreadID, "error", err)
+			}
+		})
+	}
 }
 
 // drive builds the agent for the job and runs it on the thread's state, from where an earlier attempt left off.
@@ -183,26 +245,18 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 		return state.State{}, fmt.Errorf("build agent: %w", err)
 	}
 	defer func() { err = errors.Join(err, built.Close()) }()
-	cp, err := m.cfg.Store.Checkpoint(ctx, built.Agent.Schema(), job.Run.ThreadID, "")
-	if err == nil {
-		err = cp.State.Check()
-	}
+	at, err := m.begin(ctx, built.Agent.Schema(), job)
 	if err != nil {
-		return cp.State, fmt.Errorf("load thread %s: %w", job.Run.ThreadID, err)
+		return at.from.State, err
 	}
+	built.Config.InterruptBefore, built.Config.InterruptAfter = job.Request.InterruptBefore, job.Request.InterruptAfter
 	rt := &agent.Runtime{
-		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID,
+		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Input: at.input, Resume: at.resume,
 		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
-		NewID: func() string { return id.New(m.cfg.Now()) },
+		NewID: m.newID,
 	}
-	if rt.Resume, err = m.past(ctx, cp, job); err != nil {
-		return cp.State, fmt.Errorf("read where run %s left off: %w", job.Run.ID, err)
-	}
-	if rt.Resume == nil {
-		if rt.Input, err = agent.AddMessages(cp.State, job.Request.Input, rt.NewID); err != nil {
-			return cp.State, fmt.Errorf("input: %w", err)
-		}
-	}
-	rec.running()
-	return built.Agent.Run(ctx, rt, cp.State)
+	rec.running(at.parent)
+	return built.Agent.Run(ctx, rt, at.from.State)
 }
+
+func (m *Manager) newID() string { return id.New(m.cfg.Now()) }

@@ -234,7 +234,7 @@ func TestCancel(t *testing.T) {
 	})
 	b := newBed(t, slow)
 	out := b.run(ctx, "go")
-	if out.Run.Status != event.StatusInterrupted || out.Run.StopReason != runs.ReasonCancelled {
+	if out.Run.Status != event.StatusInterrupted || out.Run.StopReason != store.Cancelled {
 		t.Errorf("status %q, stop reason %q", out.Run.Status, out.Run.StopReason)
 	}
 	cp, err := b.store.Checkpoint(t.Context(), nil, "thread", "")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -24,11 +25,15 @@ type live struct {
 }
 
 // enter makes the run one of the active ones; leave ends that.
-func (m *Manager) enter(ctx context.Context, runID string, rec *recorder) (_ context.Context, leave func()) {
+func (m *Manager) enter(ctx context.Context, run store.Run, rec *recorder) (_ context.Context, leave func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &live{rec: rec, cancel: cancel}
+	if cause := causeOf(run.Stop); cause != nil { // the owner before did not come to it
+		cancel(cause)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	runID := run.ID
 	m.active[runID] = l
 	if m.stopped {
 		l.detach(ErrStopped)
@@ -48,17 +53,6 @@ func (m *Manager) Active(runID string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.active[runID] != nil
-}
-
-// Cancel ends a run that is executed here as interrupted; false if none of that id is.
-func (m *Manager) Cancel(runID string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	l := m.active[runID]
-	if l != nil {
-		l.cancel(ErrCancelled)
-	}
-	return l != nil
 }
 
 // Stop leaves every run that is executed here unfinished, for another process to go on with, and lets none begin.
@@ -152,37 +146,110 @@ func (m *Manager) Unfinished(ctx context.Context) ([]store.Run, error) {
 	return m.cfg.Store.Abandoned(ctx, m.cfg.Owner, 1000)
 }
 
-// Serve resumes the runs that nobody executes, now and whenever a process is found dead, until ctx ends; then it stops
-// all runs and waits for those that it has begun. It needs the lease ([Manager.KeepLease]). show says who hears of a run.
+// Subjects on which the processes that share a store wake each other.
+const (
+	subjectQueue = "queue" // a run waits
+	subjectStop  = "stop"  // a run is asked to stop
+)
+
+// Wake has [Manager.Serve] look for work at once.
+func (m *Manager) Wake() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tell wakes this process and the others.
+func (m *Manager) tell(subject string) {
+	m.Wake()
+	if m.cfg.Bus != nil {
+		m.cfg.Bus.Publish(subject, nil)
+	}
+}
+
+// Serve executes the runs that wait and resumes those that nobody executes, now and whenever a process is found dead; it
+// stops runs that are asked to stop here, and tells webhooks of ends. When ctx ends it stops all runs and waits for those
+// that were begun. It needs the lease ([Manager.KeepLease]). show says who hears of a run beside its feed; nil is nobody.
 func (m *Manager) Serve(ctx context.Context, show func(store.Run) func(event.Event)) {
-	var begun sync.WaitGroup
-	defer begun.Wait()
+	defer m.background.Wait()
 	defer m.Stop()
-	slots := make(chan struct{}, m.cfg.Parallel)
+	defer m.listen()()
+	m.background.Go(func() { m.notify(ctx) })
+	if show == nil {
+		show = func(store.Run) func(event.Event) { return nil }
+	}
 	tick := time.NewTicker(store.Beat)
 	defer tick.Stop()
 	for {
-		list, err := m.unfinished(ctx)
+		err := errors.Join(m.stopAsked(ctx), m.resumeLeft(ctx, show), m.startWaiting(ctx, show))
 		if err != nil && ctx.Err() == nil {
-			m.cfg.Log.Warn("cannot look for unfinished runs", "error", err)
-		}
-		for _, run := range list {
-			select {
-			case <-ctx.Done():
-				return
-			case slots <- struct{}{}:
-			}
-			begun.Go(func() {
-				defer func() { <-slots }()
-				m.goOn(context.WithoutCancel(ctx), run, show(run))
-			})
+			m.cfg.Log.Warn("cannot look for runs", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-m.wake:
 		}
 	}
+}
+
+// listen wakes Serve when another process says so.
+func (m *Manager) listen() (stop func()) {
+	if m.cfg.Bus == nil {
+		return func() {}
+	}
+	var subs []bus.Subscription
+	for _, subject := range []string{subjectQueue, subjectStop} {
+		s, err := m.cfg.Bus.Subscribe(subject, func([]byte) { m.Wake() })
+		if err != nil {
+			m.cfg.Log.Warn("cannot listen on the bus; work is looked for once a second", "error", err)
+			continue
+		}
+		subs = append(subs, s)
+	}
+	return func() {
+		for _, s := range subs {
+			s.Close()
+		}
+	}
+}
+
+// resumeLeft resumes what others have left, as far as there is place.
+func (m *Manager) resumeLeft(ctx context.Context, show func(store.Run) func(event.Event)) error {
+	list, err := m.unfinished(ctx)
+	for _, run := range list {
+		if m.Active(run.ID) || !m.take() {
+			continue
+		}
+		m.background.Go(func() {
+			defer m.giveBack()
+			m.goOn(context.WithoutCancel(ctx), run, show(run))
+		})
+	}
+	return err
+}
+
+// startWaiting executes the runs that wait, as far as there is place.
+func (m *Manager) startWaiting(ctx context.Context, show func(store.Run) func(event.Event)) error {
+	for m.take() {
+		list, err := m.cfg.Store.Waiting(ctx, m.cfg.Now(), 1)
+		if err != nil || len(list) == 0 {
+			m.giveBack()
+			return err
+		}
+		run, err := m.claim(ctx, list[0])
+		if err != nil {
+			m.giveBack()
+			if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+				continue // another process was faster
+			}
+			return err
+		}
+		m.background.Go(func() { m.perform(run, show(run)) })
+	}
+	return nil
 }
 
 // unfinished lists what Serve resumes: the runs that others have left, and those that this process has lost.

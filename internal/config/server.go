@@ -1,0 +1,70 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// DefaultAddr is where a server listens that was not told.
+const DefaultAddr = "127.0.0.1:2026"
+
+// Server says how pudu serve is reached. It comes from flags and the environment.
+type Server struct {
+	// Addr is HOST:PORT; port 0 chooses a free one.
+	Addr string
+	// Token is what callers must bring; empty asks for none.
+	Token Secret
+	// Origins are the web origins whose pages may call, beside the server's own.
+	Origins []string
+	// NATS is the URL of the bus between processes that share a database; empty means that each looks for itself.
+	NATS Secret
+	// JSONLog writes the log as JSON instead of text.
+	JSONLog bool
+}
+
+// ChooseServer returns how the server is reached: at addr (--addr), else PUDU_ADDR, else GATEWAY_HOST and GATEWAY_PORT, else
+// [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS.
+func (c *Config) ChooseServer(addr, nats string) (Server, error) {
+	s := Server{Addr: addr, Token: Secret(strings.TrimSpace(c.Env.Get("PUDU_TOKEN"))), NATS: Secret(nats)}
+	by := "--addr"
+	if s.Addr == "" {
+		s.Addr, by = c.Env.Get("PUDU_ADDR"), c.Env.describe("PUDU_ADDR")
+	}
+	if s.Addr == "" {
+		host, port, _ := strings.Cut(DefaultAddr, ":")
+		s.Addr, by = net.JoinHostPort(cmp.Or(c.Env.Get("GATEWAY_HOST"), host), cmp.Or(c.Env.Get("GATEWAY_PORT"), port)), "GATEWAY_HOST and GATEWAY_PORT"
+	}
+	host, port, err := net.SplitHostPort(s.Addr)
+	if n, errPort := strconv.Atoi(port); err != nil || errPort != nil || n < 0 || n > 65535 {
+		return s, fmt.Errorf("%s: %q is no address: write HOST:PORT, such as %s", strings.TrimSuffix(by, ": "), s.Addr, DefaultAddr)
+	}
+	if host == "" {
+		s.Addr = net.JoinHostPort("0.0.0.0", port)
+	}
+	for _, origin := range strings.Split(c.Env.Get("GATEWAY_CORS_ORIGINS"), ",") {
+		if origin = strings.TrimRight(strings.TrimSpace(origin), "/"); origin != "" {
+			s.Origins = append(s.Origins, origin)
+		}
+	}
+	if s.NATS == "" {
+		s.NATS = Secret(strings.TrimSpace(c.Env.Get("PUDU_NATS")))
+	}
+	switch format := c.Env.Get("PUDU_LOG_FORMAT"); format {
+	case "", "text":
+	case "json":
+		s.JSONLog = true
+	default:
+		return s, fmt.Errorf("PUDU_LOG_FORMAT: %.40q is neither text nor json", format)
+	}
+	return s, nil
+}
+
+// Local reports whether only programs of this machine can reach the address.
+func (s Server) Local() bool {
+	host, _, err := net.SplitHostPort(s.Addr)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}

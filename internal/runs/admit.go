@@ -1,0 +1,154 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// Request is what a client wants done. It is kept in the run's row and never holds a secret.
+type Request struct {
+	ThreadID string `json:"thread_id"`
+	UserID   string `json:"user_id"`
+	// Input are the messages to add to the conversation.
+	Input []message.Message `json:"input"`
+	// Values are the input for other channels of the state, by name. Those that nobody declares are left out.
+	Values map[string]json.RawMessage `json:"values,omitempty"`
+	// Model names the model that was chosen, "provider/model".
+	Model string `json:"model,omitempty"`
+	// MaxSteps bounds the model and tools nodes; 0 means the default.
+	MaxSteps int `json:"max_steps,omitempty"`
+
+	// Answers are a human's answers to the calls of the thread's last run that wait for one, by call id. The new run goes
+	// on where that one stopped to ask; Input is empty then.
+	Answers map[string]json.RawMessage `json:"answers,omitempty"`
+	// Resume is the same as a LangGraph client says it: one answer, or an object of answers by interrupt id.
+	Resume json.RawMessage `json:"resume,omitempty"`
+	// Continue goes on where the thread's last run stopped, at a breakpoint or a question, without input.
+	Continue bool `json:"continue,omitempty"`
+	// Goto is the node to begin at; empty means the beginning, or where Resume and Continue lead.
+	Goto string `json:"goto,omitempty"`
+	// Checkpoint is the checkpoint of the thread to begin on; empty means its head. Another one begins a branch.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// InterruptBefore and InterruptAfter are the breakpoints; see agent.RunConfig.
+	InterruptBefore []string `json:"interrupt_before,omitempty"`
+	InterruptAfter  []string `json:"interrupt_after,omitempty"`
+
+	// AssistantID, Metadata, Config, Context, Modes and Subgraphs are as the client sent them, without secrets.
+	AssistantID string          `json:"assistant_id,omitempty"`
+	Metadata    json.RawMessage `json:"metadata,omitempty"`
+	Config      json.RawMessage `json:"config,omitempty"`
+	Context     json.RawMessage `json:"context,omitempty"`
+	Modes       []string        `json:"stream_mode,omitempty"`
+	Subgraphs   bool            `json:"subgraphs,omitempty"`
+	// OnDisconnect is [CancelRun] if the run shall stop when the client goes away that started it.
+	OnDisconnect string `json:"on_disconnect,omitempty"`
+	// OnCompletion is [DeleteThread] if the thread shall go with the run's end.
+	OnCompletion string `json:"on_completion,omitempty"`
+	// Webhook is the URL that is told of the end.
+	Webhook string `json:"webhook,omitempty"`
+	// Strategy says what becomes of the run if the thread has an active one; empty means store.Reject.
+	Strategy store.Strategy `json:"strategy,omitempty"`
+
+	// NotBefore, Key and MustExist are those of [store.Run] and [store.Admission].
+	NotBefore time.Time `json:"-"`
+	Key       string    `json:"-"`
+	MustExist bool      `json:"-"`
+}
+
+// Values of Request.OnDisconnect and OnCompletion; empty means the opposite.
+const (
+	CancelRun    = "cancel"
+	DeleteThread = "delete"
+)
+
+// Admit makes the request durable: the thread, if it is new, and the run with its input, whose messages get their ids
+// here. A run that need not wait is this process's from the start, and to be executed by the caller; one that is
+// pending waits for a process that serves. Errors are those of store.Runs.Admit.
+func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
+	run, _, err := m.admit(ctx, req, m.cfg.Owner)
+	return run, err
+}
+
+// admit returns the run, and whether it was made now: with a known key it is an earlier one.
+func (m *Manager) admit(ctx context.Context, req Request, owner string) (run store.Run, made bool, err error) {
+	now := m.cfg.Now()
+	for i := range req.Input {
+		if req.Input[i].ID == "" && req.Input[i].Role != message.Remove {
+			req.Input[i].ID = id.New(now)
+		}
+	}
+	raw, err := json.Marshal(req)
+	if err != nil {
+		return store.Run{}, false, fmt.Errorf("encode request: %w", err)
+	}
+	a := store.Admission{
+		Run: store.Run{
+			ID: id.New(now), ThreadID: req.ThreadID, UserID: req.UserID, Owner: owner, Request: raw,
+			NotBefore: req.NotBefore, Key: req.Key, Notify: req.Webhook != "", CreatedAt: now, UpdatedAt: now,
+		},
+		Thread: store.Thread{
+			ID: req.ThreadID, UserID: req.UserID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
+		},
+		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending,
+	}
+	run, err = m.cfg.Store.Admit(ctx, a)
+	return run, run.ID == a.Run.ID, err
+}
+
+// Submit admits a request and sees to it that it is executed: here and now if nothing is in its way, else when its turn
+// comes, here or in another process that serves. It does not wait for that.
+func (m *Manager) Submit(ctx context.Context, req Request) (store.Run, error) {
+	owner := ""
+	if m.take() {
+		owner = m.cfg.Owner
+	}
+	run, made, err := m.admit(ctx, req, owner)
+	if owner != "" && (err != nil || !made || run.Status != event.StatusRunning) {
+		m.giveBack()
+	}
+	switch {
+	case err != nil || !made:
+		return run, err
+	case run.Status == event.StatusRunning:
+		m.background.Go(func() { m.perform(run, nil) })
+		return run, nil
+	case req.Strategy == store.Interrupt || req.Strategy == store.Rollback:
+		m.tell(subjectStop)
+	}
+	m.tell(subjectQueue)
+	return run, nil
+}
+
+// take takes a place for a run, if one is free.
+func (m *Manager) take() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped || m.taken >= m.cfg.Parallel {
+		return false
+	}
+	m.taken++
+	return true
+}
+
+func (m *Manager) giveBack() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.taken--
+}
+
+// perform executes a run of this process in the place that was taken for it.
+func (m *Manager) perform(run store.Run, show func(event.Event)) {
+	defer m.Wake()
+	defer m.giveBack()
+	if _, err := m.Execute(context.Background(), run, show); err != nil && !errors.Is(err, ErrStopped) {
+		m.cfg.Log.Warn("run is left unfinished", "run", run.ID, "thread", run.ThreadID, "reason", err)
+	}
+}

@@ -1,0 +1,282 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// ErrNothingToDo: a run without input was to go on with a thread whose last run has come to its end.
+var ErrNothingToDo = errors.New("there is nothing to go on with: the thread's last run has ended; give an input")
+
+// start is where an agent begins.
+type start struct {
+	from   store.Checkpoint
+	parent string // of the first checkpoint, if that is another one than the head
+	input  state.Update
+	resume *agent.Resume
+}
+
+// begin finds where a run starts: behind its own last checkpoint if it was cut off, else as its request says.
+func (m *Manager) begin(ctx context.Context, schema state.Schema, job Job) (start, error) {
+	head, err := m.load(ctx, schema, job.Run.ThreadID, "")
+	at := start{from: head}
+	if err != nil {
+		return at, err
+	}
+	if head.ID != "" && head.RunID == job.Run.ID {
+		at.resume, err = m.past(ctx, head, job.Run.ID)
+		return at, err
+	}
+	req := job.Request
+	if req.Checkpoint != "" && req.Checkpoint != head.ID {
+		if at.from, err = m.load(ctx, schema, job.Run.ThreadID, req.Checkpoint); err != nil {
+			return at, err
+		}
+		at.parent = req.Checkpoint
+	}
+	if err = m.goOnFrom(ctx, &at, job); err == nil {
+		at.input, err = m.input(at, schema, req)
+	}
+	return at, err
+}
+
+func (m *Manager) load(ctx context.Context, schema state.Schema, threadID, checkpoint string) (store.Checkpoint, error) {
+	cp, err := m.cfg.Store.Checkpoint(ctx, schema, threadID, checkpoint)
+	if err == nil {
+		err = cp.State.Check()
+	}
+	if err != nil {
+		return cp, fmt.Errorf("load thread %s: %w", threadID, err)
+	}
+	return cp, nil
+}
+
+// goOnFrom finds out whether the run begins anew, or goes on where another one stopped.
+func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
+	req, from := job.Request, at.from
+	answers := len(req.Answers) > 0 || req.Resume != nil
+	switch {
+	case req.Goto != "":
+		next, err := agent.Target(req.Goto)
+		at.resume = &agent.Resume{Next: next, Passed: true}
+		return err
+	case !answers && !req.Continue:
+		return m.keepFinished(ctx, at, job.Run.ID)
+	case from.ID == "" || from.Next == agent.Done:
+		if !answers {
+			return ErrNothingToDo
+		}
+		at.resume = &agent.Resume{Next: agent.Done} // an answer that nobody waits for: the state is what it was
+		return nil
+	}
+	at.resume = &agent.Resume{Next: from.Next}
+	if at.parent == "" {
+		var err error
+		if at.resume, err = m.past(ctx, from, job.Run.ID); err != nil {
+			return err
+		}
+	}
+	at.resume.Passed = true
+	return m.answer(ctx, at, req)
+}
+
+// keepFinished makes known results of a step that never came to its end part of the input: a question beside them was not
+// answered, and the conversation takes another turn.
+func (m *Manager) keepFinished(ctx context.Context, at *start, runID string) error {
+	if at.from.Next != agent.NodeTools || at.parent != "" {
+		return nil
+	}
+	past, err := m.past(ctx, at.from, runID)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(past.Ended)) {
+		u, err := m.schema.DecodeUpdate(past.Ended[id].Writes)
+		if err != nil {
+			return fmt.Errorf("result of call %s: %w", id, err)
+		}
+		at.input = at.input.With(u)
+	}
+	return nil
+}
+
+// answer hands the request's answers to the calls that asked.
+func (m *Manager) answer(ctx context.Context, at *start, req Request) error {
+	at.resume.Answers = maps.Clone(req.Answers)
+	if req.Resume == nil {
+		return nil
+	}
+	asked, err := m.questions(ctx, at.from)
+	if err != nil || len(asked) == 0 {
+		return err
+	}
+	if at.resume.Answers == nil {
+		at.resume.Answers = make(map[string]json.RawMessage)
+	}
+	byID := make(map[string]json.RawMessage)
+	_ = json.Unmarshal(req.Resume, &byID) // anything else is one answer
+	for _, q := range asked {
+		if v, ok := byID[q.InterruptID]; ok {
+			at.resume.Answers[q.CallID] = v
+		}
+	}
+	if len(at.resume.Answers) > 0 {
+		return nil
+	}
+	if len(asked) > 1 {
+		return fmt.Errorf("%d calls wait for an answer: resume with an object of answers by interrupt id", len(asked))
+	}
+	at.resume.Answers[asked[0].CallID] = req.Resume
+	return nil
+}
+
+// input is the update that the request makes before the first node.
+func (m *Manager) input(at start, schema state.Schema, req Request) (state.Update, error) {
+	update, err := agent.AddMessages(at.from.State, req.Input, m.newID)
+	if err != nil {
+		return nil, fmt.Errorf("input: %w", err)
+	}
+	more, err := Values(schema, req.Values)
+	if err != nil {
+		return nil, fmt.Errorf("input: %w", err)
+	}
+	return at.input.With(update, more), nil
+}
+
+// Values makes an update of channel values as a client sends them, by the channels' own rules. Channels that the schema
+// does not have, private ones, and the messages are left out.
+func Values(schema state.Schema, values map[string]json.RawMessage) (state.Update, error) {
+	var update state.Update
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if c, ok := schema[name]; !ok || c.Private() || name == agent.Messages.Name() {
+			continue
+		}
+		stored := rawjson.AppendString([]byte(`[{"c":`), name)
+		stored = append(append(append(stored, `,"op":"put","v":`...), values[name]...), "}]"...)
+		u, err := schema.DecodeUpdate(stored)
+		if err != nil {
+			return nil, fmt.Errorf("channel %q: %w", name, err)
+		}
+		update = update.With(u)
+	}
+	return update, nil
+}
+
+// past is where the run goes on, from a checkpoint: its node, and what is known of the calls that were under way.
+func (m *Manager) past(ctx context.Context, from store.Checkpoint, runID string) (*agent.Resume, error) {
+	resume := &agent.Resume{
+		Next: from.Next, Started: make(map[string]event.ToolStart), Ended: make(map[string]event.ToolEnd),
+	}
+	err := m.since(ctx, from, resume.Note)
+	if err != nil {
+		return nil, fmt.Errorf("read where run %s left off: %w", runID, err)
+	}
+	return resume, nil
+}
+
+// questions lists what is asked at a checkpoint and not answered yet, in the order of asking.
+func (m *Manager) questions(ctx context.Context, at store.Checkpoint) ([]event.Interrupt, error) {
+	if at.Next != agent.NodeTools {
+		return nil, nil
+	}
+	at, err := m.stepOf(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	var asked []event.Interrupt
+	drop := func(callID string) {
+		asked = slices.DeleteFunc(asked, func(q event.Interrupt) bool { return q.CallID == callID })
+	}
+	err = m.since(ctx, at, func(ev event.Event) bool {
+		switch d := ev.Data.(type) {
+		case event.Interrupt:
+			drop(d.CallID)
+			if d.InterruptID != "" {
+				asked = append(asked, d)
+			}
+		case event.ToolEnd:
+			drop(d.CallID)
+		case event.State: // a later checkpoint
+			return d.Checkpoint == at.ID
+		}
+		return true
+	})
+	return asked, err
+}
+
+// since gives each the events after a checkpoint of its run, and those of the runs after it that have led to no
+// checkpoint yet, in order, until it returns false.
+func (m *Manager) since(ctx context.Context, at store.Checkpoint, each func(event.Event) bool) error {
+	at, err := m.stepOf(ctx, at)
+	if err != nil || at.ID == "" {
+		return err
+	}
+	const most = 100 // answers to parallel calls that may come one by one
+	later, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{ThreadID: at.ThreadID, Limit: most})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(later, func(r store.Run) bool { return r.ID == at.RunID })
+	goOn, err := m.events(ctx, at.RunID, event.ID{Attempt: at.Attempt, N: at.First - 1}, each)
+	for _, run := range slices.Backward(later[:max(i, 0)]) {
+		if err != nil || !goOn {
+			break
+		}
+		if run.Error != store.RolledBack {
+			goOn, err = m.events(ctx, run.ID, event.ID{}, each)
+		}
+	}
+	return err
+}
+
+// stepOf is the checkpoint that a step of a run made and that a later one stands for which no step did: the change of a
+// state from outside, or a rollback. The zero checkpoint if there is none.
+func (m *Manager) stepOf(ctx context.Context, at store.Checkpoint) (store.Checkpoint, error) {
+	for at.ID != "" && (at.RunID == "" || at.First == 0) {
+		if at.ParentID == "" {
+			return store.Checkpoint{}, nil
+		}
+		var err error
+		if at, err = m.cfg.Store.Checkpoint(ctx, m.schema, at.ThreadID, at.ParentID); err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// events gives each the events of a run after an id, until it returns false.
+func (m *Manager) events(ctx context.Context, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
+	return eachEvent(ctx, m.cfg.Store, runID, after, each)
+}
+
+func eachEvent(ctx context.Context, log store.Log, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
+	const page = 1000
+	for {
+		evs, err := log.Events(ctx, runID, after, page)
+		if errors.Is(err, store.ErrNotFound) { // deleted; its checkpoints stay
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, ev := range evs {
+			if !each(ev) {
+				return false, nil
+			}
+		}
+		if len(evs) < page {
+			return true, nil
+		}
+		after = evs[len(evs)-1].ID
+	}
+}

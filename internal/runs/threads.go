@@ -1,0 +1,124 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// Schema is of the channels that every agent declares: it reads the state of any thread. Channels beyond them pass
+// through as they are stored.
+func (m *Manager) Schema() state.Schema { return m.schema }
+
+// Snapshot is a thread's state at one checkpoint.
+type Snapshot struct {
+	store.Checkpoint
+	// Questions are what calls ask a human at this checkpoint.
+	Questions []event.Interrupt
+}
+
+// Snapshot reads the state of a thread at a checkpoint; an empty id means the head. A thread without checkpoints has the
+// zero Snapshot, with an empty state.
+func (m *Manager) Snapshot(ctx context.Context, threadID, checkpoint string) (Snapshot, error) {
+	cp, err := m.cfg.Store.Checkpoint(ctx, m.schema, threadID, checkpoint)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	s := Snapshot{Checkpoint: cp}
+	s.Questions, err = m.questions(ctx, cp)
+	return s, err
+}
+
+// Base is the state that a run began on, or begins on if it is still to: that of its request's checkpoint, else the head.
+func (m *Manager) Base(ctx context.Context, run store.Run, req Request) (store.Checkpoint, error) {
+	first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
+	if err != nil {
+		return first, err
+	}
+	at := req.Checkpoint
+	if first.ID != "" {
+		at = first.ParentID
+		if at == "" {
+			st, err := m.schema.Load(nil)
+			return store.Checkpoint{ThreadID: run.ThreadID, State: st}, err
+		}
+	}
+	return m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, at)
+}
+
+// Result is the state that a run has ended with; the head if the run has changed nothing.
+func (m *Manager) Result(ctx context.Context, run store.Run) (Snapshot, error) {
+	const page = 100
+	for before := ""; ; {
+		list, err := m.cfg.Store.Checkpoints(ctx, run.ThreadID, before, page)
+		if err != nil {
+			return Snapshot{}, err
+		}
+		for _, cp := range list {
+			if cp.RunID == run.ID {
+				return m.Snapshot(ctx, run.ThreadID, cp.ID)
+			}
+		}
+		if len(list) < page || list[page-1].CreatedAt.Before(run.CreatedAt) {
+			return m.Snapshot(ctx, run.ThreadID, "")
+		}
+		before = list[page-1].ID
+	}
+}
+
+// StateUpdate is a change of a thread's state from outside of a run.
+type StateUpdate struct {
+	// Messages and Values are merged by the rules of their channels, as a run's input is.
+	Messages []message.Message
+	Values   map[string]json.RawMessage
+	// Checkpoint is the one to change; empty means the head. The new one becomes the head.
+	Checkpoint string
+	// AsNode is the node that the change counts as, which decides what comes next. Empty, or no node of the agent, leaves
+	// that as it is.
+	AsNode string
+	// Title, if not nil, becomes the thread's.
+	Title *string
+}
+
+// manualNode is the node name of a change that counts as no node.
+const manualNode = "manual_state_update"
+
+// ErrBadUpdate: a state update cannot be made; the error says which part of it.
+var ErrBadUpdate = errors.New("invalid state update")
+
+// UpdateState changes a thread's state and returns the new checkpoint. [ErrBadUpdate] if the update does not fit the state,
+// store.ErrConflict if the thread has an active run.
+func (m *Manager) UpdateState(ctx context.Context, threadID string, u StateUpdate) (string, error) {
+	cp, err := m.cfg.Store.Checkpoint(ctx, m.schema, threadID, u.Checkpoint)
+	if err != nil {
+		return "", err
+	}
+	update, err := agent.AddMessages(cp.State, u.Messages, m.newID)
+	if err != nil {
+		return "", fmt.Errorf("%w: messages: %w", ErrBadUpdate, err)
+	}
+	values, err := Values(m.schema, u.Values)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrBadUpdate, err)
+	}
+	update = update.With(values)
+	next, _, err := cp.State.Apply(update)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrBadUpdate, err)
+	}
+	node := u.AsNode
+	if node == "" {
+		node = manualNode
+	}
+	return m.cfg.Store.Write(ctx, threadID, store.Step{
+		Parent: u.Checkpoint, Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
+		Next: agent.After(u.AsNode, next, cp.Next), Title: u.Title, Now: m.cfg.Now(),
+	})
+}

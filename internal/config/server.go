@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -21,12 +22,15 @@ type Server struct {
 	Origins []string
 	// NATS is the URL of the bus between processes that share a database; empty means that each looks for itself.
 	NATS Secret
+	// Webhooks are private networks whose webhooks may be called.
+	Webhooks []netip.Prefix
 	// JSONLog writes the log as JSON instead of text.
 	JSONLog bool
 }
 
 // ChooseServer returns how the server is reached: at addr (--addr), else PUDU_ADDR, else GATEWAY_HOST and GATEWAY_PORT, else
-// [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS.
+// [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS; calling webhooks in the networks
+// of PUDU_WEBHOOK_NETWORKS too; with PUDU_LOG_FORMAT.
 func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	s := Server{Addr: addr, Token: Secret(strings.TrimSpace(c.Env.Get("PUDU_TOKEN"))), NATS: Secret(nats)}
 	by := "--addr"
@@ -44,13 +48,18 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	if host == "" {
 		s.Addr = net.JoinHostPort("0.0.0.0", port)
 	}
-	for _, origin := range strings.Split(c.Env.Get("GATEWAY_CORS_ORIGINS"), ",") {
-		if origin = strings.TrimRight(strings.TrimSpace(origin), "/"); origin != "" {
-			s.Origins = append(s.Origins, origin)
-		}
+	for _, origin := range fields(c.Env.Get("GATEWAY_CORS_ORIGINS")) {
+		s.Origins = append(s.Origins, strings.TrimRight(origin, "/"))
 	}
 	if s.NATS == "" {
 		s.NATS = Secret(strings.TrimSpace(c.Env.Get("PUDU_NATS")))
+	}
+	for _, text := range fields(c.Env.Get("PUDU_WEBHOOK_NETWORKS")) {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return s, fmt.Errorf("PUDU_WEBHOOK_NETWORKS: %.40q is no network: write 10.0.0.0/8, several with commas between them", text)
+		}
+		s.Webhooks = append(s.Webhooks, network)
 	}
 	switch format := c.Env.Get("PUDU_LOG_FORMAT"); format {
 	case "", "text":
@@ -60,6 +69,11 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 		return s, fmt.Errorf("PUDU_LOG_FORMAT: %.40q is neither text nor json", format)
 	}
 	return s, nil
+}
+
+// fields are the parts of a list with commas or blanks between them.
+func fields(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
 // Local reports whether only programs of this machine can reach the address.

@@ -9,7 +9,6 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
-	"github.com/pudu-ai/pudu/state"
 )
 
 // streamed is what the last try of a model call has shown: the source of its chunk boundaries and, when the call is
@@ -44,12 +43,11 @@ func wholeOf(m message.Message) event.Chunk {
 // Chunks returns the pieces in which a message was shown while it was streamed, from the update that brought it into the
 // state (see [event.State]). ok is false if it did not, or if the boundaries are gone.
 func Chunks(m event.Message, writes json.RawMessage) (chunks []event.Chunk, ok bool) {
-	update, err := state.Schema{}.DecodeUpdate(writes)
-	if err != nil || len(m.Chunks) == 0 {
-		return nil, false
+	var list []struct { // as state.Update.AppendJSON wrote it
+		Channel string          `json:"c"`
+		Value   json.RawMessage `json:"v"`
 	}
-	list, err := update.Writes()
-	if err != nil {
+	if len(m.Chunks) == 0 || json.Unmarshal(writes, &list) != nil {
 		return nil, false
 	}
 	for _, w := range list {

@@ -40,7 +40,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 //
 //	{"id":"1-7","time":RFC 3339,"kind":"chunk","node":"model","ns":["call_1"],"data":{...}}
 //
-// without node and ns if they are empty. JSON values in the data are written byte for byte and may contain line
+// without node and ns if they are empty, and with "open" before data if it is not 0. JSON values in the data are written byte for byte and may contain line
 // breaks. A value that is no JSON is an error, which names it.
 func (e Event) AppendJSON(b []byte) ([]byte, error) {
 	out, err := e.appendJSON(b)
@@ -73,6 +73,9 @@ func (e *Event) appendJSON(b []byte) ([]byte, error) {
 	if len(e.Namespace) > 0 {
 		o.Key("ns")
 		o.Buf = appendList(o.Buf, e.Namespace, rawjson.AppendString)
+	}
+	if e.Open != 0 {
+		o.Int("open", e.Open)
 	}
 	o.Key("data")
 	data, err := appendData(o.Buf, e.Data)
@@ -112,6 +115,7 @@ func (e *Event) UnmarshalJSON(raw []byte) error {
 		Kind Kind            `json:"kind"`
 		Node string          `json:"node"`
 		NS   []string        `json:"ns"`
+		Open int64           `json:"open"`
 		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -125,7 +129,7 @@ func (e *Event) UnmarshalJSON(raw []byte) error {
 	if err != nil {
 		return fmt.Errorf("decode event %s: %w", id, err)
 	}
-	*e = Event{ID: id, Time: w.Time, Node: w.Node, Data: data}
+	*e = Event{ID: id, Time: w.Time, Node: w.Node, Open: w.Open, Data: data}
 	if len(w.NS) > 0 {
 		e.Namespace = w.NS
 	}

@@ -22,8 +22,8 @@ var samples = map[Kind]struct {
 	json string
 }{
 	KindRun:       {Run{Status: StatusError, Error: "<no> model\n", StopReason: "turn_capped"}, `{"status":"error","error":"<no> model\n","stop_reason":"turn_capped"}`},
-	KindState:     {State{Writes: oddJSON, Checkpoint: "c", Next: "n"}, `{"writes":` + string(oddJSON) + `,"checkpoint":"c","next":"n"}`},
-	KindMessage:   {Message{MessageID: "m", First: 3, Chunks: []Cut{{Reasoning: 1, Text: 2, Args: []int{0, 5, 1, 6}}, {}}}, `{"message_id":"m","first":3,"chunks":[{"r":1,"t":2,"a":[0,5,1,6]},{}]}`},
+	KindState:     {State{Writes: oddJSON, Checkpoint: "c", Next: "n", Last: true}, `{"writes":` + string(oddJSON) + `,"checkpoint":"c","next":"n","last":true}`},
+	KindMessage:   {Message{MessageID: "m", First: 3, Chunks: []Cut{{Reasoning: 1, Text: 2, Args: []int{0, 5, 1, 6}, Skip: 3}, {}, {Piece: &Chunk{Text: "<"}}}}, `{"message_id":"m","first":3,"chunks":[{"r":1,"t":2,"a":[0,5,1,6],"s":3},{},{"p":{"message_id":"","text":"<"}}]}`},
 	KindDiscard:   {Discard{MessageID: "m", Reason: "retry"}, `{"message_id":"m","reason":"retry"}`},
 	KindToolStart: {ToolStart{CallID: "c", MessageID: "m", Tool: "ls", Args: oddJSON}, `{"call_id":"c","message_id":"m","tool":"ls","args":` + string(oddJSON) + `}`},
 	KindToolEnd:   {ToolEnd{CallID: "c", MessageID: "m", Tool: "ls", IsError: true, Writes: oddJSON, Goto: "end", Summary: "s", Millis: 7}, `{"call_id":"c","message_id":"m","tool":"ls","is_error":true,"writes":` + string(oddJSON) + `,"goto":"end","summary":"s","millis":7}`},
@@ -70,12 +70,12 @@ func TestEveryKindSurvives(t *testing.T) {
 				t.Fatal("the kind has no sample here or no decoder in codec.go")
 			}
 			allFieldsSet(t, sample.data)
-			e := Event{ID: ID{2, 7}, Time: at, Node: "model", Namespace: []string{"call_1"}, Data: sample.data}
+			e := Event{ID: ID{2, 7}, Time: at, Node: "model", Namespace: []string{"call_1"}, Open: 4, Data: sample.data}
 			b, err := e.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := `{"id":"2-7","time":"2026-11-21T10:47:10.123456789Z","kind":"` + string(kind) + `","node":"model","ns":["call_1"],"data":` + sample.json + `}`
+			want := `{"id":"2-7","time":"2026-11-21T10:47:10.123456789Z","kind":"` + string(kind) + `","node":"model","ns":["call_1"],"open":4,"data":` + sample.json + `}`
 			if d := cmp.Diff(want, string(b)); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}

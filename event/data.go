@@ -20,6 +20,9 @@ func (d State) appendMembers(o *rawjson.Object) {
 	o.RawOmitEmpty("writes", d.Writes)
 	o.OmitEmpty("checkpoint", d.Checkpoint)
 	o.OmitEmpty("next", d.Next)
+	if d.Last {
+		o.Raw("last", json.RawMessage("true"))
+	}
 }
 
 func (d Message) appendMembers(o *rawjson.Object) {
@@ -44,6 +47,15 @@ func appendCut(b []byte, c Cut) []byte {
 	if len(c.Args) > 0 {
 		o.Key("a")
 		o.Buf = appendList(o.Buf, c.Args, func(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) })
+	}
+	if c.Skip != 0 {
+		o.Int("s", int64(c.Skip))
+	}
+	if c.Piece != nil {
+		o.Key("p")
+		p := rawjson.Begin(o.Buf)
+		c.Piece.appendMembers(&p)
+		o.Buf, _ = p.End() // strings and numbers have no bad form
 	}
 	b, _ = o.End()
 	return b

@@ -62,7 +62,11 @@ type Event struct {
 	Node string
 	// Namespace is the path of sub-agents that it happened in; empty in the lead agent.
 	Namespace []string
-	Data      Data
+	// Open is the number of the first chunk of the oldest message that was being streamed when a durable event was numbered; 0 if
+	// none was. Who reads the log knows by it that chunks from there on are still to come, with the Message. Readers of a
+	// run need not look at it.
+	Open int64
+	Data Data
 }
 
 // Kind tells the events apart; it is the "kind" of the JSON form.
@@ -109,22 +113,30 @@ type State struct {
 	// Checkpoint is the id of the checkpoint that holds the update, Next the node that the run goes on with after it.
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Next       string `json:"next,omitempty"`
+	// Last says that the checkpoint holds no later update: the state is the checkpoint's now.
+	Last bool `json:"last,omitempty"`
 }
 
 // Message says that a message which was streamed in chunks is complete and in the state. Chunks holds what each live
 // [Chunk] carried, so that a reader who was cut off can be served from the same place.
 type Message struct {
 	MessageID string `json:"message_id"`
-	// First is the number of the event id of the first chunk; the chunks have consecutive numbers.
+	// First is the number of the event id of the first chunk; the others follow it, see [Cut.Skip].
 	First  int64 `json:"first,omitempty"`
 	Chunks []Cut `json:"chunks,omitempty"`
 }
 
 // Cut is the boundary of one chunk: how many bytes of reasoning, of text and of each tool call's arguments it carried.
+// The first piece of a call also has its id and name.
 type Cut struct {
 	Reasoning int   `json:"r,omitempty"`
 	Text      int   `json:"t,omitempty"`
 	Args      []int `json:"a,omitempty"` // pairs: index of the call, bytes
+	// Skip counts the events of others that were numbered between the chunk before and this one.
+	Skip int `json:"s,omitempty"`
+	// Piece is the chunk itself, without MessageID, where the message does not hold it as it was shown: its calls were dropped or
+	// got other ids, a call's name came late, ... The numbers above are then 0.
+	Piece *Chunk `json:"p,omitempty"`
 }
 
 // Discard withdraws the chunks of a message that will never be committed (a retried or failed model call).

@@ -64,6 +64,20 @@ func (s Schema) load(each func(func(string, encoded) error) error) (State, error
 	return st, nil
 }
 
+// Writes returns the writes of an update in its stored form, without decoding or checking their values. The values share
+// the memory of raw, which must not change any more.
+func (s Schema) Writes(raw []byte) ([]Write, error) {
+	stored, err := splitWrites(raw)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Write, len(stored))
+	for i, w := range stored {
+		out[i] = Write{Channel: w.channel, Op: w.op, Value: w.raw, Private: s.channel(w.channel).Private()}
+	}
+	return out, nil
+}
+
 // DecodeUpdate reads the stored form of an update. Every value of a declared channel is decoded and checked.
 func (s Schema) DecodeUpdate(raw []byte) (Update, error) {
 	writes, err := decodeWrites(raw)

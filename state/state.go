@@ -130,16 +130,37 @@ func (s State) Check() error {
 
 // Values returns the JSON form of all channels that are not private, by name. The caller must not change the bytes.
 func (s State) Values() (map[string]json.RawMessage, error) {
-	out := make(map[string]json.RawMessage, len(s.cells))
-	for name, c := range s.cells {
+	list, err := s.Encoded()
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]json.RawMessage, len(list))
+	for _, v := range list {
+		out[v.Channel] = encoded{raw: v.Raw, items: v.Items}.json()
+	}
+	return out, nil
+}
+
+// Encoded is the JSON form of one channel: one value, or the items of a list that is kept as such.
+type Encoded struct {
+	Channel string
+	Raw     json.RawMessage
+	Items   [][]byte // not nil: the value is the array of these
+}
+
+// Encoded returns what [State.Values] does, sorted by name and without joining lists: the bytes of an item are the same
+// ones, at the same address, as long as nothing replaces it. The caller must not change them.
+func (s State) Encoded() ([]Encoded, error) {
+	out := make([]Encoded, 0, len(s.cells))
+	for _, name := range slices.Sorted(maps.Keys(s.cells)) {
 		if ch := s.chans[name]; ch != nil && ch.Private() {
 			continue
 		}
-		enc, err := c.encode()
+		enc, err := s.cells[name].encode()
 		if err != nil {
 			return nil, fmt.Errorf("encode channel %q: %w", name, err)
 		}
-		out[name] = enc.json()
+		out = append(out, Encoded{Channel: name, Raw: enc.raw, Items: enc.items})
 	}
 	return out, nil
 }

@@ -190,3 +190,47 @@ func FuzzDecodeUpdate(f *testing.F) {
 		}
 	})
 }
+
+func TestEncodedIsValuesTakenApart(t *testing.T) {
+	s := apply(t, load(t, all(t), `{"log":[{"id":"a"}],"title":"t","secret":["x"]}`), logCh.Append(item{ID: "b"}))
+	before, err := s.Encoded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(before) != 2 || before[0].Channel != "log" || len(before[0].Items) != 2 || before[1].Channel != "title" || string(before[1].Raw) != `"t"` {
+		t.Errorf("encoded: %+v", before)
+	}
+	after, err := apply(t, s, logCh.Append(item{ID: "c"})).Encoded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, it := range before[0].Items {
+		if &it[0] != &after[0].Items[i][0] {
+			t.Errorf("item %d was encoded again", i)
+		}
+	}
+}
+
+func TestWritesOfAStoredUpdate(t *testing.T) {
+	u := logCh.Append(item{ID: "a"}).With(secretCh.Put([]string{"x"}), titleCh.Delete())
+	want, err := u.Writes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := u.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stored := range []string{string(raw), " " + string(raw)} {
+		got, err := all(t).Writes([]byte(stored))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("(-want +got)\n%s", d)
+		}
+	}
+	if _, err := all(t).Writes([]byte("{")); err == nil {
+		t.Error("no error")
+	}
+}

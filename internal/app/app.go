@@ -15,13 +15,19 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/bus"
+	"github.com/pudu-ai/pudu/internal/buses/memory"
+	"github.com/pudu-ai/pudu/internal/buses/nats"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/follow"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/webhook"
 	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // DefaultUser owns the threads of a Pudu without accounts.
@@ -104,21 +110,28 @@ type house struct {
 	dir     string
 	store   store.Store
 	model   chosen
+	models  *modelSet
 	box     box
 	mounts  []sandbox.Mount
 	pool    *pool.Pool
-	guard   lead.ModelGuard
 	inside  []agent.Middleware
+	tools   []tool.Tool // beside those of every agent
+	bus     bus.Bus
+	hub     *follow.Hub
 	manager *runs.Manager
-	notes   []string
-	release func() // gives up the lease
+	version string
+	// report and webhooks tell of the ends of runs; they are there once the house listens.
+	report   func(ctx context.Context, run store.Run) ([]byte, error)
+	webhooks *webhook.Caller
+	notes    []string
+	release  func() // gives up the lease
 	// shared: other processes work on the store too.
 	shared bool
 }
 
 // assemble opens the store and puts the house together around it. The lease on its runs is taken.
 func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
-	h := &house{cfg: cfg, dir: dir, shared: isShared(cfg, o), guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}
+	h := &house{cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, tools: o.Tools}
 	if h.store, err = openStore(ctx, cfg, o, dir, false); err != nil {
 		return nil, err
 	}
@@ -142,10 +155,31 @@ func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options
 	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
 		return nil, err
 	}
+	h.models = newModelSet(cfg, h.model)
 	h.pool = pool.New(pool.Config{Provider: h.box.provider})
-	h.manager = runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: newOwner(), Log: slog.Default()})
+	if h.shared {
+		if err := h.checkFolder(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if h.bus, err = openBus(ctx, o.NATS); err != nil {
+		return nil, err
+	}
+	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus})
+	h.manager = runs.NewManager(runs.Config{
+		Store: h.store, Build: h.build, Owner: newOwner(), Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify,
+		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) },
+	})
 	h.release, err = h.manager.KeepLease(ctx)
 	return h, err
+}
+
+// openBus connects to the other processes by NATS; without a URL there are none.
+func openBus(ctx context.Context, url string) (bus.Bus, error) {
+	if url == "" {
+		return memory.New(), nil
+	}
+	return nats.Open(ctx, nats.Config{URL: url, Logger: slog.Default()})
 }
 
 // session is the house as the commands see it.
@@ -153,13 +187,19 @@ func (h *house) session(notes []string) *cli.Session {
 	return &cli.Session{
 		Runner: runner{h}, Store: h.store, UserID: DefaultUser, Notes: notes,
 		Model: h.model.model.Name(), Why: h.model.why, Scripted: h.model.missing != "", NoModel: h.model.missing,
-		Sandbox: h.box.name, Demo: demo(), Files: h.files, Close: h.close,
+		Sandbox: h.box.name, Data: h.dir, Demo: demo(), Files: h.files, Close: h.close,
 	}
 }
 
 func (h *house) close() error {
 	h.release()
-	return errors.Join(h.pool.Close(), h.store.Close())
+	h.hub.Close()
+	return errors.Join(h.pool.Close(), h.bus.Close(), h.store.Close())
+}
+
+// deleteThread removes a thread with its files, as its store says.
+func (h *house) deleteThread(ctx context.Context, id string) error {
+	return removeThread(ctx, h.store, h.dir, id)
 }
 
 // upload keeps an uploaded file of a thread.
@@ -179,8 +219,9 @@ func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, err
 	}
+	m := h.models.of(job.Request.Model)
 	a, err := lead.Build(lead.Config{
-		Settings: h.cfg, Model: h.model.model, Guard: h.guard, Vision: h.model.vision,
+		Settings: h.cfg, Model: m.model, Guard: m.guard, Vision: m.vision, Tools: h.tools,
 		Space: ws, Park: ws.Park, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
 		Inside: h.inside,
 	})

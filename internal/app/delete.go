@@ -24,22 +24,29 @@ func (a App) DeleteThread(ctx context.Context, o cli.Options, id string) error {
 	return errors.Join(deleteThread(ctx, k.store, k.dir, id), k.store.Close())
 }
 
-// deleteThread removes a thread: its rows, then its files. When it is cut off in between, the files belong to no thread
-// and are collected later.
+// deleteThread removes a thread for the command.
 func deleteThread(ctx context.Context, s store.Store, dir, id string) error {
 	if err := config.CheckThreadID(id); err != nil {
 		return err
 	}
-	t, err := s.Thread(ctx, id)
-	if err == nil {
-		err = s.DeleteThread(ctx, id)
-	}
+	err := removeThread(ctx, s, dir, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("there is no thread %q; `pudu threads` lists them", id)
 	case errors.Is(err, store.ErrConflict):
 		return fmt.Errorf("thread %s has an unfinished run; end it first: pudu run --resume %[1]s (Ctrl-C cancels it)", id)
-	case err != nil:
+	}
+	return err
+}
+
+// removeThread removes a thread: its rows, then its files. When it is cut off in between, the files belong to no thread
+// and are collected later.
+func removeThread(ctx context.Context, s store.Store, dir, id string) error {
+	t, err := s.Thread(ctx, id)
+	if err == nil {
+		err = s.DeleteThread(ctx, id)
+	}
+	if err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(dir)

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/models/anthropic"
 	"github.com/pudu-ai/pudu/internal/models/openai"
 	"github.com/pudu-ai/pudu/internal/models/scripted"
@@ -23,12 +26,57 @@ const ollamaTimeout = time.Second
 // chosen is the model of this process.
 type chosen struct {
 	model  model.ChatModel
+	name   string // in the configuration; empty if it does not stand there
 	why    string
 	vision bool
 	// unread are the keys of its configuration that load and have no effect yet.
 	unread []string
 	// missing tells how to add a model; with it, model is the scripted demonstration.
 	missing string
+}
+
+// modelSet are the models that runs may name, each made when the first one does.
+type modelSet struct {
+	cfg     *config.Config
+	std     guarded // for runs that name none
+	mu      sync.Mutex
+	byNames map[string]guarded
+}
+
+// guarded is a model with what all its runs share.
+type guarded struct {
+	chosen
+
+	guard lead.ModelGuard
+}
+
+func newModelSet(cfg *config.Config, std chosen) *modelSet {
+	return &modelSet{cfg: cfg, std: guarded{std, lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}, byNames: make(map[string]guarded)}
+}
+
+// of returns the model that a run names: one of the configuration. Any other name stands for the standard model, which
+// the log says.
+func (s *modelSet) of(name string) guarded {
+	m, known := s.cfg.Model(name)
+	if name == "" || !known || s.std.missing != "" || name == s.std.name {
+		if name != "" && !known && name != s.std.model.Name() {
+			slog.Warn("a run names a model that is not configured; it gets the standard one", "model", name)
+		}
+		return s.std
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g, ok := s.byNames[name]; ok {
+		return g
+	}
+	built, err := buildModel(m)
+	if err != nil {
+		slog.Warn("a run names a model that cannot be used; it gets the standard one", "model", name, "error", err)
+		return s.std
+	}
+	g := guarded{chosen{model: built, vision: m.SupportsVision, name: name}, lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)}
+	s.byNames[name] = g
+	return g
 }
 
 // chooseModel finds the model to use. Without any, it is the scripted demonstration.
@@ -48,7 +96,7 @@ func chooseModel(ctx context.Context, cfg *config.Config, name string, demoScrip
 	if err != nil {
 		return chosen{}, err
 	}
-	return chosen{model: m, why: choice.Reason, vision: choice.Model.SupportsVision, unread: unread(choice.Model)}, nil
+	return chosen{model: m, name: choice.Model.Name, why: choice.Reason, vision: choice.Model.SupportsVision, unread: unread(choice.Model)}, nil
 }
 
 // unread lists the keys of a model's entry that nothing reads yet.

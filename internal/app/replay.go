@@ -10,7 +10,6 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
@@ -39,7 +38,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	for _, text := range append(notes, h.box.notes...) {
 		note(text)
 	}
-	h.guard = lead.NewModelGuard(h.cfg.LLMCall, h.cfg.CircuitBreaker)
+	h.models = newModelSet(h.cfg, h.model)
 	h.pool = pool.New(pool.Config{Provider: h.box.provider})
 	closers := []func() error{h.pool.Close}
 	closeAll := func() error {

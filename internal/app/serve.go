@@ -9,11 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/local"
-	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -23,24 +21,40 @@ func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	if err != nil {
 		return err
 	}
+	server, err := listening(cfg, o)
+	if err != nil {
+		return err
+	}
+	restore := logTo(os.Stderr, cfg.LogLevel, server.JSONLog)
+	defer restore()
+	o.NATS = server.NATS.Reveal()
 	h, err := assemble(ctx, cfg, dir, o)
 	if err != nil {
 		return err
 	}
 	s := h.session(append(notes, h.notes...))
-	return errors.Join(h.serve(ctx, s, func() { ready(s) }), s.Close())
+	return errors.Join(h.serve(ctx, s, server, func() { ready(s) }), s.Close())
 }
 
-// serve goes on with unfinished runs and opens the door for pudu run.
-func (h *house) serve(ctx context.Context, s *cli.Session, ready func()) error {
+// serve goes on with unfinished runs, listens, and opens the door for pudu run.
+func (h *house) serve(ctx context.Context, s *cli.Session, server config.Server, ready func()) error {
+	edge, err := h.listen(ctx, s, server)
+	if err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer stop()
-	background.Go(func() {
-		h.manager.Serve(ctx, func(store.Run) func(event.Event) { return func(event.Event) {} })
-	})
+	defer edge.close()
+	background.Go(func() { h.manager.Serve(ctx, nil) })
 	background.Go(func() { h.collect(ctx) })
+	background.Go(func() {
+		if err := edge.serve(); err != nil {
+			slog.Error("the listener has failed", "error", err)
+			stop()
+		}
+	})
 	if h.shared { // pudu run works on the database by itself
 		ready()
 		<-ctx.Done()

@@ -95,17 +95,11 @@ type writer struct {
 
 func newWriter(ctx context.Context, st store.Store) (*writer, error) {
 	thread, run, now := newID(), newID(), time.Now()
-	if err := st.CreateThread(ctx, store.Thread{ID: thread, UserID: "bench", CreatedAt: now, UpdatedAt: now}); err != nil {
-		return nil, err
-	}
-	err := st.CreateRun(ctx, store.Run{
-		ID: run, ThreadID: thread, UserID: "bench", Status: event.StatusPending, Request: []byte("{}"), CreatedAt: now, UpdatedAt: now,
+	r, err := st.Admit(ctx, store.Admission{
+		Thread: store.Thread{ID: thread, UserID: "bench", CreatedAt: now, UpdatedAt: now},
+		Run:    store.Run{ID: run, ThreadID: thread, UserID: "bench", Owner: "bench", Request: []byte("{}"), CreatedAt: now, UpdatedAt: now},
 	})
-	if err != nil {
-		return nil, err
-	}
-	fence, err := st.ClaimRun(ctx, run, "bench", 0, now)
-	return &writer{store: st, fence: fence}, err
+	return &writer{store: st, fence: store.Fence{RunID: run, Attempt: r.Attempt}}, err
 }
 
 // commit writes the step of an answer that was streamed in 20 chunks.

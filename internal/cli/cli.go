@@ -21,6 +21,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // Exit codes.
@@ -42,6 +43,15 @@ type Options struct {
 	Mounts   []sandbox.Mount // --mount
 	// ReadOnly opens the store for looking only: no lock is taken, no model and no sandbox are set up.
 	ReadOnly bool
+
+	// Addr is --addr of serve: HOST:PORT; empty chooses. Insecure lets everybody in who reaches it. NATS is --nats, the URL of
+	// the bus to other servers.
+	Addr     string
+	Insecure bool
+	NATS     string
+	// Version is the program's. Tools are offered to every agent, beside its own.
+	Version string
+	Tools   []tool.Tool
 }
 
 // App makes what the commands work with.
@@ -84,6 +94,8 @@ type Session struct {
 	UserID string
 	// Owner tells of an unfinished run who works on it, such as "process 4711"; empty if nobody does.
 	Owner func(ctx context.Context, run store.Run) (string, error)
+	// Address is where a server listens, as http://HOST:PORT; Data is its data folder.
+	Address, Data string
 	// Model is "provider/model" and Why how it was chosen; Sandbox names the provider.
 	Model, Why, Sandbox string
 	// Scripted says that no model was found and the scripted demonstration plays; NoModel tells how to add one.
@@ -195,7 +207,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 	root.SetOut(stdio.Out)
 	root.SetErr(stdio.Err)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	var o Options
+	o := Options{Version: version}
 	root.PersistentFlags().StringVar(&o.Config, "config", "", "configuration `FILE` (default: $PUDU_CONFIG, then ./config.yaml, then none)")
 	root.PersistentFlags().StringVar(&o.Data, "data", "", "data `DIR` (default: $PUDU_DATA, then /var/lib/pudu for root, then ~/.local/share/pudu)")
 	root.PersistentFlags().StringVar(&o.Database, "database", "", "PostgreSQL `URL` that keeps the state, instead of SQLite in the data folder (default: $PUDU_DATABASE)")
@@ -215,6 +227,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		restoreCommand(app, &o, stdio),
 		gcCommand(app, &o, stdio),
 		replayCommand(app, &o, stdio),
+		benchCommand(&o, stdio),
 		doctorCommand(app, &o, stdio),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: cobra.NoArgs,

@@ -14,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -58,7 +59,7 @@ func (t *turn) finish(out runs.Outcome) error {
 	}
 	fmt.Fprintln(t.io.Err, t.io.errStyle().dim(line))
 	switch {
-	case out.Run.StopReason == runs.ReasonCancelled:
+	case out.Run.StopReason == store.Cancelled:
 		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: pudu run --thread %s \"…\"", t.thread)}
 	case out.Run.Status == event.StatusError:
 		return &codeError{ExitFailed, errors.New(inert.Line(out.Run.Error))}

@@ -11,9 +11,10 @@ import (
 func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Hold the data folder, go on with unfinished runs, and carry out what pudu run hands in",
+		Short: "Serve the LangGraph API, go on with unfinished runs, and carry out what pudu run hands in",
 		Long: "Hold the data folder and carry out the runs of it: first those that an earlier process left unfinished, then\n" +
-			"those that pudu run hands in from other terminals. Ctrl-C stops it, twice at once; what is under way then goes on at the next start.",
+			"those that come in by HTTP or from pudu run in other terminals. Ctrl-C stops it, twice at once; what is under way then goes on at\n" +
+			"the next start.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(cmd.Context())
@@ -33,13 +34,35 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 				for _, note := range s.Notes {
 					fmt.Fprintln(stdio.Err, look.yellow("! "+note))
 				}
-				if s.Scripted {
-					fmt.Fprintln(stdio.Err, s.NoModel+"\nUntil then each task is answered with the scripted demonstration.")
-				}
-				fmt.Fprintf(stdio.Err, "Pudu is ready: model %s, sandbox %s. Ctrl-C stops it.\n", s.Model, s.Sandbox)
+				greet(stdio, look, s)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
+	cmd.Flags().StringVar(&o.Addr, "addr", "", "listen at `HOST:PORT` (default: $PUDU_ADDR, then 127.0.0.1:2026)")
+	cmd.Flags().BoolVar(&o.Insecure, "insecure", false, "let everybody in who reaches an address beyond this machine, without a token ($PUDU_TOKEN)")
+	cmd.Flags().StringVar(&o.NATS, "nats", "", "NATS `URL` that servers of one PostgreSQL share for live events (default: $PUDU_NATS)")
 	return cmd
+}
+
+// greet says what is up, where, and how to try it.
+func greet(stdio IO, look style, s *Session) {
+	fmt.Fprintf(stdio.Err, "%s %s\n", look.bold("Pudu is ready at"), look.bold(s.Address))
+	model := s.Model
+	if s.Why != "" {
+		model += " (" + s.Why + ")"
+	}
+	if s.Scripted {
+		model = "none: each task is answered with the scripted demonstration"
+	}
+	fmt.Fprintf(stdio.Err, "  model    %s\n  sandbox  %s\n  data     %s\n", model, s.Sandbox, s.Data)
+	if s.Scripted {
+		fmt.Fprintln(stdio.Err, s.NoModel)
+	}
+	fmt.Fprintf(stdio.Err, `Try, in another terminal:
+  pudu run "Write a haiku about small deer into deer.md"
+  curl -N %[1]s/runs/stream --json '{"input":{"messages":"hello"},"stream_mode":"messages-tuple"}'
+  pip install langgraph-sdk; python3 -c 'from langgraph_sdk import get_sync_client as c; print(c(url="%[1]s").runs.wait(None, "lead_agent", input={"messages": "hello"}))'
+Ctrl-C stops it; what is under way then goes on at the next start.
+`, s.Address)
 }

@@ -19,6 +19,7 @@ func (s style) wrap(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+func (s style) bold(t string) string   { return s.wrap("1", t) }
 func (s style) dim(t string) string    { return s.wrap("2", t) }
 func (s style) green(t string) string  { return s.wrap("32", t) }
 func (s style) red(t string) string    { return s.wrap("31", t) }

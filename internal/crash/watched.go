@@ -24,15 +24,16 @@ type watched struct {
 var _ store.Store = (*watched)(nil)
 
 // Admit implements [store.Runs].
-func (w *watched) Admit(ctx context.Context, t store.Thread, r store.Run) error {
-	return w.write([]string{"admit"}, commitNote, func() error {
-		err := w.Store.Admit(ctx, t, r)
+func (w *watched) Admit(ctx context.Context, a store.Admission) (r store.Run, err error) {
+	err = w.write([]string{"admit"}, commitNote, func() error {
+		r, err = w.Store.Admit(ctx, a)
 		if err == nil {
 			w.die.claimed(1)
 			say(markAttempt, "1", "1")
 		}
 		return err
 	})
+	return r, err
 }
 
 // ClaimRun implements [store.Runs].

@@ -16,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // Config is what the lead agent of one run is made of.
@@ -37,6 +38,8 @@ type Config struct {
 	Isolated bool
 	// CodeOff is why commands cannot be run; then there is no bash tool. Empty means that they can.
 	CodeOff string
+	// Tools are offered beside the agent's own.
+	Tools []tool.Tool
 	// Inside are middlewares within all others of the chain; a replay uses it.
 	Inside []agent.Middleware
 }
@@ -69,7 +72,7 @@ func Build(c Config) (*agent.Agent, error) {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Model: c.Model, System: prompt, Tools: tools, Channels: threadstate.Channels(),
+		Model: c.Model, System: prompt, Tools: append(tools, c.Tools...), Channels: threadstate.Channels(),
 	}, Chain(c)...)
 }
 

@@ -177,7 +177,7 @@ func TestCancelThroughTheServer(t *testing.T) {
 			cancel(runs.ErrCancelled)
 		}
 	})
-	if err != nil || out.Run.StopReason != runs.ReasonCancelled {
+	if err != nil || out.Run.StopReason != store.Cancelled {
 		t.Errorf("run %+v, error %v", out.Run, err)
 	}
 }

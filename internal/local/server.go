@@ -83,8 +83,8 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
-	if !s.Manager.Cancel(r.PathValue("id")) {
-		http.Error(w, "no such run is under way here", http.StatusNotFound)
+	if _, err := s.Manager.Cancel(r.Context(), r.PathValue("id"), store.StopInterrupt); err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
 	}
 }
 

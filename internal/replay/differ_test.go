@@ -134,7 +134,7 @@ func TestCancelledWhileToolsRan(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	p, _ := original(t, turns(scripted.Turn{ToolCalls: []scripted.Call{call("a", "wait", `{}`)}}), 0)
 	p.waiting = func() { cancel(runs.ErrCancelled) }
-	if run := p.carryOut(t, ctx, "please", 0); run.StopReason != runs.ReasonCancelled {
+	if run := p.carryOut(t, ctx, "please", 0); run.StopReason != store.Cancelled {
 		t.Fatalf("the run ended as %s", run.Status)
 	}
 	wantRefusal(t, p, "", "cancelled while its tools ran")

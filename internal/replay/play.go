@@ -106,11 +106,7 @@ func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Req
 	now := time.Now()
 	run := store.Run{ID: id, ThreadID: r.Thread, UserID: b.UserID, Owner: b.Owner, Request: raw, CreatedAt: now, UpdatedAt: now}
 	thread := store.Thread{ID: r.Thread, UserID: b.UserID, CreatedAt: now, UpdatedAt: now}
-	if err := b.Store.Admit(ctx, thread, run); err != nil {
-		return store.Run{}, err
-	}
-	run.Status, run.Attempt, run.Stalled = event.StatusRunning, 1, 1
-	return run, nil
+	return b.Store.Admit(ctx, store.Admission{Run: run, Thread: thread})
 }
 
 // furnish gives the thread the files and the state that it had. The state is the work of a run before.

@@ -319,7 +319,7 @@ func TestCancelledInTheModelCall(t *testing.T) {
 					yield(message.Chunk{}, ctx.Err())
 				}
 			}), 0)
-			if run := p.carryOut(t, ctx, "please", 0); run.StopReason != runs.ReasonCancelled {
+			if run := p.carryOut(t, ctx, "please", 0); run.StopReason != store.Cancelled {
 				t.Fatalf("the run ended as %s", run.Status)
 			}
 			r := p.record(t, "")

@@ -15,7 +15,6 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
-	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
@@ -285,7 +284,7 @@ func (t *tape) ended() error {
 		last = r.Turns[n-1]
 	}
 	text, failed := strings.CutPrefix(t.run.Error, agent.NodeModel+": ")
-	switch cancelled := t.run.StopReason == runs.ReasonCancelled; {
+	switch cancelled := t.run.StopReason == store.Cancelled; {
 	case t.run.Status == event.StatusError && failed && last.Error == nil:
 		t.add(Turn{Sees: sees, Error: &Failure{Message: Str(text)}}, "")
 	case cancelled && (t.dropped || len(r.Turns) == 0):

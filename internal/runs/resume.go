@@ -47,6 +47,9 @@ func (m *Manager) claim(ctx context.Context, run store.Run) (store.Run, error) {
 	}
 	if run.Owner != m.cfg.Owner {
 		run.Stalled++
+		if run.Status == event.StatusRunning {
+			m.takenOver.Add(1)
+		}
 	}
 	run.Owner, run.Status, run.Attempt = m.cfg.Owner, event.StatusRunning, fence.Attempt
 	return run, nil

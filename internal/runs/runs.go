@@ -18,7 +18,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -94,7 +96,10 @@ type Manager struct {
 
 	background sync.WaitGroup // the runs that Submit and Serve have begun
 
+	takenOver atomic.Int64
+
 	mu     sync.Mutex
+	counts map[string]int64 // of the runs that ended here, by status
 	active map[string]*live // the runs that are executed here, by id
 	lost   map[string]loss  // runs that were, and whose end could not be recorded, by id
 	taken  int              // of the places for runs that Submit and Serve begin
@@ -114,8 +119,22 @@ func NewManager(cfg Config) *Manager {
 	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10_000)
 	schema, _ := state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...) // a test holds that they are one set
 	return &Manager{
-		cfg: cfg, schema: schema, wake: make(chan struct{}, 1), active: make(map[string]*live), lost: make(map[string]loss),
+		cfg: cfg, schema: schema, wake: make(chan struct{}, 1), active: make(map[string]*live), counts: make(map[string]int64), lost: make(map[string]loss),
 	}
+}
+
+// Stats are figures of this process.
+type Stats struct {
+	Active    int              // runs that are executed here
+	Ended     map[string]int64 // runs that came to their end here since the start, by status
+	TakenOver int64            // attempts begun here at runs that another process had left
+}
+
+// Stats returns the figures as they are now.
+func (m *Manager) Stats() Stats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Stats{Active: len(m.active), Ended: maps.Clone(m.counts), TakenOver: m.takenOver.Load()}
 }
 
 // Outcome is how a run ended.
@@ -161,11 +180,12 @@ func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Ev
 	ctx, leave := m.enter(ctx, run, rec)
 	defer leave()
 	last, errRun := m.drive(ctx, Job{Run: run, Request: req}, rec)
-	if err := m.finish(ctx, run, rec, ending(ctx, run.ID, last, errRun)); err != nil {
+	end := ending(ctx, run.ID, last, errRun)
+	if err := m.finish(ctx, run, rec, end); err != nil {
 		m.lose(run.ID, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
-	m.ended(run, req)
+	m.ended(run, req, end.Status)
 	out := Outcome{State: last, Usage: rec.usage()}
 	var err error
 	if out.Run, err = m.cfg.Store.Run(context.WithoutCancel(ctx), run.ID); err != nil {
@@ -225,7 +245,10 @@ func (m *Manager) undo(ctx context.Context, run store.Run) (*store.Step, error) 
 const nodeRollback = "rollback"
 
 // ended does what follows a run's end.
-func (m *Manager) ended(run store.Run, req Request) {
+func (m *Manager) ended(run store.Run, req Request, status string) {
+	m.mu.Lock()
+	m.counts[status]++
+	m.mu.Unlock()
 	m.Wake()
 	if req.OnCompletion == DeleteThread && m.cfg.Delete != nil {
 		m.background.Go(func() {

@@ -9,10 +9,10 @@ import (
 // Item is a document of the long-term store that LangGraph's API offers beside the threads.
 type Item struct {
 	UserID string
-	// Namespace is the item's path: 1 to 16 labels, each of 1 to 128 bytes without a dot.
+	// Namespace is the item's path: 1 to 16 labels, each of 1 to 128 bytes without a dot or a control character.
 	Namespace []string
 	Key       string          // unique in its namespace; 1 to 256 bytes
-	Value     json.RawMessage // a JSON object
+	Value     json.RawMessage // a JSON object of at most 1 MiB
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -89,7 +89,7 @@ type Assistants interface {
 	// Assistant returns the version in force.
 	Assistant(ctx context.Context, id string) (Assistant, error)
 	// UpdateAssistant adds a version with the fields of a, puts it in force, and returns it. ID and UpdatedAt name the
-	// assistant and the time; Version and CreatedAt are ignored.
+	// assistant and the time; UserID, Version and CreatedAt are ignored.
 	UpdateAssistant(ctx context.Context, a Assistant) (Assistant, error)
 	// SetLatest puts an earlier version in force.
 	SetLatest(ctx context.Context, id string, version int) (Assistant, error)

@@ -12,18 +12,21 @@ import (
 //
 // A dump is JSON Lines: one record a line, an object whose "kind" tells what it is.
 //
-//	{"kind":"pudu","version":1}                the first record
+//	{"kind":"pudu","version":2}                the first record
 //	{"kind":"thread", ...}                     one for each thread
 //	{"kind":"run", ...}                        one for each run
 //	{"kind":"log", ...}                        one for each transaction of a run, oldest first: its checkpoint id, its
 //	                                           updates of the state and its events
 //	{"kind":"snapshot", ...}                   one for each snapshot of a state
+//	{"kind":"item", ...}                       one for each item of the long-term store
+//	{"kind":"assistant", ...}                  one for each version of an assistant
 //	{"kind":"end","threads":1,"runs":2, ...}   the last record: how many there were of each kind
 //
 // The other members are the columns of the database, all of them but the numbers of log rows. Times are RFC 3339 with
 // six digits behind the second. JSON stands as it is stored, byte for byte, if it is an object or a list of one line;
 // anything else is a string in base64. A dump holds what was said and done on the threads, private state included; the
-// keys of models and other secrets of the configuration are not in the store and so not in a dump.
+// keys of models and other secrets of the configuration are not in the store and so not in a dump. A dump of one thread has
+// neither items nor assistants. Settings, which are about one installation, are in none.
 type Keeper interface {
 	// Dump writes a thread, or all threads if threadID is empty, as they are at one moment; writers go on meanwhile. One
 	// record at a time is in memory. [ErrNotFound] if there is no such thread.
@@ -41,6 +44,8 @@ type Keeper interface {
 // Holding counts what a dump holds.
 type Holding struct {
 	Threads, Runs, Steps, Snapshots int64
+	// Items, and versions of assistants.
+	Items, Assistants int64
 }
 
 // Visitor is told what [Keeper.Verify] finds. Empty functions are not called.
@@ -53,8 +58,8 @@ type Visitor struct {
 
 // Problem is a fault in what is stored.
 type Problem struct {
-	// ThreadID and Row name the place: the row is a checkpoint id, a run's id or the number of a log row. Both are empty
-	// for the database as a whole.
+	// ThreadID and Row name the place: the row is a checkpoint id, a run's id or the number of a log row, or, without a
+	// thread, an item or an assistant. Both are empty for the database as a whole.
 	ThreadID, Row string
 	// Text says what is wrong.
 	Text string

@@ -28,6 +28,8 @@ var (
 	ErrNewer = errors.New("database was written by a newer Pudu")
 	// ErrFull: as many runs wait already as may.
 	ErrFull = errors.New("too many runs wait")
+	// ErrTooLarge: what was to be stored, or read at once, has more bytes than is allowed.
+	ErrTooLarge = errors.New("too large")
 	// ErrLocked: another process holds the data folder.
 	ErrLocked = errors.New("data folder is in use")
 	// ErrUnknown: the database was lost while it committed. What was to be written is there as a whole or not at all, and
@@ -59,7 +61,7 @@ type Thread struct {
 	ID       string
 	UserID   string
 	Title    string
-	Metadata json.RawMessage // a JSON object; nil reads as {}
+	Metadata json.RawMessage // a JSON object of at most 64 KiB; nil reads as {}
 	// Head is the newest checkpoint; empty before the first.
 	Head string
 	// Status is one of the Thread constants below. It follows from the thread's runs and is read only.
@@ -167,6 +169,7 @@ type RunFilter struct {
 	UserID   string
 	Statuses []string
 	Limit    int // 1 to 1000; 0 means 100
+	Offset   int
 }
 
 // What a run can be asked for while it is active.
@@ -201,14 +204,16 @@ const (
 // Admission is a run that asks to come in.
 type Admission struct {
 	// Run is the new run, pending, with attempt 0. If it has an Owner, nothing is in its way and it may start at once, it is
-	// claimed by admission: running, with attempt 1. Else the owner is not kept.
+	// claimed by admission: running, with attempt 1. Else the owner is not kept. Its CreatedAt is the time of admission; the
+	// store makes it later than that of the thread's other runs, whatever the clock says, since they wait in that order.
 	Run Run
 	// Thread is created if there is none of that id, unless MustExist.
 	Thread    Thread
 	MustExist bool
 	// Strategy is for a thread with an active run; empty means [Reject].
 	Strategy Strategy
-	// MaxPending bounds the runs that wait in the whole store; 0 means no bound.
+	// MaxPending bounds the runs that wait in the whole store; 0 means no bound. Admissions at the same moment that share a
+	// database server do not see each other, and may together pass it.
 	MaxPending int
 }
 
@@ -228,17 +233,19 @@ type Runs interface {
 	ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (Fence, error)
 	// StopRun ends a pending run (as its owner would, without events), asks the owner of a running one for the action,
 	// and leaves one at its end alone; it returns the run as it is then. A request to roll back replaces one to interrupt, not
-	// the other way round.
+	// the other way round. A pending run that had an owner before may have changed the thread: asked to roll back, it stays
+	// pending, for its next owner to do so.
 	StopRun(ctx context.Context, id, action string, now time.Time) (Run, error)
 	// Stopping lists the running runs of owner that are asked to stop. limit is 1 to 1000.
 	Stopping(ctx context.Context, owner string, limit int) ([]Run, error)
 	// Waiting lists the pending runs that may start: their time has come, no run of their thread is running, and they are
 	// the first of it. The oldest first; limit is 1 to 1000.
 	Waiting(ctx context.Context, now time.Time, limit int) ([]Run, error)
-	// Position is the place of a pending run among all that wait, from 1; 0 for a run that does not wait.
+	// Position is the place of a pending run among all that wait, from 1; 0 for a run that does not wait. [ErrNotFound] if
+	// there is no such run, here and below.
 	Position(ctx context.Context, id string) (int, error)
-	// DeleteRun removes a run and its events. Its checkpoints stay: the thread's state is made of them. [ErrConflict] if it
-	// is active.
+	// DeleteRun removes a run and its events. Its checkpoints stay, as those of no run: the thread's state is made of them.
+	// [ErrConflict] if it is active.
 	DeleteRun(ctx context.Context, id string) error
 	// Unnotified lists runs at their end with Notify set, the oldest first. limit is 1 to 1000.
 	Unnotified(ctx context.Context, limit int) ([]Run, error)
@@ -283,18 +290,19 @@ const Origin = "0"
 // Step is what one transaction writes. Empty parts are left out; a step without updates makes no checkpoint.
 type Step struct {
 	// Parent is the checkpoint that the updates were applied to: its id, [Origin], or empty for the thread's head. The new
-	// checkpoint becomes the head in any case: one with another parent than the head begins a branch.
+	// checkpoint becomes the head in any case: one with another parent than the head begins a branch. Of steps with updates
+	// that are written together only the first may name one.
 	Parent string
 	// Updates are the deltas, in the order they were applied.
 	Updates []NodeUpdate
 	// Next is the node that the run goes on with after this step.
 	Next string
-	// State is the thread's head with the updates applied: the source of a snapshot, when the store finds that one is due.
+	// State is the parent with the updates applied: the source of a snapshot, when the store finds that one is due.
 	// Steps with updates of one thread therefore come one after the other; steps of events alone may come beside them.
 	State state.State
 	// Events are durable events of the fence's attempt with ids that grow; an id at or before the last one written is
 	// [ErrConflict]. One of data type event.State stands for the update with the same position among Updates; its Writes,
-	// Checkpoint and Next are left empty and filled in on reading.
+	// Checkpoint, Next and Last are left empty and filled in on reading.
 	Events []event.Event
 	// Run, if not nil, changes the run.
 	Run *RunChange
@@ -343,7 +351,7 @@ type Log interface {
 	// without checkpoints gives the zero Checkpoint with an empty state.
 	Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (Checkpoint, error)
 	// FirstCheckpoint returns the first checkpoint of a run, without state: its parent is what the run began on. The zero
-	// Checkpoint if the run has none.
+	// Checkpoint if the run has none, [ErrNotFound] if there is no such run.
 	FirstCheckpoint(ctx context.Context, runID string) (Checkpoint, error)
 	// Checkpoints lists a thread's checkpoints before the one named (empty: from the newest), newest first, without
 	// state. limit is 1 to 1000.

@@ -98,7 +98,7 @@ func eventsStateFilledIn(f *fixture) {
 	for i, u := range map[int]interface{ AppendJSON([]byte) ([]byte, error) }{0: a, 2: b} {
 		raw, err := u.AppendJSON(nil)
 		f.must(err)
-		f.equal("state event", evs[i].Data, event.Data(event.State{Writes: raw, Checkpoint: id}))
+		f.equal("state event", evs[i].Data, event.Data(event.State{Writes: raw, Checkpoint: id, Next: s.Next, Last: i == 2}))
 	}
 	f.equal("event between", evs[1].Data, event.Data(custom(1)))
 }

@@ -17,7 +17,9 @@ func runStalled(f *fixture) {
 		return r.Stalled
 	}
 	now := f.tick()
-	f.must(f.Admit(f.Context(), store.Thread{ID: "t", UserID: "ann"}, store.Run{ID: "r", ThreadID: "t", UserID: "ann", Owner: "node-1", CreatedAt: now, UpdatedAt: now}))
+	_, err := f.Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "t", UserID: "ann"},
+		Run: store.Run{ID: "r", ThreadID: "t", UserID: "ann", Owner: "node-1", CreatedAt: now, UpdatedAt: now}})
+	f.must(err)
 	f.equal("admitted with its owner", stalled("r"), 1)
 	f.thread("thread-x")
 	f.run("run-x", "thread-x")

@@ -3,7 +3,9 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -11,7 +13,12 @@ import (
 
 func runRoundTrip(f *fixture) {
 	f.thread("t")
-	want := f.run("r", "t")
+	now := f.tick()
+	want := store.Run{ID: "r", ThreadID: "t", UserID: "ann", Status: event.StatusPending, Request: json.RawMessage(`{"input": "hello"}`),
+		NotBefore: now.Add(time.Minute), Key: "key", Notify: true, CreatedAt: now, UpdatedAt: now}
+	admitted, err := f.admit(want)
+	f.must(err)
+	f.equal("run as admitted", admitted, want)
 	got, err := f.Store.Run(f.Context(), "r")
 	f.must(err)
 	f.equal("run", got, want)
@@ -19,25 +26,35 @@ func runRoundTrip(f *fixture) {
 
 	_, err = f.Store.Run(f.Context(), "nobody")
 	f.want(err, store.ErrNotFound, "nobody")
-	for _, r := range []store.Run{{ThreadID: "t"}, {ID: "x", ThreadID: "t", Status: event.StatusRunning},
-		{ID: "x", ThreadID: "t", Attempt: 1}, {ID: "x", ThreadID: "t", Request: json.RawMessage(`{`)}} {
-		if err := f.CreateRun(f.Context(), r); err == nil {
-			f.Errorf("CreateRun took %+v", r)
+	f.thread("free")
+	for _, r := range []store.Run{{}, {ID: "x", Status: event.StatusRunning}, {ID: "x", Attempt: 1}, {ID: "x", Request: json.RawMessage(`{`)},
+		{ID: "x", Stop: store.StopInterrupt}, {ID: "x", Key: strings.Repeat("k", 257)}} {
+		r.ThreadID, r.UserID = "free", "ann"
+		if _, err := f.admit(r); err == nil {
+			f.Errorf("Admit took %+v", r)
 		}
+	}
+	if _, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: "x", ThreadID: "free", UserID: "ann"}, MustExist: true, Strategy: "wait"}); err == nil {
+		f.Error("Admit took strategy wait")
 	}
 }
 
 func runAdmission(f *fixture) {
 	f.thread("t")
 	f.thread("other")
-	f.want(f.CreateRun(f.Context(), store.Run{ID: "r", ThreadID: "nobody"}), store.ErrNotFound, "nobody")
+	refused := func(run, thread string, target error, about string) {
+		f.Helper()
+		_, err := f.admit(store.Run{ID: run, ThreadID: thread, UserID: "ann"})
+		f.want(err, target, about)
+	}
+	refused("r", "nobody", store.ErrNotFound, "nobody")
 	f.run("r1", "t")
-	f.want(f.CreateRun(f.Context(), store.Run{ID: "r2", ThreadID: "t"}), store.ErrConflict, "r2")
-	f.want(f.CreateRun(f.Context(), store.Run{ID: "r1", ThreadID: "other"}), store.ErrConflict, "r1")
+	refused("r2", "t", store.ErrConflict, "r2")
+	refused("r1", "other", store.ErrConflict, "r1")
 	f.run("r3", "other")
 
 	o := &owner{f: f, thread: "t", fence: f.claim("r1", 0)}
-	f.want(f.CreateRun(f.Context(), store.Run{ID: "r2", ThreadID: "t"}), store.ErrConflict, "r2")
+	refused("r2", "t", store.ErrConflict, "r2")
 	o.end()
 	f.run("r2", "t")
 }
@@ -48,7 +65,8 @@ func runAdmissionWithThread(f *fixture) {
 	admit := func(user, run, title string) error {
 		t, r := thread, store.Run{ID: run, ThreadID: "t", UserID: user, CreatedAt: now, UpdatedAt: now}
 		t.UserID, t.Title = user, title
-		return f.Admit(f.Context(), t, r)
+		_, err := f.Admit(f.Context(), store.Admission{Run: r, Thread: t})
+		return err
 	}
 	f.must(admit("ann", "r1", "First"))
 	got, err := f.Thread(f.Context(), "t")
@@ -65,19 +83,22 @@ func runAdmissionWithThread(f *fixture) {
 
 	// A run with an owner is claimed at once.
 	thread.ID = "owned"
-	f.must(f.Admit(f.Context(), thread, store.Run{ID: "mine", ThreadID: "owned", UserID: "ann", Owner: "node-1"}))
-	r, err := f.Store.Run(f.Context(), "mine")
+	r, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "mine", ThreadID: "owned", UserID: "ann", Owner: "node-1"}})
 	f.must(err)
+	f.equal("run as admitted", r, f.stored("mine"))
 	f.equal("status", r.Status, event.StatusRunning)
+	f.equal("attempt", r.Attempt, 1)
+	f.equal("owner", r.Owner, "node-1")
 	o = &owner{f: f, thread: "owned", fence: store.Fence{RunID: "mine", Attempt: 1}}
 	o.end()
 
 	// A run that is refused leaves no thread behind.
 	thread.ID = "fresh"
-	f.want(f.Admit(f.Context(), thread, store.Run{ID: "r1", ThreadID: "fresh", UserID: "ann"}), store.ErrConflict, "r1")
+	_, err = f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "r1", ThreadID: "fresh", UserID: "ann"}})
+	f.want(err, store.ErrConflict, "r1")
 	_, err = f.Thread(f.Context(), "fresh")
 	f.want(err, store.ErrNotFound, "fresh")
-	if err := f.Admit(f.Context(), thread, store.Run{ID: "r9", ThreadID: "another", UserID: "ann"}); err == nil {
+	if _, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "r9", ThreadID: "another", UserID: "ann"}}); err == nil {
 		f.Error("a run was admitted with the thread of another")
 	}
 }
@@ -100,6 +121,8 @@ func runList(f *fixture) {
 	}{
 		{"all", store.RunFilter{}, ids},
 		{"limit", store.RunFilter{Limit: 2}, ids[:2]},
+		{"offset", store.RunFilter{Limit: 2, Offset: 1}, ids[1:3]},
+		{"offset behind the end", store.RunFilter{Offset: 5}, nil},
 		{"thread", store.RunFilter{ThreadID: "thread-1"}, []string{"run-1"}},
 		{"user", store.RunFilter{UserID: "ann"}, ids},
 		{"nobody", store.RunFilter{UserID: "nobody"}, nil},
@@ -115,7 +138,7 @@ func runList(f *fixture) {
 		}
 		f.equal(tt.name, got, tt.want)
 	}
-	for _, bad := range []store.RunFilter{{Limit: -1}, {Limit: 1001}, {Statuses: []string{"done"}}} {
+	for _, bad := range []store.RunFilter{{Limit: -1}, {Limit: 1001}, {Offset: -1}, {Statuses: []string{"done"}}} {
 		if _, err := f.ListRuns(f.Context(), bad); err == nil {
 			f.Errorf("ListRuns took %+v", bad)
 		}

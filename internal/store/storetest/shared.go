@@ -25,8 +25,19 @@ func RunShared(t *testing.T, open Open, lease time.Duration) {
 		{"run given back", runGivenBack},
 		{"claim race", sharedClaimRace},
 		{"admission race", admissionRace},
+		{"rejected race", func(a, b *fixture) { admissionsRace(store.Reject, a, b) }},
+		{"enqueued race", func(a, b *fixture) { admissionsRace(store.Enqueue, a, b) }},
+		{"key race", keyRace},
+		{"interrupt under load", interruptUnderLoad},
+		{"stop race", func(a, b *fixture) { stopAgainstEnd(a, b) }},
+		{"write race", func(a, b *fixture) { writeAgainstRuns(a, b) }},
 		{"delete against admission", deleteAgainstAdmission},
 		{"take-over under load", takeOverUnderLoad},
+		{"patches of both", patchesSideBySide},
+		{"copies beside steps", copiesBesideSteps},
+		{"settings of both", settingsOfBoth},
+		{"items of both", itemsOfBoth},
+		{"assistants of both", assistantsOfBoth},
 		{"commits of both", commitsOfBoth},
 		{"commits of one run", commitsOfOneRun},
 	}
@@ -177,12 +188,70 @@ func winners(f *fixture, errs []error, lost error) (won int) {
 func admissionRace(a, b *fixture) {
 	for round := range 20 {
 		thread := store.Thread{ID: fmt.Sprint("t", round), UserID: "ann", CreatedAt: start, UpdatedAt: start}
-		_, errs := together(8, func(i int) (struct{}, error) {
+		_, errs := together(8, func(i int) (store.Run, error) {
 			r := store.Run{ID: fmt.Sprint("r", round, "-", i), ThreadID: thread.ID, UserID: "ann", CreatedAt: start, UpdatedAt: start}
-			return struct{}{}, []*fixture{a, b}[i%2].Admit(a.Context(), thread, r)
+			return []*fixture{a, b}[i%2].Admit(a.Context(), store.Admission{Thread: thread, Run: r})
 		})
 		a.equal("admitted", winners(a, errs, store.ErrConflict), 1)
 	}
+}
+
+// keyRace: of requests with one key, on one thread or on many, one is admitted, and all are told of it.
+func keyRace(a, b *fixture) {
+	for round := range 20 {
+		for _, strategy := range []store.Strategy{store.Reject, store.Interrupt} {
+			key := fmt.Sprint("key-", round, strategy)
+			rs, errs := admitAll([]*fixture{a, b}, 8, func(i int) store.Admission {
+				thread := fmt.Sprint(key, "-", i/4)
+				return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread, UserID: "ann"}, MaxPending: round + 1,
+					Run: store.Run{ID: fmt.Sprint(key, "-", i), ThreadID: thread, UserID: "ann", Key: key, CreatedAt: start, UpdatedAt: start}}
+			})
+			a.equal("told", winners(a, errs, nil), 8)
+			for _, r := range rs {
+				a.equal("run", r, rs[0])
+			}
+			all, err := a.ListRuns(a.Context(), store.RunFilter{Statuses: []string{event.StatusPending}})
+			a.must(err)
+			a.equal("runs", len(all), 1)
+			a.stop(rs[0].ID, store.StopInterrupt)
+		}
+	}
+}
+
+// interruptUnderLoad: admissions that stop a run while it commits neither lose the stop nor stand in each other's way.
+func interruptUnderLoad(a, b *fixture) {
+	o := a.running("x")
+	stopped := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stopped:
+				return
+			default:
+			}
+			u := count.Put(1)
+			o.state, _, _ = o.state.Apply(u)
+			if _, err := a.Commit(a.Context(), o.fence, store.Step{State: o.state, Now: start.Add(time.Duration(n) * time.Hour),
+				Updates: []store.NodeUpdate{{Node: "model", Update: u}}}); err != nil {
+				a.Error(err)
+				return
+			}
+		}
+	})
+	last := ""
+	for i := range 40 {
+		last = fmt.Sprint("next-", i)
+		_, err := b.Admit(b.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true,
+			Run: store.Run{ID: last, ThreadID: o.thread, UserID: "ann", Owner: "node-2", CreatedAt: start}})
+		b.must(err)
+	}
+	close(stopped)
+	wg.Wait()
+	b.equal("stop", b.stored(o.fence.RunID).Stop, store.StopInterrupt)
+	rs, err := b.ListRuns(b.Context(), store.RunFilter{Statuses: []string{event.StatusPending}})
+	b.must(err)
+	b.equal("the last one waits", runIDs(rs), []string{last})
 }
 
 // deleteAgainstAdmission: a thread with an active run is never deleted, whoever comes first.
@@ -192,14 +261,12 @@ func deleteAgainstAdmission(a, b *fixture) {
 		a.thread(thread)
 		admit := round%2 == 0
 		_, errs := together(2, func(i int) (struct{}, error) {
-			switch {
-			case i == 0:
+			if i == 0 {
 				return struct{}{}, a.DeleteThread(a.Context(), thread)
-			case admit:
-				return struct{}{}, b.Admit(b.Context(), store.Thread{ID: thread, UserID: "ann"}, store.Run{ID: run, ThreadID: thread, UserID: "ann"})
-			default:
-				return struct{}{}, b.CreateRun(b.Context(), store.Run{ID: run, ThreadID: thread, UserID: "ann"})
 			}
+			_, err := b.Admit(b.Context(), store.Admission{Thread: store.Thread{ID: thread, UserID: "ann"}, MustExist: !admit,
+				Run: store.Run{ID: run, ThreadID: thread, UserID: "ann"}})
+			return struct{}{}, err
 		})
 		_, err := a.Store.Run(a.Context(), run)
 		switch {

@@ -30,9 +30,46 @@ func Run(t *testing.T, open Open) {
 		{"thread bad input", threadBadInput},
 		{"thread list", threadList},
 		{"thread delete", threadDelete},
+		{"thread search", threadSearch},
+		{"thread search by metadata", threadMetadata},
+		{"thread search in pages", threadPages},
+		{"thread pinned", threadPinned},
+		{"thread status", threadStatus},
+		{"thread patch", threadPatch},
+		{"thread patch race", patchRace},
+		{"thread copy", threadCopy},
+		{"thread copy refused", threadCopyRefused},
+		{"thread copy race", threadCopyRace},
+		{"setting", setting},
+		{"setting race", settingRace},
+		{"item round trip", itemRoundTrip},
+		{"item bounds", itemBounds},
+		{"item search", itemSearch},
+		{"item namespaces", itemNamespaces},
+		{"item race", itemRace},
+		{"assistant round trip", assistantRoundTrip},
+		{"assistant versions", assistantVersions},
+		{"assistant search", assistantSearch},
+		{"assistant race", assistantRace},
 		{"run round trip", runRoundTrip},
 		{"run admission", runAdmission},
 		{"run admission with its thread", runAdmissionWithThread},
+		{"run strategies", strategies},
+		{"run admission to a thread that must exist", admissionMustExist},
+		{"run order", admissionOrder},
+		{"run queue full", admissionFull},
+		{"run not before", admissionNotBefore},
+		{"run key", admissionKey},
+		{"run rejected race", rejectRace},
+		{"run enqueued race", enqueueRace},
+		{"run stopped that waits", stopWaiting},
+		{"run stopped that runs", stopRunning},
+		{"run stopped that was given back", stopGivenBack},
+		{"run stopped at its end", stopRace},
+		{"run claimed that waits", claimWaiting},
+		{"run waiting", waitingAndPosition},
+		{"run notified", runNotified},
+		{"run delete", runDelete},
 		{"run list", runList},
 		{"run claim", runClaim},
 		{"run claim race", runClaimRace},
@@ -48,6 +85,11 @@ func Run(t *testing.T, open Open) {
 		{"checkpoint without", checkpointWithout},
 		{"checkpoint history", checkpointHistory},
 		{"checkpoint clock", checkpointClock},
+		{"checkpoint branches", branches},
+		{"checkpoint of a rollback", rollBack},
+		{"checkpoint first of a run", firstCheckpoint},
+		{"checkpoint outside of a run", writeOutside},
+		{"checkpoint outside of a run, race", writeRace},
 		{"state is what was applied", stateIsWhatWasApplied},
 		{"state of any steps", stateOfAnySteps},
 		{"state as read back", stateAsReadBack},
@@ -61,6 +103,7 @@ func Run(t *testing.T, open Open) {
 		{"step of nothing", stepOfNothing},
 		{"steps together", stepsTogether},
 		{"steps all or none", stepsAllOrNone},
+		{"steps on a parent", stepsOnParent},
 		{"concurrent commits", concurrentCommits},
 		{"concurrent events of one run", concurrentEventsOfOneRun},
 		{"bad step harms no other", badStepHarmsNoOther},
@@ -145,7 +188,8 @@ func (f *fixture) equal(what string, got, want any) {
 func (f *fixture) thread(id string) store.Thread {
 	f.Helper()
 	now := f.tick()
-	t := store.Thread{ID: id, UserID: "ann", Title: "Title of " + id, Metadata: json.RawMessage(`{"a":1}`), CreatedAt: now, UpdatedAt: now}
+	t := store.Thread{ID: id, UserID: "ann", Title: "Title of " + id, Metadata: json.RawMessage(`{"a":1}`), Status: store.ThreadIdle,
+		CreatedAt: now, UpdatedAt: now}
 	f.must(f.CreateThread(f.Context(), t))
 	return t
 }
@@ -155,7 +199,35 @@ func (f *fixture) run(id, thread string) store.Run {
 	now := f.tick()
 	r := store.Run{ID: id, ThreadID: thread, UserID: "ann", Status: event.StatusPending,
 		Request: json.RawMessage(`{"input": "hello"}`), CreatedAt: now, UpdatedAt: now}
-	f.must(f.CreateRun(f.Context(), r))
+	got, err := f.admit(r)
+	f.must(err)
+	return got
+}
+
+// admit admits a run to a thread that there is.
+func (f *fixture) admit(r store.Run) (store.Run, error) {
+	return f.Admit(f.Context(), store.Admission{Run: r, MustExist: true})
+}
+
+// queue admits a run that may wait, and returns its status.
+func (f *fixture) queue(strategy store.Strategy, r store.Run) string {
+	f.Helper()
+	if r.CreatedAt.IsZero() {
+		r.CreatedAt = f.tick()
+		r.UpdatedAt = r.CreatedAt
+	}
+	r.UserID = "ann"
+	got, err := f.Admit(f.Context(), store.Admission{Run: r, MustExist: true, Strategy: strategy})
+	f.must(err)
+	f.equal("run as admitted", got, f.stored(r.ID))
+	return got.Status
+}
+
+// stored is the run as it is.
+func (f *fixture) stored(id string) store.Run {
+	f.Helper()
+	r, err := f.Store.Run(f.Context(), id)
+	f.must(err)
 	return r
 }
 

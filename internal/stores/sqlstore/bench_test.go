@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -180,4 +182,50 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		s.Close()
 	}
+}
+
+// BenchmarkAdmit is a run that is claimed as it is admitted, with its thread: alone, and 64 side by side.
+func BenchmarkAdmit(b *testing.B) {
+	onBoth(b, func(b *testing.B, _ string, s *Store) {
+		admit := func(b *testing.B, prefix string, i int) {
+			now, id := time.Now(), prefix+strconv.Itoa(i)
+			r, err := s.Admit(b.Context(), store.Admission{Thread: store.Thread{ID: id, UserID: "ann", CreatedAt: now, UpdatedAt: now},
+				Run: store.Run{ID: "run-" + id, ThreadID: id, UserID: "ann", Owner: "me", Request: []byte(`{"input":"hello"}`), CreatedAt: now, UpdatedAt: now}})
+			if err != nil || r.Attempt != 1 {
+				b.Fatal(r, err)
+			}
+		}
+		b.Run("new", func(b *testing.B) {
+			for i := range b.N {
+				admit(b, "new-"+strconv.Itoa(b.N)+"-", i)
+			}
+		})
+		b.Run("old", func(b *testing.B) {
+			b.StopTimer()
+			var wg sync.WaitGroup
+			for i := range b.N {
+				wg.Go(func() {
+					_ = s.CreateThread(b.Context(), store.Thread{ID: "old-" + strconv.Itoa(b.N) + "-" + strconv.Itoa(i+1), UserID: "ann"})
+				})
+			}
+			wg.Wait()
+			b.StartTimer()
+			var next atomic.Int64
+			b.SetParallelism(32)
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					admit(b, "old-"+strconv.Itoa(b.N)+"-", int(next.Add(1)))
+				}
+			})
+		})
+		b.Run("parallel", func(b *testing.B) {
+			var next atomic.Int64
+			b.SetParallelism(32)
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					admit(b, "parallel-"+strconv.Itoa(b.N)+"-", int(next.Add(1)))
+				}
+			})
+		})
+	})
 }

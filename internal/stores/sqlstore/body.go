@@ -170,8 +170,8 @@ func encodeEvents(evs []event.Event) ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// decodeEvents reads a row's events and gives its state events back what the updates hold.
-func decodeEvents(rawEvents, rawUpdates []byte, checkpoint string) ([]event.Event, error) {
+// decodeEvents reads a row's events and gives its state events back what the updates and the row hold.
+func decodeEvents(rawEvents, rawUpdates []byte, checkpoint, next string) ([]event.Event, error) {
 	var evs []event.Event
 	if err := json.Unmarshal(rawEvents, &evs); err != nil {
 		return nil, fmt.Errorf("decode stored events: %w", err)
@@ -188,7 +188,7 @@ func decodeEvents(rawEvents, rawUpdates []byte, checkpoint string) ([]event.Even
 		if n >= len(us) {
 			return nil, errors.New("decode stored events: more state events than updates")
 		}
-		evs[i].Data = event.State{Writes: us[n].Writes, Checkpoint: checkpoint}
+		evs[i].Data = event.State{Writes: us[n].Writes, Checkpoint: checkpoint, Next: next, Last: n == len(us)-1}
 		n++
 	}
 	return evs, nil

@@ -30,7 +30,7 @@ func FuzzDecodeEvents(f *testing.F) {
 	f.Add([]byte(`[]`), []byte(`[{"n":"a","w":[]}, {"w":7}]`))
 	f.Add([]byte(`null`), []byte(`[{"n":1}]`))
 	f.Fuzz(func(t *testing.T, events, updates []byte) {
-		evs, err := decodeEvents(events, updates, "id")
+		evs, err := decodeEvents(events, updates, "id", "next")
 		for _, e := range evs {
 			if err == nil && e.Data == nil {
 				t.Errorf("event %s has no data", e.ID)

@@ -69,6 +69,27 @@ func (s *Store) row(ctx context.Context, threadID, id string) (c store.Checkpoin
 	return c, err
 }
 
+// FirstCheckpoint implements [store.Log].
+func (s *Store) FirstCheckpoint(ctx context.Context, runID string) (c store.Checkpoint, err error) {
+	known := false
+	err = s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = (SELECT thread_id FROM runs WHERE id = $1) "+
+		"AND l.run_id = $1 AND l.checkpoint_id IS NOT NULL ORDER BY l.checkpoint_id LIMIT 1", []any{runID},
+		func(r *sql.Rows) (bool, error) {
+			c, err = scanCheckpoint(r)
+			known = true
+			return false, err
+		})
+	if err == nil && !known {
+		if known, err = s.exists(ctx, "SELECT 1 FROM runs WHERE id = $1", runID); err == nil && !known {
+			err = store.ErrNotFound
+		}
+	}
+	if err != nil {
+		return store.Checkpoint{}, fmt.Errorf("read first checkpoint of run %q: %w", runID, err)
+	}
+	return c, nil
+}
+
 // history is what makes a state: a snapshot (nil means the empty state) and the deltas after it, newest first.
 type history struct {
 	checkpoint store.Checkpoint

@@ -35,8 +35,6 @@ type commit struct {
 	body     body
 	snapshot []byte
 	random   [8]byte
-	// parent is the checkpoint that the updates were applied to; empty means the thread's head.
-	parent string
 
 	// What run finds and makes.
 	thread  string
@@ -44,6 +42,7 @@ type commit struct {
 	touched int64 // when the thread was last used, in microseconds
 	base    parent
 	id      string // of the new checkpoint
+	from    string // the checkpoint that it stands on
 }
 
 // parent is what a new checkpoint needs to know of the one it stands on.
@@ -64,31 +63,55 @@ func (s *Store) CommitAll(ctx context.Context, f store.Fence, steps []store.Step
 	for i, step := range steps {
 		all[i] = &commit{fence: f, step: step}
 	}
-	if err := s.commit(ctx, all...); err != nil {
+	if err := s.commit(ctx, checkFence, all...); err != nil {
 		return nil, fmt.Errorf("commit step of run %q: %w", f.RunID, err)
 	}
 	ids := make([]string, len(all))
 	for i, c := range all {
-		ids[i] = c.head
-		if c.id != "" {
-			ids[i] = c.id
-			s.cacheHead(c)
-		}
+		ids[i] = cmp.Or(c.id, c.head)
 	}
 	return ids, nil
 }
 
-// cacheHead keeps the new state, and drops the one it grew out of: they share most of their memory, which must not be
-// counted twice.
-func (s *Store) cacheHead(c *commit) {
-	s.cache.forget(c.from())
-	s.cache.put(&cached{thread: c.thread, id: c.id, state: c.step.State, bytes: c.base.snap + c.base.since})
+// Write implements [store.Log]. Its row in the log is of no run and no attempt.
+func (s *Store) Write(ctx context.Context, threadID string, step store.Step) (string, error) {
+	c := &commit{step: step, thread: threadID}
+	var err error
+	if len(step.Updates) == 0 || len(step.Events) > 0 || step.Run != nil {
+		err = errors.New("a step outside of a run has updates, no events, and changes no run")
+	}
+	if err == nil {
+		err = s.commit(ctx, checkIdle, c)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write checkpoint of thread %q: %w", threadID, err)
+	}
+	return c.id, nil
 }
 
-// commit writes steps in one transaction. It tries again with a snapshot as often as one is due.
-func (s *Store) commit(ctx context.Context, all ...*commit) error {
+// cacheHeads keeps the new states, and drops those they grew out of: they share most of their memory, which must not be
+// counted twice.
+func (s *Store) cacheHeads(all []*commit) {
 	for _, c := range all {
+		if c.id != "" {
+			s.cache.forget(c.from)
+			s.cache.put(&cached{thread: c.thread, id: c.id, state: c.step.State, bytes: c.base.snap + c.base.since})
+		}
+	}
+}
+
+// check is the first statement of steps: it makes sure that they may be written, and that this stays so until they are.
+type check func(t *tx, all []*commit) error
+
+// commit writes steps in one transaction. It tries again with a snapshot as often as one is due.
+func (s *Store) commit(ctx context.Context, may check, all ...*commit) error {
+	for i, c := range all {
 		var err error
+		if i > 0 && len(c.step.Updates) > 0 && c.step.Parent != "" {
+			if slices.ContainsFunc(all[:i], func(c *commit) bool { return len(c.step.Updates) > 0 }) {
+				return errors.New("only the first of several steps may name its parent; the others follow it")
+			}
+		}
 		if c.body, err = encodeStep(c.fence, c.step); err != nil {
 			return err
 		}
@@ -103,12 +126,15 @@ func (s *Store) commit(ctx context.Context, all ...*commit) error {
 		}
 		var due *commit
 		err := s.writeRun(ctx, all[0].fence.RunID, size, func(t *tx) (err error) {
-			due, err = writeSteps(t, all)
+			due, err = writeSteps(t, may, all)
 			return err
 		})
 		if errors.Is(err, errHeadMoved) && moved < attempts {
 			moved++
 			continue
+		}
+		if err == nil {
+			s.cacheHeads(all)
 		}
 		if !errors.Is(err, errSnapshotDue) {
 			return err
@@ -123,12 +149,12 @@ func (c *commit) size() int { return len(c.body.updates) + len(c.body.events) + 
 
 // writeSteps writes steps of one run, each on the one before, behind one check of the fence and with one move of the
 // head. It can be called again after a rollback. With an error comes the step that it is about.
-func writeSteps(t *tx, all []*commit) (*commit, error) {
+func writeSteps(t *tx, may check, all []*commit) (*commit, error) {
 	first := all[0]
-	if err := checkFence(t, all); err != nil {
+	if err := may(t, all); err != nil {
 		return first, err
 	}
-	if err := first.findParent(t); err != nil {
+	if err := first.findHead(t); err != nil {
 		return first, err
 	}
 	for i, c := range all {
@@ -151,6 +177,9 @@ func (c *commit) follow(before *commit) {
 // insert adds the step's rows.
 func (c *commit) insert(t *tx) error {
 	if len(c.body.updates) > 0 {
+		if err := c.findParent(t); err != nil {
+			return err
+		}
 		if err := c.newCheckpoint(); err != nil {
 			return err
 		}
@@ -251,7 +280,23 @@ func (c *commit) getsAhead() bool {
 	return len(c.step.Updates) > 0 || slices.ContainsFunc(c.step.Events, func(e event.Event) bool { return e.Data.Kind() == event.KindToolEnd })
 }
 
-func (c *commit) findParent(t *tx) error {
+// checkIdle is the first statement of a step outside of a run. It locks the thread: no run is admitted meanwhile, and one
+// that could be claimed is active already.
+func checkIdle(t *tx, all []*commit) error {
+	thread := all[0].thread
+	var active bool
+	err := found(t.scan("SELECT id FROM threads WHERE id = $1"+t.k.dialect.locking(), []any{thread}, &thread))
+	if err == nil {
+		err = t.scan("SELECT "+busy("$1"), []any{thread}, &active)
+	}
+	if err == nil && active {
+		err = fmt.Errorf("%w: it has an active run", store.ErrConflict)
+	}
+	return err
+}
+
+// findHead reads where the thread stands.
+func (c *commit) findHead(t *tx) error {
 	err := t.scan("SELECT t.head, t.updated_at, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0) FROM threads t "+
 		"LEFT JOIN log l ON l.thread_id = t.id AND l.checkpoint_id = t.head WHERE t.id = $1",
 		[]any{c.thread}, &c.head, &c.touched, &c.base.step, &c.base.since, &c.base.snap)
@@ -264,23 +309,26 @@ func (c *commit) findParent(t *tx) error {
 	case c.base.step < 0:
 		return fmt.Errorf("checkpoint %q, the head of thread %q, is missing: %w", c.head, c.thread, store.ErrCorrupt)
 	}
-	if c.parent == "" {
-		return nil
-	}
-	err = t.scan("SELECT step, since, snap FROM log WHERE thread_id = $1 AND checkpoint_id = $2",
-		[]any{c.thread, c.parent}, &c.base.step, &c.base.since, &c.base.snap)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("checkpoint %q: %w", c.parent, store.ErrNotFound)
-	}
-	return err
+	return nil
 }
 
-// from is the id of the checkpoint that the step stands on.
-func (c *commit) from() string {
-	if c.parent != "" {
-		return c.parent
+// findParent puts the step on its parent, if that is not the head.
+func (c *commit) findParent(t *tx) error {
+	c.from = c.head
+	switch c.step.Parent {
+	case "", c.head:
+		return nil
+	case store.Origin:
+		c.from, c.base = "", parent{}
+		return nil
 	}
-	return c.head
+	c.from = c.step.Parent
+	err := t.scan("SELECT step, since, snap FROM log WHERE thread_id = $1 AND checkpoint_id = $2",
+		[]any{c.thread, c.from}, &c.base.step, &c.base.since, &c.base.snap)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("checkpoint %q: %w", c.from, store.ErrNotFound)
+	}
+	return err
 }
 
 // newCheckpoint names the checkpoint and decides about a snapshot: one is due when the deltas since the last outweigh
@@ -291,7 +339,7 @@ func (c *commit) newCheckpoint() (err error) {
 	}
 	c.base.step++
 	c.base.since += int64(len(c.body.updates))
-	due := c.base.since > max(c.base.snap, snapshotFloor) || c.from() != c.head
+	due := c.base.since > max(c.base.snap, snapshotFloor) || c.from != c.head
 	if due && c.snapshot == nil {
 		return errSnapshotDue
 	}
@@ -304,7 +352,7 @@ func (c *commit) newCheckpoint() (err error) {
 func (c *commit) insertLog(t *tx) error {
 	from, base := "", parent{}
 	if c.id != "" {
-		from, base = c.from(), c.base
+		from, base = c.from, c.base
 	}
 	query := "INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, " +
 		"created_at, next, updates, events) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"

@@ -15,8 +15,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// dumpVersion is raised when older programs could not load a dump any more.
-const dumpVersion = 1
+// dumpVersion is raised when older programs could not load a dump any more. Dumps of all versions before can be loaded.
+const dumpVersion = 2
 
 // maxRecordBytes bounds a record. Rows are bounded when they are written, all but snapshots: one that is too large is
 // left out, and its state read from the log.
@@ -25,7 +25,7 @@ const maxRecordBytes = 256 << 20
 // table says how the rows of a table become records and back.
 type table struct {
 	kind, name string
-	thread     string // the column with the thread's id
+	thread     string // the column with the thread's id; empty if the rows are of no thread
 	order      string
 	columns    []column
 }
@@ -51,12 +51,12 @@ const (
 var tables = []table{
 	{"thread", "threads", "id", "id", []column{
 		{"id", text}, {"user_id", text}, {"title", text}, {"head", text}, {"created_at", instant}, {"updated_at", instant},
-		{"metadata", doc},
+		{"metadata", doc}, {"pinned", number}, {"signature", number},
 	}},
 	{"run", "runs", "thread_id", "id", []column{
 		{"id", text}, {"thread_id", text}, {"user_id", text}, {"status", text}, {"attempt", number}, {"stalled", number},
-		{"created_at", instant}, {"updated_at", instant}, {"owner", text}, {"error", text}, {"stop_reason", text},
-		{"usage", doc}, {"request", doc},
+		{"created_at", instant}, {"updated_at", instant}, {"not_before", instant}, {"owner", text}, {"key", text}, {"stop", text},
+		{"notify", number}, {"error", text}, {"stop_reason", text}, {"usage", doc}, {"request", doc},
 	}},
 	{"log", "log", "thread_id", "seq", []column{
 		{"thread_id", text}, {"checkpoint_id", key}, {"parent_id", text}, {"run_id", text}, {"attempt", number},
@@ -66,13 +66,20 @@ var tables = []table{
 	{"snapshot", "snapshots", "thread_id", "thread_id, checkpoint_id", []column{
 		{"thread_id", text}, {"checkpoint_id", text}, {"bytes", number}, {"state", blob},
 	}},
+	{"item", "items", "", "user_id, namespace, key", []column{
+		{"user_id", text}, {"namespace", text}, {"key", text}, {"created_at", instant}, {"updated_at", instant}, {"value", doc},
+	}},
+	{"assistant", "assistants", "", "id, version", []column{
+		{"id", text}, {"version", number}, {"in_force", number}, {"user_id", text}, {"graph_id", text}, {"name", text},
+		{"created_at", instant}, {"updated_at", instant}, {"description", text}, {"config", doc}, {"context", doc}, {"metadata", doc},
+	}},
 }
 
 // counts are the records by the index of their table.
-type counts [4]int64
+type counts [6]int64
 
 func (c counts) holding() store.Holding {
-	return store.Holding{Threads: c[0], Runs: c[1], Steps: c[2], Snapshots: c[3]}
+	return store.Holding{Threads: c[0], Runs: c[1], Steps: c[2], Snapshots: c[3], Items: c[4], Assistants: c[5]}
 }
 
 // Dump implements [store.Keeper].
@@ -104,6 +111,9 @@ func (s *Store) dump(ctx context.Context, threadID string, w io.Writer) (n count
 		return n, err
 	}
 	for i, t := range tables {
+		if t.thread == "" && threadID != "" {
+			continue
+		}
 		if n[i], err = s.dumpTable(ctx, tx, t, threadID, w); err != nil {
 			return n, fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -132,7 +142,8 @@ func (*postgres) unhurry() string { return "SET LOCAL idle_in_transaction_sessio
 
 // record is the last one of a dump.
 func (c counts) record() []byte {
-	return fmt.Appendf(nil, `{"kind":"end","threads":%d,"runs":%d,"log":%d,"snapshots":%d}`+"\n", c[0], c[1], c[2], c[3])
+	return fmt.Appendf(nil, `{"kind":"end","threads":%d,"runs":%d,"log":%d,"snapshots":%d,"items":%d,"assistants":%d}`+"\n",
+		c[0], c[1], c[2], c[3], c[4], c[5])
 }
 
 // dumpTable writes the rows of a table, of one thread or of all, and returns how many they are.

@@ -35,7 +35,9 @@ func furnish(t *testing.T, s *Store) (all []*talk) {
 	if err := s.CreateThread(t.Context(), odd); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.CreateRun(t.Context(), store.Run{ID: "r", ThreadID: "odd", Usage: []byte(`7`), Request: []byte(" [1]\t")}); err != nil {
+	_, err := s.Admit(t.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r", ThreadID: "odd", UserID: odd.UserID,
+		Usage: []byte(`7`), Request: []byte(" [1]\t"), Key: "a key", Notify: true, NotBefore: time.UnixMicro(7)}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -184,7 +186,7 @@ func TestLoadRefuses(t *testing.T) {
 	tests := []struct{ name, dump, want string }{
 		{"empty", "", "cut off"},
 		{"no dump", "hello\n", "no dump of Pudu"},
-		{"newer", `{"kind":"pudu","version":2}` + "\n", "newer Pudu"},
+		{"newer", fmt.Sprintf(`{"kind":"pudu","version":%d}`+"\n", dumpVersion+1), "newer Pudu"},
 		{"cut at a record", strings.Join(records[:5], ""), "cut off after record 5"},
 		{"cut in a record", good[:len(good)/2], "JSON"},
 		{"a record is missing", strings.Join(append(append([]string{}, records[:6]...), records[7:]...), ""), "records are missing"},

@@ -30,15 +30,16 @@ func (s *Store) events(ctx context.Context, runID string, after event.ID, limit 
 	}
 	var out []event.Event
 	// A row is wanted if its last event is: the ids of a run's rows do not overlap.
-	err := s.read(ctx, "SELECT checkpoint_id, updates, events FROM log WHERE run_id = $1 AND last_n > 0 "+
+	err := s.read(ctx, "SELECT checkpoint_id, next, updates, events FROM log WHERE run_id = $1 AND last_n > 0 "+
 		"AND (attempt, last_n) > ($2, $3) ORDER BY attempt, last_n LIMIT $4",
 		[]any{runID, after.Attempt, after.N, limit}, func(r *sql.Rows) (bool, error) {
 			var checkpoint sql.NullString
+			var next string
 			var updates, events []byte
-			if err := r.Scan(&checkpoint, &updates, &events); err != nil {
+			if err := r.Scan(&checkpoint, &next, &updates, &events); err != nil {
 				return false, err
 			}
-			evs, err := decodeEvents(events, updates, checkpoint.String)
+			evs, err := decodeEvents(events, updates, checkpoint.String, next)
 			for _, e := range evs {
 				if e.ID.Compare(after) > 0 && len(out) < limit {
 					out = append(out, e)

@@ -146,8 +146,8 @@ func grow(t *testing.T, rt *rapid.T, s *Store, seed uint64) *randomTree {
 		if rapid.IntRange(0, 3).Draw(rt, "reset") == 0 {
 			u = chats.Reset(chat{ID: g.uuid(), Content: g.text(9000)})
 		}
-		c := &commit{fence: g.fence, step: g.step("model", "model", u), parent: parent}
-		g.must(s.commit(t.Context(), c))
+		c := forkOf(g.fence, g.step("model", "model", u), parent)
+		g.must(s.commit(t.Context(), checkFence, c))
 		g.ids = append(g.ids, c.id)
 		g.states[c.id], g.times[c.id] = g.state, g.now
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
@@ -40,16 +41,12 @@ func (s *Store) Load(ctx context.Context, r io.Reader, last func() error) (store
 }
 
 func load(ctx context.Context, t *tx, r io.Reader) (n counts, err error) {
-	var there int64
-	if err := t.scan("SELECT count(*) FROM threads", nil, &there); err != nil {
+	if err := checkEmpty(t); err != nil {
 		return n, err
-	}
-	if there > 0 {
-		return n, fmt.Errorf("%w: %d threads are there already", store.ErrConflict, there)
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), maxRecordBytes)
-	at, ended := 0, false
+	at, version, ended := 0, 0, false
 	for lines.Scan() && err == nil {
 		at++
 		switch line := lines.Bytes(); {
@@ -58,11 +55,11 @@ func load(ctx context.Context, t *tx, r io.Reader) (n counts, err error) {
 		case ended:
 			err = errors.New("it comes after the last record")
 		case at == 1:
-			err = checkHeader(line)
+			version, err = checkHeader(line)
 		case bytes.HasPrefix(line, []byte(`{"kind":"end"`)):
 			ended, err = true, n.check(line)
 		default:
-			err = loadRecord(t, line, &n)
+			err = loadRecord(t, line, version, &n)
 		}
 	}
 	if err := lines.Err(); err != nil { // first: the last line may be what was read of a record until then
@@ -77,31 +74,44 @@ func load(ctx context.Context, t *tx, r io.Reader) (n counts, err error) {
 	return n, nil
 }
 
-// checkHeader reads the first record.
-func checkHeader(line []byte) error {
+// checkEmpty makes sure that nothing is there of what a dump holds.
+func checkEmpty(t *tx) error {
+	var threads, items, assistants int64
+	err := t.scan("SELECT (SELECT count(*) FROM threads), (SELECT count(*) FROM items), (SELECT count(*) FROM assistants)", nil,
+		&threads, &items, &assistants)
+	if err == nil && threads+items+assistants > 0 {
+		err = fmt.Errorf("%w: %d threads, %d items and %d versions of assistants are there already", store.ErrConflict, threads, items, assistants)
+	}
+	return err
+}
+
+// checkHeader reads the first record and returns the dump's version.
+func checkHeader(line []byte) (version int, err error) {
 	var h struct {
 		Kind    string `json:"kind"`
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(line, &h); err != nil || h.Kind != "pudu" {
-		return errors.New("this is no dump of Pudu")
+		return 0, errors.New("this is no dump of Pudu")
 	}
-	if h.Version != dumpVersion {
-		return fmt.Errorf("%w: the dump has version %d, this program reads %d", store.ErrNewer, h.Version, dumpVersion)
+	if h.Version < 1 || h.Version > dumpVersion {
+		return 0, fmt.Errorf("%w: the dump has version %d, this program reads 1 to %d", store.ErrNewer, h.Version, dumpVersion)
 	}
-	return nil
+	return h.Version, nil
 }
 
-// check compares the last record with what was read.
+// check compares the last record with what was read. Version 1 names neither items nor assistants, and has none.
 func (c counts) check(line []byte) error {
-	if want := bytes.TrimSpace(c.record()); !bytes.Equal(line, want) {
+	want := bytes.TrimSpace(c.record())
+	older, _ := bytes.CutSuffix(want, []byte(`,"items":0,"assistants":0}`))
+	if !bytes.Equal(line, want) && !bytes.Equal(bytes.TrimSuffix(line, []byte("}")), older) {
 		return fmt.Errorf("records are missing: the dump says %.200s, these were read: %s", line, want)
 	}
 	return nil
 }
 
 // loadRecord inserts one row.
-func loadRecord(t *tx, line []byte, n *counts) error {
+func loadRecord(t *tx, line []byte, version int, n *counts) error {
 	if !json.Valid(line) {
 		return fmt.Errorf("it is no JSON: %.60s", line)
 	}
@@ -110,6 +120,9 @@ func loadRecord(t *tx, line []byte, n *counts) error {
 		return errors.New("it is no JSON object")
 	}
 	kind, _ := rawjson.String(members["kind"])
+	if version == 1 {
+		upgrade(kind, members)
+	}
 	for i, table := range tables {
 		if table.kind == kind {
 			n[i]++
@@ -117,6 +130,18 @@ func loadRecord(t *tx, line []byte, n *counts) error {
 		}
 	}
 	return fmt.Errorf("kind %.40q is unknown; a newer Pudu may have written it", kind)
+}
+
+// upgrade gives a record of version 1 the members that came with version 2.
+func upgrade(kind string, members map[string]json.RawMessage) {
+	switch kind {
+	case "thread":
+		members["pinned"] = fmt.Append(nil, pinned(members["metadata"]))
+		members["signature"] = []byte("-1")
+	case "run":
+		maps.Copy(members, map[string]json.RawMessage{
+			"not_before": []byte("0"), "key": []byte(`""`), "stop": []byte(`""`), "notify": []byte("0")})
+	}
 }
 
 func (t table) insert(tx *tx, members map[string]json.RawMessage) error {

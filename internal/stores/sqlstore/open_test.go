@@ -158,13 +158,13 @@ func TestOpenOddFolder(t *testing.T) {
 	}
 	s = open(t, dir)
 	defer s.Close()
-	if ts, err := s.threads(t.Context(), "SELECT "+threadColumns+" FROM threads"); err != nil || len(ts) != 1 {
+	if ts, err := s.threads(t.Context(), "SELECT "+threadFields+" FROM threads t"); err != nil || len(ts) != 1 {
 		t.Errorf("%d threads, %v", len(ts), err)
 	}
 }
 
 // version is the newest that this program knows.
-const version = 2
+const version = 4
 
 // newer is the program's migrations and one more.
 func newer(t *testing.T, folder, query string) fs.FS {
@@ -202,13 +202,13 @@ func TestMigrationKeepsBackup(t *testing.T) {
 	db.Close()
 	wantOpen(t, Config{Dir: dir}, store.ErrNewer) // this program does not know that version
 
-	backup := file + ".v2-20260304T050607Z.bak"
+	backup := fmt.Sprintf("%s.v%d-20260304T050607Z.bak", file, version)
 	if err := os.Rename(backup, file); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, dir)
 	defer s.Close()
-	ts, err := s.threads(t.Context(), "SELECT "+threadColumns+" FROM threads")
+	ts, err := s.threads(t.Context(), "SELECT "+threadFields+" FROM threads t")
 	if err != nil || len(ts) != 1 {
 		t.Fatalf("%d threads in the backup, %v", len(ts), err)
 	}
@@ -225,7 +225,7 @@ func TestMigrationFails(t *testing.T) {
 	db := openDB(t, d)
 	defer db.Close()
 	bad := newer(t, "migrations/sqlite", "ALTER TABLE threads ADD COLUMN extra TEXT;\nALTER TABLE nobody ADD COLUMN extra TEXT;")
-	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), "from version 2 to 3") {
+	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", version, version+1)) {
 		t.Errorf("migrate: %v", err)
 	}
 	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), "exists already") {

@@ -25,6 +25,7 @@ const migrationLock = applicationID
 var pgTables = []struct{ name, columns string }{
 	{"threads", threadColumns}, {"runs", runColumns}, {"log", "seq, " + checkpointNames + ", last_n, since, snap, updates, events"},
 	{"snapshots", "thread_id, checkpoint_id, bytes, state"}, {"nodes", "owner, renewed_at"},
+	{"items", itemColumns}, {"assistants", assistantColumns}, {"settings", "key, value"},
 }
 
 const checkpointNames = "checkpoint_id, parent_id, thread_id, run_id, attempt, next, step, first_n, created_at"

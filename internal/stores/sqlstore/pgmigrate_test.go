@@ -71,7 +71,7 @@ func TestPostgresMigration(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wantOpen(t, Config{URL: url}, store.ErrNewer, "version 3")
+	wantOpen(t, Config{URL: url}, store.ErrNewer, fmt.Sprint("version ", version+1))
 }
 
 // TestPostgresOpenTogether: processes that start at the same time make the tables once.

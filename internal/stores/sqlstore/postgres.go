@@ -48,6 +48,10 @@ func (d *postgres) held() string {
 	return fmt.Sprintf("nodes.renewed_at > clock_timestamp() - interval '%d microseconds'", d.lease.Microseconds())
 }
 
+func (*postgres) among(param string) string {
+	return " = ANY (ARRAY(SELECT json_array_elements_text(CAST(" + param + " AS json))))"
+}
+
 // retriable implements dialect: what the server refuses with an ERROR it has undone. When it ends a session, or the
 // connection breaks, a COMMIT under way may have come through.
 func (*postgres) retriable(err error) bool {

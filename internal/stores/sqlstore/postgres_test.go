@@ -115,7 +115,7 @@ func TestServerKilled(t *testing.T) {
 	var all []*stubborn
 	for i := range 8 {
 		b := &stubborn{t: t, s: s, thread: fmt.Sprint(i)}
-		if err := s.Admit(t.Context(), store.Thread{ID: b.thread}, store.Run{ID: "run-" + b.thread, ThreadID: b.thread}); err != nil {
+		if _, err := s.Admit(t.Context(), admission("run-"+b.thread, b.thread)); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, b)

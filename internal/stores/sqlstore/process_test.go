@@ -81,10 +81,7 @@ func child(cfg Config) error {
 func commitForEver(ctx context.Context, s *Store, thread string) error {
 	r, err := s.Run(ctx, "run-"+thread)
 	if err != nil {
-		if err := s.CreateThread(ctx, store.Thread{ID: thread}); err != nil {
-			return err
-		}
-		if err := s.CreateRun(ctx, store.Run{ID: "run-" + thread, ThreadID: thread}); err != nil {
+		if _, err := s.Admit(ctx, admission("run-"+thread, thread)); err != nil {
 			return err
 		}
 	}

@@ -14,56 +14,28 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, owner, error, stop_reason, usage, request"
+const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, not_before, owner, key, stop, notify, " +
+	"error, stop_reason, usage, request"
 
-// CreateRun implements [store.Runs].
-func (s *Store) CreateRun(ctx context.Context, r store.Run) error {
-	err := checkNewRun(r)
-	if err == nil {
-		err = s.write(ctx, len(r.Request), func(tx *tx) error { return insertRun(tx, r, event.StatusPending, 0) })
-	}
-	if err != nil {
-		return fmt.Errorf("create run %q on thread %q: %w", r.ID, r.ThreadID, err)
-	}
-	return nil
+// runRow is a run with what its columns hold in another form.
+type runRow struct {
+	store.Run
+	created, updated, notBefore int64
 }
 
-// Admit implements [store.Runs].
-func (s *Store) Admit(ctx context.Context, t store.Thread, r store.Run) error {
-	err := errors.Join(checkNewThread(t), checkNewRun(r))
-	if err == nil && (t.ID != r.ThreadID || t.UserID != r.UserID) {
-		err = errors.New("the thread is not the run's")
-	}
-	if err == nil {
-		err = s.write(ctx, len(t.Metadata)+len(r.Request), func(tx *tx) error {
-			if err := ensureThread(tx, t); err != nil {
-				return err
-			}
-			if r.Owner != "" {
-				return insertRun(tx, r, event.StatusRunning, 1)
-			}
-			return insertRun(tx, r, event.StatusPending, 0)
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("admit run %q on thread %q: %w", r.ID, r.ThreadID, err)
-	}
-	return nil
+// cells are where the columns are read to.
+func (r *runRow) cells() []any {
+	return []any{&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &r.created, &r.updated, &r.notBefore, &r.Owner,
+		&r.Key, &r.Stop, &r.Notify, &r.Error, &r.StopReason, (*[]byte)(&r.Usage), (*[]byte)(&r.Request)}
 }
 
-func checkNewRun(r store.Run) error {
-	err := errors.Join(checkID("run", r.ID), checkText("owner", r.Owner), checkText("user id", r.UserID),
-		checkJSON("request", r.Request), checkJSON("usage", r.Usage))
-	if s := cmp.Or(r.Status, event.StatusPending); s != event.StatusPending || r.Attempt != 0 {
-		err = errors.Join(err, fmt.Errorf("a new run is pending and has attempt 0, not %q and %d", s, r.Attempt))
+// run is the run, when the cells are read.
+func (r *runRow) run() store.Run {
+	r.CreatedAt, r.UpdatedAt = timeOf(r.created), timeOf(r.updated)
+	if r.notBefore != 0 {
+		r.NotBefore = timeOf(r.notBefore)
 	}
-	return err
-}
-
-func insertRun(tx *tx, r store.Run, status string, attempt int) error {
-	return tx.exec("INSERT INTO runs ("+runColumns+") VALUES ($1, $2, $3, $4, $12, $12, $5, $6, $7, $8, $9, $10, $11)",
-		r.ID, r.ThreadID, r.UserID, status, micros(r.CreatedAt), micros(r.UpdatedAt),
-		r.Owner, plain(r.Error), plain(r.StopReason), jsonText(r.Usage), jsonText(r.Request), attempt)
+	return r.Run
 }
 
 // Run implements [store.Runs].
@@ -119,7 +91,10 @@ func listRuns(f store.RunFilter) (query string, args []any, err error) {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
 	limit := cmp.Or(f.Limit, 100)
-	query += " ORDER BY created_at DESC, id DESC LIMIT " + param(limit)
+	query += " ORDER BY created_at DESC, id DESC LIMIT " + param(limit) + " OFFSET " + param(f.Offset)
+	if f.Offset < 0 {
+		return "", nil, fmt.Errorf("offset %d is negative", f.Offset)
+	}
 	return query, args, checkLimit(limit, 1000)
 }
 
@@ -134,12 +109,9 @@ func knownStatus(s string) bool {
 func (s *Store) runs(ctx context.Context, query string, args ...any) ([]store.Run, error) {
 	var out []store.Run
 	err := s.read(ctx, query, args, func(rows *sql.Rows) (bool, error) {
-		var r store.Run
-		var created, updated int64
-		err := rows.Scan(&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &created, &updated,
-			&r.Owner, &r.Error, &r.StopReason, (*[]byte)(&r.Usage), (*[]byte)(&r.Request))
-		r.CreatedAt, r.UpdatedAt = timeOf(created), timeOf(updated)
-		out = append(out, r)
+		var r runRow
+		err := rows.Scan(r.cells()...)
+		out = append(out, r.run())
 		return true, err
 	})
 	return out, err
@@ -155,6 +127,9 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now
 		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + CASE WHEN owner = $2 THEN 0 ELSE 1 END, status = 'running', updated_at = $4 "+
 			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running')"+s.dialect.unheld()+" RETURNING attempt",
 			[]any{id, owner, attempt, micros(now)}, &f.Attempt)
+		if errors.Is(tx.k.dialect.explain(err), store.ErrConflict) {
+			return fmt.Errorf("another run of its thread is running: %w", err)
+		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

@@ -96,8 +96,8 @@ func testForks(t *testing.T, s *Store) {
 	var all []point
 	on := func(parent point) point {
 		tk.state = parent.state
-		c := &commit{fence: tk.fence, step: tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})), parent: parent.id}
-		tk.must(s.commit(t.Context(), c))
+		c := forkOf(tk.fence, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})), parent.id)
+		tk.must(s.commit(t.Context(), checkFence, c))
 		p := point{id: c.id, state: tk.state, step: parent.step + 1}
 		all = append(all, p)
 		return p
@@ -128,8 +128,8 @@ func testForks(t *testing.T, s *Store) {
 			t.Fatalf("checkpoint %d (-want +got):\n%.500s", i, d)
 		}
 	}
-	c := &commit{fence: tk.fence, step: tk.step("model", "model", turns.Put(1)), parent: "nobody"}
-	if err := s.commit(t.Context(), c); !errors.Is(err, store.ErrNotFound) {
+	c := forkOf(tk.fence, tk.step("model", "model", turns.Put(1)), "nobody")
+	if err := s.commit(t.Context(), checkFence, c); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("fork of nothing: %v", err)
 	}
 }

@@ -50,6 +50,8 @@ func (sqlite) locking() string { return "" }
 // unheld implements dialect: the lock on the data folder is the lease of the one owner.
 func (sqlite) unheld() string { return "" }
 
+func (sqlite) among(param string) string { return " IN (SELECT value FROM json_each(" + param + "))" }
+
 // transient implements dialect: there is no other transaction.
 func (sqlite) transient(error) bool { return false }
 

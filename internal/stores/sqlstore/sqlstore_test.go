@@ -58,6 +58,17 @@ func TestConformance(t *testing.T) {
 }
 
 func writeStep(t *tx, c *commit) error {
-	_, err := writeSteps(t, []*commit{c})
+	_, err := writeSteps(t, checkFence, []*commit{c})
 	return err
+}
+
+// forkOf is a commit of a step on the checkpoint named parent.
+func forkOf(f store.Fence, step store.Step, parent string) *commit {
+	step.Parent = parent
+	return &commit{fence: f, step: step}
+}
+
+// admission is that of a run on a thread of its own.
+func admission(run, thread string) store.Admission {
+	return store.Admission{Thread: store.Thread{ID: thread}, Run: store.Run{ID: run, ThreadID: thread}}
 }

@@ -10,20 +10,46 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata"
+const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata, pinned, signature"
 
 // insertThread takes the columns of a thread in their order.
-const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6)"
+const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8)"
+
+// threadFields are what a store.Thread is read from, of the table threads as t.
+var threadFields = "t.id, t.user_id, t.title, t.head, t.created_at, t.updated_at, t.metadata, " + threadStatus + " AS status"
+
+// threadStatus is the status of a thread: busy if it has an active run, else what the newest says. Each part is one step
+// into an index.
+var threadStatus = "CASE WHEN " + busy("t.id") + " THEN '" + store.ThreadBusy + "' ELSE COALESCE((SELECT CASE r.status WHEN '" +
+	event.StatusError + "' THEN '" + store.ThreadError + "' WHEN '" + event.StatusInterrupted + "' THEN '" + store.ThreadInterrupted +
+	"' ELSE '" + store.ThreadIdle + "' END FROM runs r WHERE r.thread_id = t.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '" +
+	store.ThreadIdle + "') END"
+
+// maxMetadata bounds the metadata of a thread, in bytes.
+const maxMetadata = 64 << 10
 
 func threadValues(t store.Thread) []any {
-	return []any{t.ID, t.UserID, plain(t.Title), micros(t.CreatedAt), micros(t.UpdatedAt), objectText(t.Metadata)}
+	metadata := []byte(objectText(t.Metadata))
+	return []any{t.ID, t.UserID, plain(t.Title), micros(t.CreatedAt), micros(t.UpdatedAt), string(metadata), pinned(metadata), signature(metadata)}
 }
 
 func checkNewThread(t store.Thread) error {
-	return errors.Join(checkID("thread", t.ID), checkText("user id", t.UserID), checkObject("metadata", t.Metadata))
+	return errors.Join(checkID("thread", t.ID), checkText("user id", t.UserID), checkObject("metadata", t.Metadata),
+		checkSize("metadata", len(t.Metadata), maxMetadata))
+}
+
+// pinned is what the column of that name has for a thread with this metadata.
+func pinned(metadata json.RawMessage) int {
+	members, _ := rawjson.Members(metadata)
+	if string(members["deerflow_pinned"]) == "true" {
+		return 1
+	}
+	return 0
 }
 
 // CreateThread implements [store.Threads].
@@ -38,29 +64,9 @@ func (s *Store) CreateThread(ctx context.Context, t store.Thread) error {
 	return nil
 }
 
-// ensureThread creates the thread unless its user has it already.
-func ensureThread(tx *tx, t store.Thread) error {
-	for range attempts {
-		n, err := tx.change(insertThread+" ON CONFLICT (id) DO NOTHING", threadValues(t)...)
-		if err != nil || n > 0 {
-			return err
-		}
-		var user string
-		err = tx.scan("SELECT user_id FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{t.ID}, &user)
-		switch {
-		case errors.Is(err, sql.ErrNoRows): // deleted by another process just now
-		case err == nil && user != t.UserID:
-			return fmt.Errorf("thread of another user: %w", store.ErrNotFound)
-		default:
-			return err
-		}
-	}
-	return fmt.Errorf("%w: the thread is being deleted", store.ErrConflict)
-}
-
 // Thread implements [store.Threads].
 func (s *Store) Thread(ctx context.Context, id string) (store.Thread, error) {
-	ts, err := s.threads(ctx, "SELECT "+threadColumns+" FROM threads WHERE id = $1", id)
+	ts, err := s.threads(ctx, "SELECT "+threadFields+" FROM threads t WHERE t.id = $1", id)
 	if err == nil && len(ts) == 0 {
 		err = store.ErrNotFound
 	}
@@ -72,14 +78,11 @@ func (s *Store) Thread(ctx context.Context, id string) (store.Thread, error) {
 
 // ListThreads implements [store.Threads].
 func (s *Store) ListThreads(ctx context.Context, userID string, limit, offset int) ([]store.Thread, error) {
-	err := checkLimit(limit, 1000)
-	if offset < 0 {
-		err = errors.Join(err, fmt.Errorf("offset %d is negative", offset))
-	}
+	err := checkPage(limit, 1000, offset)
 	var ts []store.Thread
 	if err == nil {
-		ts, err = s.threads(ctx, "SELECT "+threadColumns+" FROM threads WHERE user_id = $1 "+
-			"ORDER BY updated_at DESC, id DESC LIMIT $2 OFFSET $3", userID, limit, offset)
+		ts, err = s.threads(ctx, "SELECT "+threadFields+" FROM threads t WHERE t.user_id = $1 "+
+			"ORDER BY t.updated_at DESC, t.id DESC LIMIT $2 OFFSET $3", userID, limit, offset)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list threads of user %q: %w", userID, err)
@@ -90,14 +93,19 @@ func (s *Store) ListThreads(ctx context.Context, userID string, limit, offset in
 func (s *Store) threads(ctx context.Context, query string, args ...any) ([]store.Thread, error) {
 	var out []store.Thread
 	err := s.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
-		var t store.Thread
-		var created, updated int64
-		err := r.Scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata))
-		t.CreatedAt, t.UpdatedAt = timeOf(created), timeOf(updated)
+		t, err := scanThread(r.Scan)
 		out = append(out, t)
 		return true, err
 	})
 	return out, err
+}
+
+// scanThread reads threadFields.
+func scanThread(scan func(dest ...any) error) (t store.Thread, err error) {
+	var created, updated int64
+	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Status)
+	t.CreatedAt, t.UpdatedAt = timeOf(created), timeOf(updated)
+	return t, err
 }
 
 // DeleteThread implements [store.Threads].
@@ -112,8 +120,7 @@ func (s *Store) DeleteThread(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		n, err = tx.change("DELETE FROM threads WHERE id = $1 AND NOT EXISTS "+
-			"(SELECT 1 FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running'))", id)
+		n, err = tx.change("DELETE FROM threads WHERE id = $1 AND NOT "+busy("$1"), id)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: it has an active run; cancel that first", store.ErrConflict)
 		}
@@ -153,6 +160,22 @@ func plain(s string) string {
 func checkLimit(limit, most int) error {
 	if limit < 1 || limit > most {
 		return fmt.Errorf("limit %d is not between 1 and %d", limit, most)
+	}
+	return nil
+}
+
+// checkPage checks the limit and the offset of a listing.
+func checkPage(limit, most, offset int) error {
+	if offset < 0 {
+		return fmt.Errorf("offset %d is negative", offset)
+	}
+	return checkLimit(limit, most)
+}
+
+// checkSize refuses what has too many bytes.
+func checkSize(what string, n, most int) error {
+	if n > most {
+		return fmt.Errorf("%w: %s has %d bytes, more than %d", store.ErrTooLarge, what, n, most)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ type checkup struct {
 // itself, and at the states that the rows make. A server may go on writing: each part looks at one moment.
 func (s *Store) Verify(ctx context.Context, schema state.Schema, v store.Visitor) error {
 	c := &checkup{s, schema, v}
-	for _, part := range []func(context.Context) error{c.pages, c.links, c.log, c.states} {
+	for _, part := range []func(context.Context) error{c.pages, c.links, c.documents, c.log, c.states} {
 		if err := part(ctx); err != nil {
 			return fmt.Errorf("verify store: %w", err)
 		}
@@ -107,7 +107,7 @@ var links = []struct {
 		query: "SELECT l.thread_id, CAST(l.seq AS TEXT) FROM log l WHERE NOT EXISTS (SELECT 1 FROM threads t WHERE t.id = l.thread_id)"},
 	{text: "the log row belongs to no run of the thread, or to an attempt that never was",
 		query: "SELECT l.thread_id, CAST(l.seq AS TEXT) FROM log l LEFT JOIN runs r ON r.id = l.run_id AND r.thread_id = l.thread_id " +
-			"WHERE r.id IS NULL OR l.attempt > r.attempt"},
+			"WHERE (r.id IS NULL OR l.attempt > r.attempt) AND (l.run_id <> '' OR l.attempt <> 0 OR l.last_n > 0)"},
 	{text: "its events do not come after those before them",
 		query: "SELECT e.thread_id, CAST(e.seq AS TEXT) FROM (SELECT thread_id, seq, attempt, first_n, " +
 			"LAG(attempt) OVER w AS attempt_before, LAG(last_n) OVER w AS last_before FROM log WHERE last_n > 0 " +
@@ -120,6 +120,8 @@ var links = []struct {
 		query: "SELECT n.thread_id, n.id FROM (SELECT thread_id, max(checkpoint_id) AS id FROM log " +
 			"WHERE checkpoint_id IS NOT NULL AND since = 0 AND snap > 0 GROUP BY thread_id) n WHERE NOT EXISTS " +
 			"(SELECT 1 FROM snapshots s WHERE s.thread_id = n.thread_id AND s.checkpoint_id = n.id)"},
+	{text: "a version of the assistant is missing, or not one version is in force",
+		query: "SELECT '', id FROM assistants GROUP BY id HAVING sum(in_force) <> 1 OR max(version) <> count(*)"},
 }
 
 func (c *checkup) links(ctx context.Context) error {
@@ -193,7 +195,7 @@ func checkEvents(l logRow) error {
 		}
 		return nil
 	}
-	evs, err := decodeEvents(l.events, l.updates, l.checkpoint.String)
+	evs, err := decodeEvents(l.events, l.updates, l.checkpoint.String, "")
 	if err != nil {
 		return err
 	}
@@ -213,7 +215,7 @@ func checkEvents(l logRow) error {
 // states replays the head of each thread and compares each snapshot with what the log makes.
 func (c *checkup) states(ctx context.Context) error {
 	for after := ""; ; {
-		ts, err := c.threads(ctx, "SELECT "+threadColumns+" FROM threads WHERE id > $1 ORDER BY id LIMIT 100", after)
+		ts, err := c.threads(ctx, "SELECT "+threadFields+" FROM threads t WHERE t.id > $1 ORDER BY t.id LIMIT 100", after)
 		if err != nil || len(ts) == 0 {
 			return err
 		}

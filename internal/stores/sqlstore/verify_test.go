@@ -72,8 +72,8 @@ func (tk *talk) fork(t *testing.T) (ids []string) {
 	t.Helper()
 	on := func(parent string, from state.State) (string, state.State) {
 		tk.state = from
-		c := &commit{fence: tk.fence, step: tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})), parent: parent}
-		tk.must(tk.s.commit(t.Context(), c))
+		c := forkOf(tk.fence, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})), parent)
+		tk.must(tk.s.commit(t.Context(), checkFence, c))
 		ids = append(ids, c.id)
 		return c.id, tk.state
 	}

@@ -1,0 +1,156 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/webhook"
+)
+
+const (
+	// headerTimeout bounds the reading of a request's head, idleTimeout the life of a connection without requests.
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	// drainTimeout bounds the wait for requests under way when the server stops. Streams end at once.
+	drainTimeout = 5 * time.Second
+	// maxHeader bounds the head of a request, in bytes.
+	maxHeader = 64 << 10
+)
+
+// listening says how the server is reached. An address that others can reach needs a token, or the word that it is meant.
+func listening(cfg *config.Config, o cli.Options) (config.Server, error) {
+	s, err := cfg.ChooseServer(o.Addr, o.NATS)
+	if err != nil {
+		return s, err
+	}
+	if !s.Local() && s.Token == "" && !o.Insecure {
+		return s, fmt.Errorf("%s can be reached from other machines, and whoever reaches Pudu has it run code: set PUDU_TOKEN to a "+
+			"secret that callers send as \"Authorization: Bearer ...\", or say --insecure", s.Addr)
+	}
+	return s, nil
+}
+
+// logTo sends the log to w until restore is called.
+func logTo(w io.Writer, level string, asJSON bool) (restore func()) {
+	before := slog.Default()
+	opts := &slog.HandlerOptions{Level: levelOf(level)}
+	if asJSON {
+		slog.SetDefault(slog.New(slog.NewJSONHandler(w, opts)))
+	} else {
+		slog.SetDefault(slog.New(slog.NewTextHandler(w, opts)))
+	}
+	return func() { slog.SetDefault(before) }
+}
+
+func levelOf(name string) slog.Level {
+	switch strings.ToLower(name) {
+	case "debug":
+		return slog.LevelDebug
+	case "warning", "warn":
+		return slog.LevelWarn
+	case "error", "critical":
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// edge is the listener with what answers behind it.
+type edge struct {
+	gateway  *gateway.Server
+	http     *http.Server
+	listener net.Listener
+}
+
+// listen opens the address and puts the gateway behind it; serve answers.
+func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server) (*edge, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", server.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s (another address: --addr HOST:PORT): %w", server.Addr, err)
+	}
+	s.Address = "http://" + l.Addr().String()
+	g := gateway.New(h.gatewayConfig(s, server))
+	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: server.Webhooks})
+	return &edge{gateway: g, listener: l, http: &http.Server{
+		Handler: g, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}}, nil
+}
+
+func (e *edge) serve() error {
+	if err := e.http.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// close ends streams and waits, and lets other requests come to their end.
+func (e *edge) close() {
+	e.gateway.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	if err := e.http.Shutdown(ctx); err != nil {
+		_ = e.http.Close() // what is left is cut off
+	}
+}
+
+// gatewayConfig is the gateway of this house.
+func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
+	c := gateway.Config{
+		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, UserID: DefaultUser,
+		Guard: gateway.Guard{Token: server.Token.Reveal(), Open: !server.Local(), Origins: server.Origins},
+		Log:   slog.Default(), Ready: h.ready,
+		About: gateway.About{
+			Version: h.version, Model: s.Model, Sandbox: s.Sandbox, Data: h.dir, Address: s.Address, NoModel: s.NoModel, Started: time.Now(),
+		},
+	}
+	if h.shared {
+		c.About.Data += " and a PostgreSQL"
+	}
+	for _, m := range h.cfg.Models {
+		if m.Err == nil {
+			c.Models = append(c.Models, gateway.Model{
+				Name: m.Name, DisplayName: m.DisplayName, Model: m.ID, Description: m.Description,
+				Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
+			})
+		}
+	}
+	if len(c.Models) == 0 {
+		c.Models = []gateway.Model{{Name: s.Model, DisplayName: s.Model, Model: s.Model}}
+	}
+	return c
+}
+
+// notify calls the webhook of a run that has ended.
+func (h *house) notify(ctx context.Context, run store.Run) error {
+	var req runs.Request
+	if err := json.Unmarshal(run.Request, &req); err != nil {
+		return fmt.Errorf("read the webhook of run %s: %w", run.ID, err)
+	}
+	body, err := h.report(ctx, run)
+	if err != nil {
+		return fmt.Errorf("report run %s: %w", run.ID, err)
+	}
+	return h.webhooks.Call(ctx, req.Webhook, body)
+}
+
+// ready reports whether runs can be taken: the database answers, and the bus carries what is said.
+func (h *house) ready(ctx context.Context) error {
+	if _, err := h.store.Waiting(ctx, time.Now(), 1); err != nil {
+		return fmt.Errorf("the database does not answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/loadtest"
+)
+
+func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"an address without a scheme", []string{"--url", "localhost:2026"}, ExitUsage, `--url "localhost:2026": write an address such as`},
+		{"a header without a colon", []string{"--header", "Cookie"}, ExitUsage, `--header "Cookie": write it as 'Name: value'`},
+		{"a process of its own server", []string{"--pid", "1"}, ExitUsage, "--pid is of a server at --url"},
+		{"a tool without arguments", []string{"--tool", "add"}, ExitUsage, "--tool and --tool-args belong together"},
+		{"a measurement that is none", []string{"--only", "walks"}, ExitFailed, `there is no measurement "walks": choose of runs, streams,`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			stdio := IO{In: strings.NewReader(""), Out: &out, Err: &errs}
+			code := Main(t.Context(), nil, "test", stdio, append([]string{"bench", "serve"}, test.args...))
+			if code != test.code || !strings.Contains(errs.String(), test.want) {
+				t.Errorf("code %d, %s", code, errs.String())
+			}
+		})
+	}
+}
+
+func TestBenchServeMeasuresTheServerAtURL(t *testing.T) {
+	stdio := IO{In: strings.NewReader("")}
+	var out, errs bytes.Buffer
+	stdio.Out, stdio.Err = &out, &errs
+	code := Main(t.Context(), nil, "test", stdio, []string{"bench", "serve", "--url", "http://127.0.0.1:1", "--only", "runs", "--quick"})
+	if code != ExitFailed || !strings.Contains(errs.String(), "connection refused") || !strings.Contains(errs.String(), "The model is at http://127.0.0.1:") {
+		t.Errorf("code %d, %s", code, errs.String())
+	}
+}
+
+func TestHeadersOfBench(t *testing.T) {
+	got, err := parseHeaders([]string{"authorization: Bearer a:b", "X-A:1", "X-A: 2"})
+	want := http.Header{"Authorization": {"Bearer a:b"}, "X-A": {"1", "2"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if err := checkBench(loadtest.Config{URL: "https://h/api/langgraph", PID: 7}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,79 @@
+package follow
+
+import (
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+)
+
+// Feed takes the events of an attempt that this process executes. After a higher attempt has begun it does nothing.
+type Feed struct {
+	t       *topic
+	attempt int
+}
+
+// Own begins the live feed of a run that this process executes as the attempt. Close it when the attempt has ended.
+func (h *Hub) Own(runID string, attempt int) *Feed {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.listen()
+	t := h.topics[runID]
+	if t == nil {
+		t = newTopic(h, runID)
+		h.topics[runID] = t
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := &Feed{t: t, attempt: attempt}
+	if attempt < t.mem.attempt || attempt == t.mem.attempt && t.feed != nil {
+		return f // it was taken over already
+	}
+	t.mem.reset(floorOf(attempt, 0), attempt, nil)
+	t.known, t.feed, t.looked, t.ownerName = true, f, time.Now(), h.cfg.Owner
+	t.missing, t.over = false, false
+	t.notify()
+	h.publish(runID, header{Attempt: attempt, From: h.cfg.Owner}, nil)
+	return f
+}
+
+// Show takes the next event, in order of the ids: a live one when it happens, a durable one after its commit. It waits for
+// nobody. The event's data must not be changed any more.
+func (f *Feed) Show(ev event.Event) {
+	t := f.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.feed != f {
+		return
+	}
+	t.mem.add(ev)
+	if d, ok := ev.Data.(event.Run); ok && ends(d) {
+		t.lookNow()
+	}
+	if len(t.waiting) > 0 {
+		t.notify()
+	}
+}
+
+// Close ends the feed. If the run is not at its end, what the attempt has not committed is void. A second call does
+// nothing.
+func (f *Feed) Close() {
+	t := f.t
+	t.hub.mu.Lock()
+	defer t.hub.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.feed != f {
+		t.hub.drop(t)
+		return
+	}
+	t.feed = nil
+	if t.mem.first > 0 {
+		t.mem.reset(floorOf(t.mem.attempt, t.mem.last), t.mem.attempt, nil)
+	}
+	t.lookNow()
+	t.notify()
+	if t.pub == nil {
+		t.hub.publish(t.runID, header{Attempt: f.attempt, From: t.hub.cfg.Owner, Has: t.mem.last, After: t.mem.last, Over: true}, nil)
+	}
+	t.hub.drop(t)
+}

@@ -1,0 +1,373 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/frames"
+	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+)
+
+const (
+	maxMessages = 1000 // of one input
+	maxNodes    = 100  // of a list of breakpoints
+	maxKey      = 200  // bytes of an idempotency key
+	// maxDelay bounds after_seconds.
+	maxDelay = 30 * 24 * time.Hour
+	maxSteps = 1 << 30
+)
+
+// order is a request for a run, as it came.
+type order struct {
+	runs.Request
+
+	modes []frames.Mode
+}
+
+// order reads a request for a run. An empty thread id is a stateless one: it makes a thread, or names it in its config.
+func (s *Server) order(w http.ResponseWriter, r *http.Request, threadID string) (order, error) {
+	in, err := s.body(w, r, true)
+	if err != nil {
+		return order{}, err
+	}
+	return s.orderOf(r, in, threadID)
+}
+
+func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, error) {
+	o := order{Request: runs.Request{
+		ThreadID: threadID, UserID: s.user(r), Subgraphs: in.boolean("stream_subgraphs", false),
+		OnDisconnect:    in.oneOf("on_disconnect", "continue", runs.CancelRun),
+		OnCompletion:    in.oneOf("on_completion", "keep", runs.DeleteThread),
+		Strategy:        store.Strategy(in.oneOf("multitask_strategy", "reject", "enqueue", "interrupt", "rollback")),
+		InterruptBefore: in.names("interrupt_before", maxNodes), InterruptAfter: in.names("interrupt_after", maxNodes),
+		Metadata: in.rawObject("metadata"), Key: r.Header.Get("Idempotency-Key"),
+	}}
+	o.MustExist = in.oneOf("if_not_exists", "reject", "create") == "reject" && threadID != ""
+	o.takeModes(in)
+	o.takeInput(in)
+	o.takeCommand(in)
+	o.takeCheckpoint(in)
+	o.takeTimes(in, s.Now())
+	o.takeWebhook(in)
+	if err := o.takeConfig(in, s.Now()); err != nil {
+		return o, err
+	}
+	if len(o.Key) > maxKey {
+		in.add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxKey), nil, "header", "idempotency-key")
+	}
+	name := in.str("assistant_id")
+	if err := in.err(); err != nil {
+		return o, err
+	}
+	return o, s.takeAssistant(r.Context(), &o, name)
+}
+
+func (o *order) takeModes(in *input) {
+	names := in.names("stream_mode", maxNodes)
+	modes, err := frames.ParseModes(names)
+	if err != nil {
+		in.add("unsupported_stream_mode", err.Error(), quoted(in.raw("stream_mode")), in.loc("stream_mode")...)
+	}
+	o.modes, o.Modes = modes, names
+}
+
+// takeInput reads the input. Without input and command the run goes on from where the thread's last one stopped.
+func (o *order) takeInput(in *input) {
+	if in.raw("input") == nil {
+		o.Continue = in.raw("command") == nil
+		return
+	}
+	obj := in.object("input")
+	in.faults = append(in.faults, obj.faults...)
+	o.Input = takeMessages(in, obj.raw("messages"))
+	o.Values = channels(obj.members)
+}
+
+// channels are the members of an input beside the messages.
+func channels(members map[string]json.RawMessage) map[string]json.RawMessage {
+	values := maps.Clone(members)
+	maps.DeleteFunc(values, func(name string, v json.RawMessage) bool {
+		return name == agent.Messages.Name() || string(v) == "null"
+	})
+	return values
+}
+
+// takeMessages reads messages as LangChain accepts them: a list or one alone, each an object, a plain text, or a pair of
+// role and text.
+func takeMessages(in *input, raw json.RawMessage) []message.Message {
+	if raw == nil || string(raw) == "null" {
+		return nil
+	}
+	var list []json.RawMessage
+	if raw[0] != '[' {
+		list = []json.RawMessage{raw}
+	} else if err := json.Unmarshal(raw, &list); err != nil {
+		return nil // it was checked to be JSON
+	}
+	if len(list) > maxMessages {
+		in.add("too_long", fmt.Sprintf("List should have at most %d items", maxMessages), nil, "body", "input", "messages")
+		return nil
+	}
+	msgs := make([]message.Message, len(list))
+	for i, one := range list {
+		m, err := readMessage(one)
+		if err != nil {
+			in.add("value_error", err.Error(), quoted(one), "body", "input", "messages", i)
+		}
+		msgs[i] = m
+	}
+	return msgs
+}
+
+func readMessage(raw json.RawMessage) (m message.Message, err error) {
+	var text string
+	var pair []string
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		return message.New(message.Human, text), nil
+	case json.Unmarshal(raw, &pair) == nil:
+		if len(pair) != 2 {
+			return m, errors.New("a message in brackets is a pair of role and text")
+		}
+		if raw, err = json.Marshal(map[string]string{"role": pair[0], "content": pair[1]}); err != nil {
+			return m, err
+		}
+	}
+	err = json.Unmarshal(raw, &m)
+	return m, err
+}
+
+// takeCommand reads LangGraph's command: an answer to a question, a change of the state, a node to go to.
+func (o *order) takeCommand(in *input) {
+	if in.raw("command") == nil {
+		return
+	}
+	cmd := in.object("command")
+	o.Input, o.Values = nil, nil // a command stands in place of the input
+	o.Resume = cmd.raw("resume")
+	if update := cmd.raw("update"); update != nil {
+		members := updateMembers(cmd, update)
+		o.Input, o.Values = takeMessages(in, members["messages"]), channels(members)
+	}
+	o.Goto = takeGoto(cmd)
+	o.Continue = o.Resume == nil && o.Goto == ""
+	in.faults = append(in.faults, cmd.faults...)
+}
+
+// updateMembers reads an object, or a list of pairs of name and value.
+func updateMembers(cmd *input, raw json.RawMessage) map[string]json.RawMessage {
+	members := make(map[string]json.RawMessage)
+	if json.Unmarshal(raw, &members) == nil {
+		return members
+	}
+	var pairs [][2]json.RawMessage
+	if err := json.Unmarshal(raw, &pairs); err != nil {
+		cmd.add("dict_type", "Input should be a valid dictionary", quoted(raw), cmd.loc("update")...)
+	}
+	for _, p := range pairs {
+		var name string
+		if json.Unmarshal(p[0], &name) == nil {
+			members[name] = p[1]
+		}
+	}
+	return members
+}
+
+func takeGoto(cmd *input) string {
+	raw := cmd.raw("goto")
+	if raw == nil || string(raw) == "[]" {
+		return ""
+	}
+	nodes := cmd.names("goto", 1)
+	if len(nodes) == 0 {
+		return ""
+	}
+	if _, err := agent.Target(nodes[0]); err != nil {
+		cmd.add("value_error", err.Error(), quoted(raw), cmd.loc("goto")...)
+	}
+	return nodes[0]
+}
+
+func (o *order) takeCheckpoint(in *input) {
+	cp := in.object("checkpoint")
+	o.Checkpoint = cp.str("checkpoint_id")
+	if named := in.str("checkpoint_id"); named != "" {
+		o.Checkpoint = named
+	}
+	if other := cp.str("thread_id"); other != "" && other != o.ThreadID {
+		cp.add("value_error", "The checkpoint is of another thread", quoted(cp.raw("thread_id")), cp.loc("thread_id")...)
+	}
+	in.faults = append(in.faults, cp.faults...)
+}
+
+func (o *order) takeTimes(in *input, now time.Time) {
+	raw := in.raw("after_seconds")
+	if raw == nil {
+		return
+	}
+	var seconds float64
+	if err := json.Unmarshal(raw, &seconds); err != nil || seconds < 0 || seconds > maxDelay.Seconds() {
+		in.add("value_error", fmt.Sprintf("Input should be a number of seconds from 0 to %.0f", maxDelay.Seconds()), quoted(raw), in.loc("after_seconds")...)
+		return
+	}
+	if seconds > 0 {
+		o.NotBefore = now.Add(time.Duration(seconds * float64(time.Second)))
+	}
+}
+
+func (o *order) takeWebhook(in *input) {
+	o.Webhook = in.str("webhook")
+	if o.Webhook == "" {
+		return
+	}
+	u, err := url.Parse(o.Webhook)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		in.add("value_error", "Input should be an http or https URL without a password", quoted(in.raw("webhook")), in.loc("webhook")...)
+	}
+}
+
+// takeConfig reads config and context. Secrets in them are not kept.
+func (o *order) takeConfig(in *input, now time.Time) error {
+	config, context := in.object("config"), in.object("context")
+	within := config.object("context")
+	if context.members == nil {
+		context = within
+	}
+	conf := config.object("configurable")
+	o.MaxSteps = config.integer("recursion_limit", 0, 1, maxSteps)
+	if o.ThreadID == "" {
+		o.ThreadID = conf.threadID("thread_id")
+	}
+	if o.ThreadID == "" {
+		o.ThreadID = id.New(now)
+	}
+	named := context
+	if named.members == nil {
+		named = conf
+	}
+	o.Model = named.str("model_name")
+	if in.object("metadata").has("auth_token") {
+		in.add("value_error", "Value error, auth_token must not stand in metadata", nil, in.loc("metadata")...)
+	}
+	for _, sub := range []*input{config, context, within, conf} {
+		in.faults = append(in.faults, sub.faults...)
+	}
+	var errConfig, errContext error
+	o.Config, errConfig = withoutSecrets(in.raw("config"))
+	o.Context, errContext = withoutSecrets(in.raw("context"))
+	return errors.Join(errConfig, errContext)
+}
+
+// withoutSecrets drops the members of a config or context that a run may use but nobody may keep.
+func withoutSecrets(raw json.RawMessage) (json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if raw == nil || json.Unmarshal(raw, &members) != nil {
+		return nil, nil // of another type, which is a fault already
+	}
+	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool {
+		return name == "secrets" || strings.HasPrefix(name, "__")
+	})
+	if inner, ok := members["context"]; ok {
+		clean, err := withoutSecrets(inner)
+		if err != nil {
+			return nil, err
+		}
+		if clean != nil {
+			members["context"] = clean
+		}
+	}
+	return json.Marshal(members)
+}
+
+// takeAssistant resolves the assistant and gives the run what that sets and the request leaves open.
+func (s *Server) takeAssistant(ctx context.Context, o *order, name string) error {
+	if name == "" {
+		name = GraphID
+	}
+	a, err := s.assistant(ctx, name)
+	if err != nil {
+		return err
+	}
+	o.AssistantID = a.ID
+	if name == GraphID {
+		o.AssistantID = GraphID
+	}
+	o.Metadata = under(a.Metadata, o.Metadata)
+	if o.Model == "" {
+		conf, more := &input{}, &input{}
+		_ = json.Unmarshal(a.Context, &more.members) // an object
+		_ = json.Unmarshal(a.Config, &conf.members)
+		o.Model = more.str("model_name")
+		if o.Model == "" {
+			o.Model = conf.object("configurable").str("model_name")
+		}
+	}
+	return nil
+}
+
+// under lays members over others; both are JSON objects, or nil.
+func under(low, high json.RawMessage) json.RawMessage {
+	if low == nil || string(low) == "{}" {
+		return high
+	}
+	members := make(map[string]json.RawMessage)
+	_ = json.Unmarshal(low, &members)
+	delete(members, "created_by")
+	if high != nil {
+		_ = json.Unmarshal(high, &members)
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	out, _ := json.Marshal(members)
+	return out
+}
+
+// submit makes the run, and tells the client where it is to be found.
+func (s *Server) submit(w http.ResponseWriter, r *http.Request, o order) (store.Run, error) {
+	if o.Checkpoint != "" {
+		if err := s.checkCheckpoint(r.Context(), o); err != nil {
+			return store.Run{}, err
+		}
+	}
+	run, err := s.Manager.Submit(r.Context(), o.Request)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return run, notFound("Thread", o.ThreadID)
+	case errors.Is(err, store.ErrConflict):
+		return run, failf(http.StatusConflict, "Thread %s has an active run; wait for it, cancel it, or choose another multitask_strategy", o.ThreadID)
+	case err != nil:
+		return run, err
+	}
+	w.Header().Set("Content-Location", base(r)+runPath(run))
+	return run, nil
+}
+
+// checkCheckpoint refuses a checkpoint that the thread does not have, before there is a run.
+func (s *Server) checkCheckpoint(ctx context.Context, o order) error {
+	_, err := s.Store.Checkpoint(ctx, s.Manager.Schema(), o.ThreadID, o.Checkpoint)
+	if errors.Is(err, store.ErrNotFound) {
+		return failf(http.StatusNotFound, "Checkpoint %s not found", clip(o.Checkpoint))
+	}
+	return err
+}
+
+// runPath is a run's path below the mount point.
+func runPath(run store.Run) string { return "/threads/" + run.ThreadID + "/runs/" + run.ID }
+
+// location tells an SDK where to go on when the connection breaks. It is relative to the SDK's base URL.
+func location(w http.ResponseWriter, run store.Run, action string) {
+	w.Header().Set("Location", runPath(run)+"/"+action)
+}
+

@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// Error is an answer that says what is wrong: {"detail": Detail}.
+type Error struct {
+	Status int
+	// Detail is a sentence, or a list of faults.
+	Detail any
+	// RetryAfter, in seconds, asks the client to come again; 0 does not.
+	RetryAfter int
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%d: %v", e.Status, e.Detail) }
+
+// failf makes an Error with a sentence.
+func failf(status int, format string, args ...any) *Error {
+	return &Error{Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+func notFound(what, id string) *Error { return failf(http.StatusNotFound, "%s %s not found", what, id) }
+
+// asError finds the answer to any error. What nobody expected is a 500, whose text stays in the log.
+func asError(err error) *Error {
+	var e *Error
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &tooLarge):
+		return failf(http.StatusRequestEntityTooLarge, "The request is larger than %d bytes", tooLarge.Limit)
+	case errors.Is(err, store.ErrNotFound):
+		return &Error{Status: http.StatusNotFound, Detail: "Not found"}
+	case errors.Is(err, store.ErrConflict):
+		return &Error{Status: http.StatusConflict, Detail: err.Error()}
+	case errors.Is(err, store.ErrFull):
+		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later", RetryAfter: 5}
+	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, store.ErrTooLarge):
+		return &Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
+	case errors.Is(err, store.ErrClosed), errors.Is(err, runs.ErrStopped):
+		return &Error{Status: http.StatusServiceUnavailable, Detail: "The server is stopping", RetryAfter: 1}
+	}
+	return &Error{Status: http.StatusInternalServerError, Detail: "Internal Server Error"}
+}
+
+// fail answers with an error. A client that has gone hears nothing.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return
+	}
+	e := asError(err)
+	if e.Status >= http.StatusInternalServerError {
+		s.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "error", err)
+	}
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	_ = reply(w, e.Status, struct {
+		Detail any `json:"detail"`
+	}{e.Detail})
+}
+
+// reply writes a JSON answer.
+func reply(w http.ResponseWriter, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	return replyRaw(w, status, body)
+}
+
+// replyRaw writes an answer that is JSON already.
+func replyRaw(w http.ResponseWriter, status int, body []byte) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone
+	return nil
+}

@@ -1,0 +1,117 @@
+package gateway
+
+import (
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Guard says who may call, until there are accounts.
+//
+// Without a token only this machine's own programs may: the server listens on loopback, the Host of a request must
+// be a name of loopback, so that no web page reaches it by a name of its own (DNS rebinding), and a request that a web
+// page sends must come from a page of this server or of one of Origins.
+type Guard struct {
+	// Token is asked for as "Authorization: Bearer TOKEN" or "X-Api-Key: TOKEN"; empty asks for none.
+	Token string
+	// Open lets everybody in who reaches the address.
+	Open bool
+	// Origins are web origins, as https://host:port, whose pages may call; "*" is every page.
+	Origins []string
+}
+
+// admit reports whether the request may go on, and answers it if not, or if it only asks whether it may.
+func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	foreign := origin != "" && !sameHost(origin, r.Host)
+	if foreign {
+		if !slices.Contains(g.Origins, origin) && !slices.Contains(g.Origins, "*") {
+			return refuse(w, http.StatusForbidden, "Pages of "+clip(origin)+" may not call this server; name them in GATEWAY_CORS_ORIGINS")
+		}
+		allowOrigin(w.Header(), origin)
+		if r.Method == http.MethodOptions {
+			allowRequest(w.Header(), r)
+			w.WriteHeader(http.StatusNoContent)
+			return false
+		}
+	}
+	switch {
+	case g.Token != "":
+		if !public(r) && !g.knows(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			return refuse(w, http.StatusUnauthorized, "The token is missing or wrong: send it as Authorization: Bearer TOKEN")
+		}
+	case !g.Open && !loopback(r.Host):
+		return refuse(w, http.StatusForbidden, "This server answers to localhost alone, not to "+clip(r.Host))
+	}
+	return true
+}
+
+func refuse(w http.ResponseWriter, status int, why string) bool {
+	_ = reply(w, status, map[string]string{"detail": why})
+	return false
+}
+
+// public are the routes that say no more than that the server is there.
+func public(r *http.Request) bool {
+	switch strings.TrimPrefix(r.URL.Path, "/api") {
+	case "/health", "/ok", "/ready":
+		return true
+	}
+	return false
+}
+
+func (g Guard) knows(r *http.Request) bool {
+	given := r.Header.Get("X-Api-Key")
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		given = strings.TrimSpace(token)
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(g.Token)) == 1
+}
+
+// sameHost reports whether an origin is the server's own, as the client names it.
+func sameHost(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && strings.EqualFold(u.Host, host)
+}
+
+// loopback reports whether a Host header names this machine's own address.
+func loopback(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+func allowOrigin(h http.Header, origin string) {
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Credentials", "true")
+	h.Set("Access-Control-Expose-Headers", "Content-Location, Location, X-Pagination-Total, X-Pagination-Next")
+	h.Add("Vary", "Origin")
+}
+
+func allowRequest(h http.Header, r *http.Request) {
+	h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
+	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+		h.Set("Access-Control-Allow-Headers", asked)
+	}
+	h.Set("Access-Control-Max-Age", "600")
+}
+
+// clip makes a header of any length and content fit for a message.
+func clip(s string) string {
+	const most = 100
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return strings.ToValidUTF8(s, "?")
+}

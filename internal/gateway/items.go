@@ -1,0 +1,213 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+const (
+	maxLabels  = 16
+	maxLabel   = 128     // bytes
+	maxItemKey = 256     // bytes
+	maxValue   = 1 << 20 // bytes
+)
+
+// itemJSON is an item of the store as clients see it.
+type itemJSON struct {
+	Namespace []string        `json:"namespace"`
+	Key       string          `json:"key"`
+	Value     json.RawMessage `json:"value"`
+	CreatedAt string          `json:"created_at"`
+	UpdatedAt string          `json:"updated_at"`
+}
+
+func itemOf(i store.Item) itemJSON {
+	return itemJSON{i.Namespace, i.Key, i.Value, stamp(i.CreatedAt), stamp(i.UpdatedAt)}
+}
+
+// labels checks a namespace, or a part of one. The error is of LangGraph's form: a sentence.
+func labels(ns []string) error {
+	if len(ns) > maxLabels {
+		return failf(http.StatusUnprocessableEntity, "A namespace has at most %d labels. Received: %d", maxLabels, len(ns))
+	}
+	for _, l := range ns {
+		switch {
+		case l == "" || strings.Contains(l, "."):
+			return failf(http.StatusUnprocessableEntity, "Namespace labels cannot be empty or contain periods. Received: %s", clip(strings.Join(ns, ".")))
+		case len(l) > maxLabel || strings.ContainsFunc(l, unicode.IsControl):
+			return failf(http.StatusUnprocessableEntity, "Namespace labels have at most %d bytes and no control characters. Received: %q", maxLabel, clip(l))
+		}
+	}
+	return nil
+}
+
+// namespace reads a list of labels. Without optional it has one at least.
+func (in *input) namespace(name string, optional bool) []string {
+	ns := in.names(name, 1000)
+	if len(ns) == 0 && !optional && len(in.faults) == 0 {
+		in.add("missing", "Field required", in.members[name], in.loc(name)...)
+	}
+	return ns
+}
+
+// itemKey reads the key of an item.
+func (in *input) itemKey() string {
+	key := in.text("key", maxItemKey)
+	if key == "" && len(in.faults) == 0 {
+		in.add("missing", "Field required", in.members["key"], in.loc("key")...)
+	}
+	return key
+}
+
+// putItem adds or replaces an item. It stays until it is deleted: a time to live, and what to index, are not supported
+// and left alone.
+func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
+	in, err := s.body(w, r, false)
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	i := store.Item{
+		UserID: s.user(r), Namespace: in.namespace("namespace", false), Key: in.itemKey(), Value: in.bounded("value", maxValue),
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if i.Value == nil && len(in.faults) == 0 {
+		in.add("missing", "Field required", nil, in.loc("value")...)
+	}
+	if err := errors.Join(in.err(), labels(i.Namespace)); err != nil {
+		return err
+	}
+	if err := s.Store.PutItem(r.Context(), i); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// getItem shows an item; one that is missing is null.
+func (s *Server) getItem(w http.ResponseWriter, r *http.Request) error {
+	in := &input{at: []any{"query"}, members: make(map[string]json.RawMessage)}
+	for _, name := range []string{"namespace", "key"} {
+		if v := r.URL.Query().Get(name); v != "" {
+			in.members[name], _ = json.Marshal(v)
+		}
+	}
+	ns, key := strings.Split(in.str("namespace"), "."), in.itemKey()
+	if in.raw("namespace") == nil {
+		in.add("missing", "Field required", nil, in.loc("namespace")...)
+	}
+	if err := errors.Join(in.err(), labels(ns)); err != nil {
+		return err
+	}
+	i, err := s.Store.Item(r.Context(), s.user(r), ns, key)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return reply(w, http.StatusOK, nil)
+	case err != nil:
+		return err
+	}
+	return reply(w, http.StatusOK, itemOf(i))
+}
+
+// deleteItem removes an item, whether it is there or not.
+func (s *Server) deleteItem(w http.ResponseWriter, r *http.Request) error {
+	in, err := s.body(w, r, false)
+	if err != nil {
+		return err
+	}
+	ns, key := in.namespace("namespace", false), in.itemKey()
+	if err := errors.Join(in.err(), labels(ns)); err != nil {
+		return err
+	}
+	if err := s.Store.DeleteItem(r.Context(), s.user(r), ns, key); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// searchItems lists items under a prefix, the last updated first. There is no index for a text to search for: "query" is
+// left alone.
+func (s *Server) searchItems(w http.ResponseWriter, r *http.Request) error {
+	in, err := s.body(w, r, true)
+	if err != nil {
+		return err
+	}
+	p := in.page(10)
+	f := store.ItemFilter{
+		UserID: s.user(r), Prefix: in.namespace("namespace_prefix", true), Match: in.match("filter"), Limit: p.limit, Offset: p.offset,
+	}
+	if err := errors.Join(in.err(), labels(f.Prefix)); err != nil {
+		return err
+	}
+	list, err := s.Store.SearchItems(r.Context(), f)
+	if errors.Is(err, store.ErrTooLarge) {
+		return failf(http.StatusUnprocessableEntity, "The items of the page are too large together; ask for fewer")
+	}
+	if err != nil {
+		return err
+	}
+	out := make([]itemJSON, len(list))
+	for i := range list {
+		out[i] = itemOf(list[i])
+	}
+	return reply(w, http.StatusOK, struct {
+		Items []itemJSON `json:"items"`
+	}{out})
+}
+
+// match are the members that values must have. Of LangGraph's operators there is $eq.
+func (in *input) match(name string) map[string]json.RawMessage {
+	members := in.membersOf(name)
+	if len(members) > maxFilter {
+		in.add("too_long", fmt.Sprintf("Dictionary should have at most %d items", maxFilter), nil, in.loc(name)...)
+		return nil
+	}
+	for key, value := range members {
+		sub := &input{at: append(in.loc(name), key)}
+		if json.Unmarshal(value, &sub.members) != nil {
+			continue
+		}
+		for op, operand := range sub.members {
+			switch {
+			case op == "$eq" && len(sub.members) == 1:
+				members[key] = operand
+			case strings.HasPrefix(op, "$"):
+				in.add("value_error", "Value error, the operator is not supported; use $eq or the value itself", quoted(value), sub.loc(op)...)
+			}
+		}
+	}
+	return members
+}
+
+// searchNamespaces lists the namespaces that hold items.
+func (s *Server) searchNamespaces(w http.ResponseWriter, r *http.Request) error {
+	in, err := s.body(w, r, true)
+	if err != nil {
+		return err
+	}
+	p := in.page(100)
+	f := store.NamespaceFilter{
+		UserID: s.user(r), Prefix: in.namespace("prefix", true), Suffix: in.namespace("suffix", true),
+		MaxDepth: in.integer("max_depth", 0, 1, maxLabels), Limit: p.limit, Offset: p.offset,
+	}
+	if err := errors.Join(in.err(), labels(f.Prefix), labels(f.Suffix)); err != nil {
+		return err
+	}
+	list, err := s.Store.Namespaces(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = [][]string{}
+	}
+	return reply(w, http.StatusOK, struct {
+		Namespaces [][]string `json:"namespaces"`
+	}{list})
+}

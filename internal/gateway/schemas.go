@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// graphJSON is the agent as a graph.
+type graphJSON struct {
+	GraphID string     `json:"graph_id"`
+	Nodes   []nodeJSON `json:"nodes"`
+	Edges   []edgeJSON `json:"edges"`
+}
+
+type nodeJSON struct {
+	ID   string       `json:"id"`
+	Type string       `json:"type"`
+	Data nodeDataJSON `json:"data"`
+}
+
+type nodeDataJSON struct {
+	ID   []string `json:"id"`
+	Name string   `json:"name"`
+}
+
+type edgeJSON struct {
+	Source      string `json:"source"`
+	Target      string `json:"target"`
+	Conditional bool   `json:"conditional"`
+}
+
+// assistantGraph shows the loop of the agent: the model, and the tools that it calls. The hooks of middlewares belong to
+// the node that they stand at.
+func (s *Server) assistantGraph(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.assistant(r.Context(), r.PathValue("assistant_id")); err != nil {
+		return err
+	}
+	out := graphJSON{GraphID: GraphID}
+	for _, name := range []string{agent.NodeInput, agent.NodeModel, agent.NodeTools, agent.NodeEnd} {
+		out.Nodes = append(out.Nodes, nodeJSON{name, "runnable", nodeDataJSON{[]string{"pudu", "agent", name}, name}})
+	}
+	out.Edges = []edgeJSON{
+		{agent.NodeInput, agent.NodeModel, false},
+		{agent.NodeModel, agent.NodeTools, true},
+		{agent.NodeModel, agent.NodeEnd, true},
+		{agent.NodeTools, agent.NodeModel, true},
+		{agent.NodeTools, agent.NodeEnd, true},
+	}
+	return reply(w, http.StatusOK, out)
+}
+
+// schemasJSON are the JSON schemas of what an assistant takes and gives.
+type schemasJSON struct {
+	GraphID string             `json:"graph_id"`
+	Input   *jsonschema.Schema `json:"input_schema"`
+	Output  *jsonschema.Schema `json:"output_schema"`
+	State   *jsonschema.Schema `json:"state_schema"`
+	Config  *jsonschema.Schema `json:"config_schema"`
+	Context *jsonschema.Schema `json:"context_schema"`
+}
+
+// assistantSchemas shows the schemas of the state, and of the settings of a run, in its config or its context.
+func (s *Server) assistantSchemas(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.assistant(r.Context(), r.PathValue("assistant_id")); err != nil {
+		return err
+	}
+	channels, err := channelSchemas()
+	if err != nil {
+		return err
+	}
+	out := schemasJSON{GraphID: GraphID, Input: objectOf(channels), Output: objectOf(channels), State: objectOf(channels)}
+	out.Config, out.Context = s.settings(), s.settings()
+	return reply(w, http.StatusOK, out)
+}
+
+func objectOf(properties map[string]*jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Properties: properties}
+}
+
+// settings is the schema of what a run can be told.
+func (s *Server) settings() *jsonschema.Schema {
+	model := &jsonschema.Schema{Type: "string", Description: "The model that answers; the first one is the default."}
+	for _, m := range s.Models {
+		model.Enum = append(model.Enum, m.Name)
+	}
+	return objectOf(map[string]*jsonschema.Schema{"model_name": model})
+}
+
+// channelSchemas are the schemas of the channels that clients see. Messages have many forms; LangGraph's clients know
+// them by the mark.
+func channelSchemas() (map[string]*jsonschema.Schema, error) {
+	c := collected{agent.Messages.Name(): {
+		Type: "array", Items: &jsonschema.Schema{Type: "object"}, Description: "The messages of the conversation.",
+		Extra: map[string]any{"langgraph_type": "messages"},
+	}}
+	for _, add := range []func(collected) error{
+		of(threadstate.Sandbox), of(threadstate.ThreadData), of(threadstate.Title), of(threadstate.Artifacts), of(threadstate.Todos),
+		of(threadstate.Goal), of(threadstate.UploadedFiles), of(threadstate.ViewedImages), of(threadstate.Promoted),
+		of(threadstate.Delegations), of(threadstate.SkillContext), of(threadstate.SummaryText), of(threadstate.BackgroundTasks),
+	} {
+		if err := add(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+type collected map[string]*jsonschema.Schema
+
+// of adds the schema of a channel's values.
+func of[T any](ch *state.Channel[T]) func(collected) error {
+	return func(c collected) error {
+		schema, err := jsonschema.For[T](nil)
+		if err != nil {
+			return fmt.Errorf("schema of channel %s: %w", ch.Name(), err)
+		}
+		c[ch.Name()] = schema
+		return nil
+	}
+}
+
+// assistantSubgraphs shows the graphs inside: there are none.
+func (s *Server) assistantSubgraphs(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.assistant(r.Context(), r.PathValue("assistant_id")); err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, struct{}{})
+}

@@ -1,0 +1,208 @@
+// Package gateway is the HTTP edge: the LangGraph API, DeerFlow's routes beside it, and what operators look at. It turns
+// requests into calls of the runs manager and the store, and what a run says into the frames of a stream.
+//
+//	request -> guard (who may call) -> routes.go (which handler) -> one file per group -> runs.Manager, store, follow.Hub
+//
+// A newcomer opens routes.go first: it is the list of all routes. Every route is served at the root, where LangGraph's
+// SDKs look for it, and under /api and /api/langgraph, where DeerFlow's web client does.
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// GraphID is the one graph there is: the lead agent.
+const GraphID = "lead_agent"
+
+// Config is what a Server needs. Manager, Hub, Store and Files are required.
+type Config struct {
+	Manager *runs.Manager
+	Hub     Follower
+	Store   store.Store
+	// Files opens the files of a thread; the caller closes them.
+	Files func(threadID string) (*sandbox.Files, error)
+	// DeleteThread removes a thread with its files; its error is the store's.
+	DeleteThread func(ctx context.Context, threadID string) error
+	// UserID owns what is made here, until there are accounts.
+	UserID string
+	// Models are those that a run may name; the first is the default.
+	Models []Model
+	// Guard says who may call.
+	Guard Guard
+	// Ready is nil when runs can be taken, else why not.
+	Ready func(ctx context.Context) error
+	// About is what the start page and /info tell.
+	About About
+	// Metrics serves the figures for Prometheus; nil leaves the route out.
+	Metrics http.Handler
+	// Limits bounds what a request may ask for.
+	Limits Limits
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Follower yields the events of a run after an id, first from the log and then live, until the run is at its end, and
+// returns the run. It is a follow.Hub.
+type Follower interface {
+	Follow(ctx context.Context, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error)
+}
+
+// Model is one that a run may name.
+type Model struct {
+	Name, DisplayName, Model, Description string
+
+	Thinking, ReasoningEffort, Vision bool
+}
+
+// About describes the server to people.
+type About struct {
+	Version string
+	Model   string // with why it was chosen
+	Sandbox string
+	Data    string // the data folder, or the database
+	Address string // as http://HOST:PORT
+	// NoModel says how to add a model; empty if there is one.
+	NoModel string
+	Started time.Time
+}
+
+// Limits are the bounds of a request. Zero fields have their defaults.
+type Limits struct {
+	Body      int64         // bytes of a JSON body; 16 MiB
+	Upload    int64         // bytes of one uploaded file; 50 MiB
+	Files     int           // of one upload; 10
+	Uploads   int64         // bytes of all files of one upload; 100 MiB
+	Heartbeat time.Duration // of a quiet stream; 15 s
+	Write     time.Duration // that a client may take for one piece of a stream; 30 s
+}
+
+func (l Limits) withDefaults() Limits {
+	or := func(v *int64, def int64) {
+		if *v == 0 {
+			*v = def
+		}
+	}
+	or(&l.Body, 16<<20)
+	or(&l.Upload, 50<<20)
+	or(&l.Uploads, 100<<20)
+	if l.Files == 0 {
+		l.Files = 10
+	}
+	if l.Heartbeat == 0 {
+		l.Heartbeat = 15 * time.Second
+	}
+	if l.Write == 0 {
+		l.Write = 30 * time.Second
+	}
+	return l
+}
+
+// Server answers the requests. It is an http.Handler.
+type Server struct {
+	Config
+
+	mux      *http.ServeMux
+	stopping context.Context // ends when the streams shall
+	stop     context.CancelFunc
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// New makes a server.
+func New(c Config) *Server {
+	c.Limits = c.Limits.withDefaults()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s := &Server{Config: c, mux: http.NewServeMux()}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	for _, r := range Routes() {
+		s.mux.Handle(r.Method+" "+r.Path, s.handler(r))
+	}
+	return s
+}
+
+// Stop ends all streams and waits, so that the listener can close. The runs go on; clients come back for the rest.
+func (s *Server) Stop() { s.stop() }
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.Guard.admit(w, r) {
+		return
+	}
+	r, known := s.route(r)
+	if !known {
+		s.unrouted(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+type mountKey struct{}
+
+// route takes the mount point and a last slash off the path, and reports whether a route matches.
+func (s *Server) route(r *http.Request) (*http.Request, bool) {
+	path, base := r.URL.Path, ""
+	for _, mount := range []string{"/api/langgraph", "/api"} {
+		if rest, ok := strings.CutPrefix(path, mount); ok && strings.HasPrefix(rest, "/") {
+			path, base = rest, "/api"
+			break
+		}
+	}
+	if len(path) > 1 {
+		path = strings.TrimRight(path, "/")
+	}
+	next := r.WithContext(context.WithValue(r.Context(), mountKey{}, base))
+	next.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
+	_, pattern := s.mux.Handler(next)
+	return next, pattern != ""
+}
+
+// base is what goes before the path in a Content-Location: "/api" for a request that came under it.
+func base(r *http.Request) string {
+	b, _ := r.Context().Value(mountKey{}).(string)
+	return b
+}
+
+// unrouted answers a request that no route takes.
+func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
+	var allow []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "" {
+			allow = append(allow, method)
+		}
+	}
+	if len(allow) == 0 {
+		s.fail(w, r, &Error{Status: http.StatusNotFound, Detail: "Not Found"})
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allow, ", "))
+	s.fail(w, r, &Error{Status: http.StatusMethodNotAllowed, Detail: "Method Not Allowed"})
+}
+
+// handler wraps a route's function: its error becomes the answer.
+func (s *Server) handler(route Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := route.handle(s, w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// user is who calls.
+func (s *Server) user(*http.Request) string { return s.UserID }

@@ -1,0 +1,249 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// strategies: what becomes of the runs of a thread when another is admitted.
+func strategies(f *fixture) {
+	tests := []struct {
+		strategy                store.Strategy
+		running, waiting, fresh string // their statuses then
+		stop, failure, reason   string
+	}{
+		{store.Enqueue, event.StatusRunning, event.StatusPending, event.StatusPending, "", "", ""},
+		{store.Interrupt, event.StatusRunning, event.StatusInterrupted, event.StatusPending, store.StopInterrupt, "", store.Cancelled},
+		{store.Rollback, event.StatusRunning, event.StatusError, event.StatusPending, store.StopRollback, store.RolledBack, store.Cancelled},
+	}
+	for _, tt := range tests {
+		thread := "t-" + string(tt.strategy)
+		id := func(name string) string { return thread + "-" + name }
+		f.thread(thread)
+		f.equal("alone", f.queue(tt.strategy, store.Run{ID: id("running"), ThreadID: thread, Owner: "node-1"}), event.StatusRunning)
+		f.equal("second", f.queue(store.Enqueue, store.Run{ID: id("waiting"), ThreadID: thread, Owner: "node-1"}), event.StatusPending)
+		f.equal("third", f.queue(tt.strategy, store.Run{ID: id("fresh"), ThreadID: thread, Owner: "node-1"}), tt.fresh)
+
+		running, waiting, fresh := f.stored(id("running")), f.stored(id("waiting")), f.stored(id("fresh"))
+		f.equal("running", running.Status, tt.running)
+		f.equal("stop", running.Stop, tt.stop)
+		f.equal("waiting", waiting.Status, tt.waiting)
+		f.equal("error", waiting.Error, tt.failure)
+		f.equal("stop reason", waiting.StopReason, tt.reason)
+		f.equal("owner of a run that waits", fresh.Owner, "")
+		f.equal("attempt of a run that waits", fresh.Attempt, 0)
+		f.equal("events of a run that never was", len(f.events(id("waiting"), event.ID{}, 10)), 0)
+		if tt.strategy != store.Enqueue {
+			f.equal("updated", waiting.UpdatedAt, fresh.CreatedAt)
+		}
+		for _, s := range []store.Strategy{store.Reject, ""} {
+			_, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: id("no"), ThreadID: thread, UserID: "ann"}, MustExist: true, Strategy: s})
+			f.want(err, store.ErrConflict, id("no"))
+		}
+	}
+
+	// With none of them running, the new one is in nobody's way.
+	f.thread("t")
+	f.run("waits", "t")
+	f.equal("after one that waited", f.queue(store.Interrupt, store.Run{ID: "next", ThreadID: "t", Owner: "node-1"}), event.StatusRunning)
+	f.equal("first", f.stored("waits").Status, event.StatusInterrupted)
+	f.equal("without an owner", f.queue(store.Rollback, store.Run{ID: "last", ThreadID: "t"}), event.StatusPending)
+
+	// Who is refused stops nobody.
+	_, err := f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "eve", ThreadID: "t", UserID: "eve"}})
+	f.want(err, store.ErrNotFound, "t")
+	_, err = f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "waits", ThreadID: "t", UserID: "ann"}})
+	f.want(err, store.ErrConflict, "waits")
+	f.equal("last", f.stored("last").Status, event.StatusPending)
+	f.equal("stop of the running one", f.stored("next").Stop, store.StopRollback)
+}
+
+func admissionMustExist(f *fixture) {
+	a := store.Admission{Run: store.Run{ID: "r", ThreadID: "t", UserID: "ann"}, Thread: store.Thread{ID: "t", UserID: "ann"}, MustExist: true}
+	for _, s := range []store.Strategy{store.Reject, store.Rollback} {
+		a.Strategy = s
+		_, err := f.Admit(f.Context(), a)
+		f.want(err, store.ErrNotFound, "t")
+	}
+	f.thread("t")
+	_, err := f.Admit(f.Context(), a)
+	f.must(err)
+	t, err := f.Thread(f.Context(), "t")
+	f.must(err)
+	f.equal("title", t.Title, "Title of t")
+}
+
+// admissionOrder: runs of a thread wait in the order in which they came, whatever the clock says.
+func admissionOrder(f *fixture) {
+	f.thread("t")
+	var want []string
+	for i, d := range []time.Duration{0, time.Second, 0, 0, -time.Hour, time.Minute, -time.Minute, time.Microsecond} {
+		id := fmt.Sprint("r", 9-i) // ids that fall
+		f.queue(store.Enqueue, store.Run{ID: id, ThreadID: "t", CreatedAt: start.Add(d), UpdatedAt: start})
+		want = append(want, id)
+	}
+	for i, id := range want {
+		n, err := f.Position(f.Context(), id)
+		f.must(err)
+		f.equal("position of "+id, n, i+1)
+	}
+	rs, err := f.ListRuns(f.Context(), store.RunFilter{ThreadID: "t"})
+	f.must(err)
+	got := runIDs(rs)
+	slices.Reverse(got)
+	f.equal("list", got, want)
+	for _, id := range want {
+		f.equal("next", f.waiting(start.Add(time.Hour)), []string{id})
+		o := &owner{f: f, thread: "t", fence: f.claim(id, 0)}
+		f.equal("while it runs", f.waiting(start.Add(time.Hour)), []string(nil))
+		o.end()
+	}
+
+	// A run on a thread whose last one is from the future is the newest all the same.
+	f.queue(store.Enqueue, store.Run{ID: "r0", ThreadID: "t", Owner: "node-1", CreatedAt: start.Add(-time.Hour), UpdatedAt: start})
+	rs, err = f.ListRuns(f.Context(), store.RunFilter{ThreadID: "t", Limit: 1})
+	f.must(err)
+	f.equal("newest", runIDs(rs), []string{"r0"})
+}
+
+func runIDs(rs []store.Run) (ids []string) {
+	for _, r := range rs {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func (f *fixture) waiting(now time.Time) []string {
+	f.Helper()
+	rs, err := f.Waiting(f.Context(), now, 1000)
+	f.must(err)
+	return runIDs(rs)
+}
+
+func admissionFull(f *fixture) {
+	f.thread("t")
+	admit := func(id, thread, owner string, most int) error {
+		now := f.tick()
+		_, err := f.Admit(f.Context(), store.Admission{Strategy: store.Enqueue, MaxPending: most, Thread: store.Thread{ID: thread, UserID: "ann"},
+			Run: store.Run{ID: id, ThreadID: thread, UserID: "ann", Owner: owner, CreatedAt: now, UpdatedAt: now}})
+		return err
+	}
+	f.must(admit("r1", "t", "node-1", 2))
+	f.must(admit("r2", "t", "node-1", 2))
+	f.must(admit("r3", "free", "", 2))
+	f.want(admit("r4", "t", "node-1", 2), store.ErrFull, "r4")
+	f.want(admit("r4", "fresh", "", 2), store.ErrFull, "r4")
+	_, err := f.Thread(f.Context(), "fresh")
+	f.want(err, store.ErrNotFound, "fresh")
+	f.must(admit("r5", "fresh", "node-1", 2)) // does not wait
+	f.must(admit("r6", "t", "", 0))           // no bound
+
+	// Those that an admission ends make room.
+	_, err = f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MaxPending: 2, MustExist: true,
+		Run: store.Run{ID: "r7", ThreadID: "t", UserID: "ann", CreatedAt: f.tick()}})
+	f.must(err)
+}
+
+// admissionNotBefore: a run whose time has not come waits, and so do those behind it.
+func admissionNotBefore(f *fixture) {
+	f.thread("t")
+	now := f.tick()
+	later := now.Add(time.Minute)
+	run := func(id string, notBefore time.Time) string {
+		return f.queue(store.Enqueue, store.Run{ID: id, ThreadID: "t", Owner: "node-1", NotBefore: notBefore, CreatedAt: now, UpdatedAt: now})
+	}
+	f.equal("delayed", run("delayed", later), event.StatusPending)
+	f.equal("behind", run("behind", time.Time{}), event.StatusPending)
+	f.equal("not before", f.stored("delayed").NotBefore, later)
+	f.equal("zero not before", f.stored("behind").NotBefore.IsZero(), true)
+	f.equal("too early", f.waiting(later.Add(-time.Microsecond)), []string(nil))
+	f.equal("in time", f.waiting(later), []string{"delayed"})
+
+	f.thread("now")
+	f.equal("in the past", f.queue(store.Reject, store.Run{ID: "past", ThreadID: "now", Owner: "node-1", NotBefore: now, CreatedAt: now, UpdatedAt: now}), event.StatusRunning)
+}
+
+// admissionKey: a second request with a key changes nothing and gets what became of the first.
+func admissionKey(f *fixture) {
+	f.thread("t")
+	f.thread("other")
+	first, err := f.Admit(f.Context(), store.Admission{MustExist: true,
+		Run: store.Run{ID: "r1", ThreadID: "t", UserID: "ann", Owner: "node-1", Key: "k", CreatedAt: f.tick()}})
+	f.must(err)
+	for i, thread := range []string{"t", "other", "fresh"} {
+		a := store.Admission{Strategy: store.Rollback, Thread: store.Thread{ID: thread, UserID: "ann"},
+			Run: store.Run{ID: fmt.Sprint("again", i), ThreadID: thread, UserID: "ann", Owner: "node-2", Key: "k", CreatedAt: f.tick()}}
+		again, err := f.Admit(f.Context(), a)
+		f.must(err)
+		f.equal("run of the key", again, first)
+	}
+	f.equal("stop", f.stored("r1").Stop, "")
+	_, err = f.Thread(f.Context(), "fresh")
+	f.want(err, store.ErrNotFound, "")
+	o := &owner{f: f, thread: "t", fence: store.Fence{RunID: "r1", Attempt: 1}}
+	o.end()
+	again, err := f.Admit(f.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r2", ThreadID: "t", UserID: "ann", Key: "k"}})
+	f.must(err)
+	f.equal("run of the key at its end", again, f.stored("r1"))
+
+	// The keys of another user are others.
+	_, err = f.Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "bob's", UserID: "bob"}, Run: store.Run{ID: "r3", ThreadID: "bob's", UserID: "bob", Key: "k"}})
+	f.must(err)
+	f.equal("bob's", f.stored("r3").Key, "k")
+}
+
+// admitAll makes n admissions side by side, spread over the stores.
+func admitAll(fs []*fixture, n int, a func(i int) store.Admission) ([]store.Run, []error) {
+	return together(n, func(i int) (store.Run, error) { return fs[i%len(fs)].Admit(fs[0].Context(), a(i)) })
+}
+
+func rejectRace(f *fixture) { admissionsRace(store.Reject, f) }
+
+func enqueueRace(f *fixture) { admissionsRace(store.Enqueue, f) }
+
+// admissionsRace: of 64 owners that ask at the same time for a thread, new or not, one gets it. The others are refused or
+// wait, each in a place of its own that is the order in which they came.
+func admissionsRace(strategy store.Strategy, fs ...*fixture) {
+	const n = 64
+	f := fs[0]
+	for _, thread := range []string{"new", "old"} {
+		if thread == "old" {
+			f.thread("old")
+		}
+		rs, errs := admitAll(fs, n, func(i int) store.Admission {
+			return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread, UserID: "ann"},
+				Run: store.Run{ID: fmt.Sprint(thread, "-", i), ThreadID: thread, UserID: "ann", Owner: fmt.Sprint("node-", i), CreatedAt: start, UpdatedAt: start}}
+		})
+		if strategy == store.Reject {
+			f.equal("admitted", winners(f, errs, store.ErrConflict), 1)
+		} else {
+			f.equal("admitted", winners(f, errs, nil), n)
+		}
+		times, claimed := map[time.Time]bool{}, 0
+		for _, r := range rs {
+			if r.Status == event.StatusRunning {
+				claimed++
+				f.equal("the first", r.CreatedAt, start)
+			}
+			if r.ID != "" {
+				times[r.CreatedAt] = true
+			}
+		}
+		f.equal("claimed", claimed, 1)
+		f.equal("places", len(times), len(rs)-countErrors(errs))
+		f.equal("last place", times[start.Add(time.Duration(len(times)-1)*time.Microsecond)], true)
+	}
+}
+
+func countErrors(errs []error) (n int) {
+	for _, err := range errs {
+		if err != nil {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,183 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// Admit implements [store.Runs].
+func (s *Store) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
+	if a.MustExist && a.Thread.ID == "" {
+		a.Thread.ID, a.Thread.UserID = a.Run.ThreadID, a.Run.UserID
+	}
+	a.Strategy = cmp.Or(a.Strategy, store.Reject)
+	r, err := a.Run, checkAdmission(a)
+	if err == nil {
+		r, err = s.admitOnce(ctx, a)
+	}
+	if err != nil {
+		return store.Run{}, fmt.Errorf("admit run %q on thread %q: %w", a.Run.ID, a.Run.ThreadID, err)
+	}
+	return r, nil
+}
+
+// admitOnce looks for the run of the key before and, when the new one is refused, after: what refused it may be that run,
+// admitted by another process in between. The unique index on keys lets only one of them in.
+func (s *Store) admitOnce(ctx context.Context, a store.Admission) (store.Run, error) {
+	if r, found, err := s.runOfKey(ctx, a.Run); found || err != nil {
+		return r, err
+	}
+	var r store.Run
+	err := s.write(ctx, len(a.Thread.Metadata)+len(a.Run.Request), func(tx *tx) (err error) {
+		r, err = admit(tx, a)
+		return err
+	})
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull) {
+		if first, found, errKey := s.runOfKey(ctx, a.Run); found || errKey != nil {
+			return first, errKey
+		}
+	}
+	return r, err
+}
+
+// runOfKey is the run that the user has under the key of r, if r has one.
+func (s *Store) runOfKey(ctx context.Context, r store.Run) (first store.Run, found bool, err error) {
+	if r.Key == "" {
+		return first, false, nil
+	}
+	rs, err := s.runs(ctx, "SELECT "+runColumns+" FROM runs WHERE user_id = $1 AND key = $2 AND key <> ''", r.UserID, r.Key)
+	if err != nil || len(rs) == 0 {
+		return first, false, err
+	}
+	return rs[0], true, nil
+}
+
+func checkAdmission(a store.Admission) error {
+	r, t := a.Run, a.Thread
+	err := errors.Join(checkNewThread(t), checkID("run", r.ID), checkText("owner", r.Owner), checkText("user id", r.UserID),
+		checkText("key", r.Key), checkJSON("request", r.Request), checkJSON("usage", r.Usage))
+	if st := cmp.Or(r.Status, event.StatusPending); st != event.StatusPending || r.Attempt != 0 || r.Stop != "" {
+		err = errors.Join(err, fmt.Errorf("a new run is pending, has attempt 0 and no stop, not %q, %d and %q", st, r.Attempt, r.Stop))
+	}
+	if t.ID != r.ThreadID || t.UserID != r.UserID {
+		err = errors.Join(err, errors.New("the thread is not the run's"))
+	}
+	switch a.Strategy {
+	case store.Reject, store.Enqueue, store.Interrupt, store.Rollback:
+		return err
+	}
+	return errors.Join(err, fmt.Errorf("strategy %q is unknown", a.Strategy))
+}
+
+// admit is the transaction of an admission. Two admissions to one thread come one after the other, since both lock it.
+func admit(tx *tx, a store.Admission) (store.Run, error) {
+	stop := a.Strategy == store.Interrupt || a.Strategy == store.Rollback
+	if stop { // before the thread is locked, as commits lock the run before the thread
+		if err := stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt); err != nil {
+			return a.Run, err
+		}
+	}
+	fresh, err := enterThread(tx, a)
+	if err == nil && stop && !fresh { // one that came in meanwhile
+		err = stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt)
+	}
+	if err != nil {
+		return a.Run, err
+	}
+	r, err := insertRun(tx, a, fresh)
+	if err == nil && r.Status == event.StatusPending && a.MaxPending > 0 {
+		err = checkRoom(tx, a.MaxPending)
+	}
+	return r, err
+}
+
+// enterThread locks the thread of the admission. It creates it, if it may, when there is none.
+func enterThread(tx *tx, a store.Admission) (fresh bool, err error) {
+	for range attempts {
+		if !a.MustExist {
+			n, err := tx.change(insertThread+" ON CONFLICT (id) DO NOTHING", threadValues(a.Thread)...)
+			if err != nil || n > 0 {
+				return true, err
+			}
+		}
+		var user string
+		err := tx.scan("SELECT user_id FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{a.Thread.ID}, &user)
+		switch {
+		case errors.Is(err, sql.ErrNoRows) && a.MustExist:
+			return false, store.ErrNotFound
+		case errors.Is(err, sql.ErrNoRows): // deleted by another process just now
+		case err == nil && user != a.Thread.UserID:
+			return false, fmt.Errorf("thread of another user: %w", store.ErrNotFound)
+		default:
+			return false, err
+		}
+	}
+	return false, fmt.Errorf("%w: the thread is being deleted", store.ErrConflict)
+}
+
+// busy is the condition that a run of the thread is active. The indexes of both halves hold only such runs.
+func busy(thread string) string {
+	return "(EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'running') OR " +
+		"EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'pending'))"
+}
+
+// The texts that add a run, which is running if $4 says so. On a thread that there was it is pending if others are in its
+// way, and refused unless $16 says that it may wait; its time is made later than that of the thread's other runs, which
+// are queued by it.
+var (
+	firstRun = "INSERT INTO runs (" + runColumns + ") VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', $11, $12, $13, $14, $15)" + admitted
+	laterRun = "INSERT INTO runs (" + runColumns + ") SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
+		"CASE WHEN b.busy THEN 0 ELSE $5 END, CASE WHEN b.busy THEN 0 ELSE $5 END, " +
+		"COALESCE((SELECT max(created_at) + 1 FROM runs WHERE thread_id = $2 AND created_at >= $6), $6), $7, $8, " +
+		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $11, $12, $13, $14, $15 " +
+		"FROM (SELECT " + busy("$2") + " AS busy) b WHERE $16 OR NOT b.busy" + admitted
+)
+
+const admitted = " RETURNING status, attempt, stalled, owner, created_at"
+
+// insertRun adds the run to its thread, which is locked and may have been made just now.
+func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
+	row := runRow{Run: a.Run, updated: micros(a.Run.UpdatedAt)}
+	status, attempt, owner := event.StatusPending, 0, ""
+	if !a.Run.NotBefore.IsZero() {
+		row.notBefore = micros(a.Run.NotBefore)
+	}
+	if a.Run.Owner != "" && !a.Run.NotBefore.After(a.Run.CreatedAt) {
+		status, attempt, owner = event.StatusRunning, 1, a.Run.Owner
+	}
+	row.Error, row.StopReason = plain(row.Error), plain(row.StopReason)
+	text, args := firstRun, []any{row.ID, row.ThreadID, row.UserID, status, attempt, micros(row.CreatedAt), row.updated, row.notBefore,
+		owner, row.Key, number01(row.Notify), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
+	if !fresh {
+		text, args = laterRun, append(args, a.Strategy != store.Reject)
+	}
+	err := tx.scan(text, args, &row.Status, &row.Attempt, &row.Stalled, &row.Owner, &row.created)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("%w: the thread has an active run", store.ErrConflict)
+	}
+	return row.run(), err
+}
+
+// checkRoom fails if more runs wait than may, the new one included.
+func checkRoom(tx *tx, most int) error {
+	var n int
+	err := tx.scan("SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'pending' LIMIT $1) w", []any{most + 1}, &n)
+	if err == nil && n > most {
+		err = fmt.Errorf("%w: %d wait already", store.ErrFull, most)
+	}
+	return err
+}
+
+// number01 is how a column keeps a truth value.
+func number01(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,219 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+const (
+	maxLabels     = 16
+	maxLabel      = 128
+	maxValue      = 1 << 20
+	maxItemsBytes = 64 << 20 // of one page
+)
+
+// itemOrder is the order of an index: rows come in it without being put aside, with their values, to be sorted.
+const itemOrder = "updated_at DESC, namespace DESC, key DESC"
+
+const itemColumns = "user_id, namespace, key, created_at, updated_at, value"
+
+// PutItem implements [store.Items].
+func (s *Store) PutItem(ctx context.Context, i store.Item) error {
+	err := errors.Join(checkItem(i.UserID, i.Namespace, i.Key), checkSize("value", len(i.Value), maxValue))
+	if err == nil {
+		err = checkObject("value", i.Value)
+	}
+	if err == nil {
+		err = s.write(ctx, len(i.Value), func(tx *tx) error {
+			return tx.exec("INSERT INTO items ("+itemColumns+") VALUES ($1, $2, $3, $4, $5, $6) "+
+				"ON CONFLICT (user_id, namespace, key) DO UPDATE SET updated_at = excluded.updated_at, value = excluded.value",
+				i.UserID, joinLabels(i.Namespace), i.Key, micros(i.CreatedAt), micros(i.UpdatedAt), objectText(i.Value))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("put item %.40q: %w", i.Key, err)
+	}
+	return nil
+}
+
+// Item implements [store.Items].
+func (s *Store) Item(ctx context.Context, userID string, namespace []string, key string) (i store.Item, err error) {
+	found := false
+	if err = checkItem(userID, namespace, key); err == nil {
+		err = s.read(ctx, "SELECT "+itemColumns+" FROM items WHERE user_id = $1 AND namespace = $2 AND key = $3",
+			[]any{userID, joinLabels(namespace), key}, func(r *sql.Rows) (bool, error) {
+				found = true
+				i, err = scanItem(r)
+				return false, err
+			})
+	}
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Item{}, fmt.Errorf("read item %.40q: %w", key, err)
+	}
+	return i, nil
+}
+
+func scanItem(r scanner) (i store.Item, err error) {
+	var namespace string
+	var created, updated int64
+	err = r.Scan(&i.UserID, &namespace, &i.Key, &created, &updated, (*[]byte)(&i.Value))
+	i.Namespace, i.CreatedAt, i.UpdatedAt = splitLabels(namespace), timeOf(created), timeOf(updated)
+	return i, err
+}
+
+// DeleteItem implements [store.Items].
+func (s *Store) DeleteItem(ctx context.Context, userID string, namespace []string, key string) error {
+	err := checkItem(userID, namespace, key)
+	if err == nil {
+		err = s.write(ctx, 0, func(tx *tx) error {
+			return tx.exec("DELETE FROM items WHERE user_id = $1 AND namespace = $2 AND key = $3", userID, joinLabels(namespace), key)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("delete item %.40q: %w", key, err)
+	}
+	return nil
+}
+
+// SearchItems implements [store.Items].
+func (s *Store) SearchItems(ctx context.Context, f store.ItemFilter) ([]store.Item, error) {
+	is, err := s.searchItems(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("search items: %w", err)
+	}
+	return is, nil
+}
+
+func (s *Store) searchItems(ctx context.Context, f store.ItemFilter) ([]store.Item, error) {
+	p := &page{f.Offset, cmp.Or(f.Limit, 10)}
+	if err := checkPage(p.left, 1000, p.skip); err != nil {
+		return nil, err
+	}
+	// The condition on the namespace is none for an index, so that the one by time is taken.
+	sel, err := selectItems(f.UserID, f.Prefix, "namespace || ''")
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWanted(f.Match, true)
+	if err != nil {
+		return nil, err
+	}
+	sel.open = len(w) > 0
+	bytes := 0
+	return readPage(ctx, s, "SELECT "+itemColumns+" FROM items", itemOrder, sel, p,
+		func(r *sql.Rows) (i store.Item, meant bool, err error) {
+			i, err = scanItem(r)
+			if meant = w.matches(i.Value); meant && p.skip == 0 && err == nil {
+				bytes += len(i.Value)
+				err = checkSize("the page", bytes, maxItemsBytes)
+			}
+			return i, meant, err
+		})
+}
+
+// selectItems selects items under a prefix.
+func selectItems(userID string, prefix []string, namespace string) (sel selection, err error) {
+	if userID != "" {
+		sel.add("user_id = " + sel.param(plain(userID)))
+	}
+	if len(prefix) > 0 {
+		from := joinLabels(prefix)
+		to := from[:len(from)-1] + string(separator+1)
+		sel.add(namespace + " >= " + sel.param(from))
+		sel.add(namespace + " < " + sel.param(to))
+		err = checkLabels("prefix", prefix)
+	}
+	return sel, err
+}
+
+// Namespaces implements [store.Items].
+func (s *Store) Namespaces(ctx context.Context, f store.NamespaceFilter) ([][]string, error) {
+	ns, err := s.namespaces(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("list namespaces: %w", err)
+	}
+	return ns, nil
+}
+
+func (s *Store) namespaces(ctx context.Context, f store.NamespaceFilter) (out [][]string, err error) {
+	skip, left := f.Offset, cmp.Or(f.Limit, 100)
+	err = checkPage(left, 1000, skip)
+	if f.MaxDepth < 0 {
+		err = errors.Join(err, fmt.Errorf("depth %d is negative", f.MaxDepth))
+	}
+	if len(f.Suffix) > 0 {
+		err = errors.Join(err, checkLabels("suffix", f.Suffix))
+	}
+	sel, wrong := selectItems(f.UserID, f.Prefix, "namespace")
+	if err = errors.Join(err, wrong); err != nil {
+		return nil, err
+	}
+	var last []string
+	err = s.read(ctx, "SELECT DISTINCT namespace FROM items"+sel.text()+" ORDER BY namespace", sel.args, func(r *sql.Rows) (bool, error) {
+		var joined string
+		if err := r.Scan(&joined); err != nil || !strings.HasSuffix(joined, joinLabels(f.Suffix)) {
+			return true, err
+		}
+		labels := splitLabels(joined)
+		if f.MaxDepth > 0 {
+			labels = labels[:min(f.MaxDepth, len(labels))]
+		}
+		if slices.Equal(labels, last) { // in their order, those with the same first labels stand side by side
+			return true, nil
+		}
+		last = labels
+		if skip > 0 {
+			skip--
+			return true, nil
+		}
+		out = append(out, labels)
+		return len(out) < left, nil
+	})
+	return out, err
+}
+
+// separator stands before each label of a stored namespace, and behind the last.
+const separator = '\x01'
+
+func joinLabels(labels []string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	return string(separator) + strings.Join(labels, string(separator)) + string(separator)
+}
+
+func splitLabels(joined string) []string {
+	return strings.Split(strings.Trim(joined, string(separator)), string(separator))
+}
+
+func checkItem(userID string, namespace []string, key string) error {
+	err := errors.Join(checkText("user id", userID), checkText("key", key), checkLabels("namespace", namespace))
+	if key == "" {
+		err = errors.Join(err, errors.New("key is empty"))
+	}
+	return err
+}
+
+// checkLabels refuses what is no namespace, nor a part of one.
+func checkLabels(what string, labels []string) error {
+	if len(labels) == 0 || len(labels) > maxLabels {
+		return fmt.Errorf("%s has %d labels and may have 1 to %d", what, len(labels), maxLabels)
+	}
+	for _, l := range labels {
+		if l == "" || len(l) > maxLabel || strings.ContainsRune(l, '.') || strings.ContainsFunc(l, unicode.IsControl) || checkText("label", l) != nil {
+			return fmt.Errorf("label %.40q of %s is not 1 to %d bytes of UTF-8 without a dot or a control character", l, what, maxLabel)
+		}
+	}
+	return nil
+}

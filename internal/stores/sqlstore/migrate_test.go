@@ -1,0 +1,98 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// ofVersion2 are rows as version 2 wrote them: two threads, one with a run at its end and one that runs, the other with one
+// that waits.
+var ofVersion2 = []string{
+	"INSERT INTO threads (id, user_id, title, head, created_at, updated_at, metadata) VALUES ('a', 'ann', 'A', '', 1, 2, '{}'), ('b', 'ann', 'B', '', 1, 2, '{}'), " +
+		"('c', 'eve', '', '', 1, 2, '{\"deerflow_pinned\": true}'), ('d', 'eve', '', '', 1, 3, '{\"deerflow_pinned\":\"true\",\"n\":1}'), " +
+		`('e', 'eve', '', '', 1, 4, '{"x":"\u0000","unpinned":1}')`,
+	"INSERT INTO runs (id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, owner, error, stop_reason, usage, request) VALUES " +
+		"('done', 'a', 'ann', 'error', 2, 0, 3, 4, 'me', 'broke', 'limit', '{}', '[1]'), ('runs', 'a', 'ann', 'running', 1, 1, 5, 6, 'me', '', '', NULL, '[2]'), " +
+		"('waits', 'b', 'ann', 'pending', 0, 0, 7, 8, '', '', '', NULL, NULL)",
+}
+
+// TestMigrationFromVersion2: what was there before runs could wait is there afterwards, and goes on by the new rules.
+func TestMigrationFromVersion2(t *testing.T) {
+	dir := t.TempDir()
+	lite := openDB(t, sqlite{path: filepath.Join(dir, FileName)})
+	writeVersion2(t, lite, goose.DialectSQLite3, "migrations/sqlite")
+	url := pg.Database(t)
+	d, err := newServer(Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeVersion2(t, d.open(2, false), goose.DialectPostgres, "migrations/postgres", goose.WithTableName(versionTable))
+	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
+		t.Run(name, func(t *testing.T) {
+			s := openWith(t, cfg)
+			defer s.Close()
+			testMigrated(t, s)
+		})
+	}
+}
+
+func writeVersion2(t *testing.T, db *sql.DB, dialect goose.Dialect, folder string, o ...goose.ProviderOption) {
+	t.Helper()
+	defer db.Close()
+	old := fstest.MapFS{}
+	for _, name := range []string{"00001_init.sql", "00002_init.sql", "00002_recovery.sql"} {
+		if data, err := fs.ReadFile(migrations, folder+"/"+name); err == nil {
+			old[name] = &fstest.MapFile{Data: data}
+		}
+	}
+	provider, err := goose.NewProvider(dialect, db, old, append(o, goose.WithDisableGlobalRegistry(true), goose.WithSlog(discard))...)
+	if err == nil {
+		_, err = provider.Up(t.Context())
+	}
+	for _, query := range ofVersion2 {
+		if err == nil {
+			_, err = db.ExecContext(t.Context(), query)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testMigrated(t *testing.T, s *Store) {
+	testMigratedThreads(t, s)
+	rs, err := s.ListRuns(t.Context(), store.RunFilter{})
+	want := []store.Run{
+		{ID: "waits", ThreadID: "b", UserID: "ann", Status: event.StatusPending, CreatedAt: timeOf(7), UpdatedAt: timeOf(8)},
+		{ID: "runs", ThreadID: "a", UserID: "ann", Status: event.StatusRunning, Attempt: 1, Stalled: 1, Owner: "me", Request: []byte("[2]"),
+			CreatedAt: timeOf(5), UpdatedAt: timeOf(6)},
+		{ID: "done", ThreadID: "a", UserID: "ann", Status: event.StatusError, Attempt: 2, Owner: "me", Error: "broke", StopReason: "limit",
+			Usage: []byte("{}"), Request: []byte("[1]"), CreatedAt: timeOf(3), UpdatedAt: timeOf(4)},
+	}
+	if d := cmp.Diff(want, rs); d != "" || err != nil {
+		t.Fatalf("runs (-want +got): %v\n%s", err, d)
+	}
+	for _, thread := range []string{"a", "b"} {
+		a := admission("next-"+thread, thread)
+		a.Thread.UserID, a.Run.UserID, a.Run.Owner, a.Strategy = "ann", "ann", "me", store.Enqueue
+		if r, err := s.Admit(t.Context(), a); err != nil || r.Status != event.StatusPending {
+			t.Errorf("admitted behind: %+v, %v", r, err)
+		}
+	}
+	if rs, err := s.Waiting(t.Context(), time.Now(), 10); err != nil || len(rs) != 1 || rs[0].ID != "waits" {
+		t.Errorf("waiting: %+v, %v", rs, err)
+	}
+	if found := faults(t, s); len(found) > 0 {
+		t.Errorf("faults: %v", found)
+	}
+}

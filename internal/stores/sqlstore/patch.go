@@ -1,0 +1,117 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// PatchThread implements [store.Threads].
+func (s *Store) PatchThread(ctx context.Context, id string, p store.ThreadPatch) (t store.Thread, err error) {
+	if err = errors.Join(checkID("thread", id), checkObject("metadata", p.Metadata)); err == nil {
+		err = s.write(ctx, len(p.Metadata), func(tx *tx) (err error) {
+			t, err = patchThread(tx, id, p)
+			return err
+		})
+	}
+	if err != nil {
+		return store.Thread{}, fmt.Errorf("change thread %q: %w", id, err)
+	}
+	return t, nil
+}
+
+func patchThread(tx *tx, id string, p store.ThreadPatch) (store.Thread, error) {
+	t, err := lockThread(tx, id)
+	if err != nil {
+		return t, err
+	}
+	if t.Metadata, err = merge(t.Metadata, p.Metadata); err != nil {
+		return t, err
+	}
+	if p.Title != nil {
+		t.Title = plain(*p.Title)
+	}
+	if !p.UpdatedAt.IsZero() {
+		t.UpdatedAt = timeOf(micros(p.UpdatedAt))
+	}
+	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6 WHERE id = $1",
+		id, t.Title, micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), signature(t.Metadata))
+}
+
+// lockThread reads a thread that nobody else changes until the transaction ends.
+func lockThread(tx *tx, id string) (store.Thread, error) {
+	var n int64
+	err := tx.scan("SELECT 1 FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{id}, &n)
+	var t store.Thread
+	if err == nil { // a statement of its own, since it sees what was committed while the lock was waited for
+		t, err = scanThread(func(dest ...any) error {
+			return tx.scan("SELECT "+threadFields+" FROM threads t WHERE t.id = $1", []any{id}, dest...)
+		})
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	return t, err
+}
+
+// merge replaces members of metadata by those of patch, byte for byte.
+func merge(metadata, patch json.RawMessage) (json.RawMessage, error) {
+	if patch == nil {
+		return metadata, nil
+	}
+	members, _ := rawjson.Members(metadata)
+	changed, _ := rawjson.Members([]byte(plain(string(patch))))
+	if members == nil {
+		members = changed
+	}
+	maps.Copy(members, changed)
+	o := rawjson.Begin(nil)
+	o.Members(members)
+	merged, err := o.End()
+	if err == nil {
+		err = checkSize("metadata", len(merged), maxMetadata)
+	}
+	return merged, err
+}
+
+// CopyThread implements [store.Threads].
+func (s *Store) CopyThread(ctx context.Context, from string, to store.Thread) error {
+	err := errors.Join(checkID("thread", from), checkNewThread(to))
+	if err == nil {
+		err = s.write(ctx, len(to.Metadata), func(tx *tx) error { return copyThread(tx, from, to) })
+	}
+	if err != nil {
+		return fmt.Errorf("copy thread %q to %q: %w", from, to.ID, err)
+	}
+	return nil
+}
+
+// copyThread copies the checkpoints as ones that no run has made: a run belongs to one thread. The lock keeps steps of
+// the old thread's runs from moving its head meanwhile.
+func copyThread(tx *tx, from string, to store.Thread) error {
+	if _, err := lockThread(tx, from); err != nil {
+		return err
+	}
+	if err := tx.exec(insertThread, threadValues(to)...); err != nil {
+		return err
+	}
+	for _, query := range []string{
+		"INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, created_at, next, updates) " +
+			"SELECT CAST($2 AS TEXT), checkpoint_id, parent_id, '', 0, 0, 0, step, since, snap, created_at, next, updates FROM log " +
+			"WHERE thread_id = $1 AND checkpoint_id IS NOT NULL ORDER BY seq",
+		"INSERT INTO snapshots (thread_id, checkpoint_id, bytes, state) " +
+			"SELECT CAST($2 AS TEXT), checkpoint_id, bytes, state FROM snapshots WHERE thread_id = $1",
+		"UPDATE threads SET head = (SELECT head FROM threads WHERE id = $1) WHERE id = $2",
+	} {
+		if err := tx.exec(query, from, to.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// maxIDs bounds the ids of a filter.
+const maxIDs = 1000
+
+// SearchThreads implements [store.Threads].
+func (s *Store) SearchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
+	ts, err := s.searchThreads(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("search threads: %w", err)
+	}
+	return ts, nil
+}
+
+func (s *Store) searchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
+	p := &page{f.Offset, cmp.Or(f.Limit, 100)}
+	if err := checkPage(p.left, 1001, p.skip); err != nil {
+		return nil, err
+	}
+	order, err := sorting(f.Sort, f.Ascending, "t.id", map[string]string{
+		"": "t.updated_at", "updated_at": "t.updated_at", "created_at": "t.created_at", "thread_id": "t.id", "status": "status"})
+	if err != nil {
+		return nil, err
+	}
+	sel, w, err := s.selectThreads(f)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Pinned {
+		return s.listThreads(ctx, sel, w, order, p)
+	}
+	// Each part comes in the order of an index. A thread that is pinned between the two may be missed this once.
+	first := sel.with("t.pinned = 1")
+	ts, err := s.listThreads(ctx, first, w, order, p)
+	if err == nil && p.skip > 0 && !sel.open {
+		var n int
+		n, err = s.countThreads(ctx, first, w)
+		p.skip = max(p.skip-n, 0)
+	}
+	if err != nil || p.left == 0 {
+		return ts, err
+	}
+	rest, err := s.listThreads(ctx, sel.with("t.pinned <> 1"), w, order, p)
+	return append(ts, rest...), err
+}
+
+// listThreads reads a page in an order. The rows of the page are chosen by what indexes hold, and the rest is read of
+// these alone. Of an open selection a few more are read than are needed, and many more if that was not enough.
+func (s *Store) listThreads(ctx context.Context, sel selection, w wanted, order string, p *page) (ts []store.Thread, err error) {
+	limit, offset := p.left, p.skip
+	if sel.open {
+		limit, offset = p.skip+p.left+p.left/8+8, 0
+	}
+	query := "SELECT " + threadFields + " FROM (" + chooseThreads(sel, order) + ") c JOIN threads t ON t.id = c.id ORDER BY " + order
+	for ; ; limit *= 4 {
+		at, read := *p, 0
+		ts = nil
+		err = s.read(ctx, query, append(slices.Clip(sel.args), limit, offset), func(r *sql.Rows) (bool, error) {
+			read++
+			t, err := scanThread(r.Scan)
+			switch {
+			case err != nil || !w.matches(t.Metadata):
+				return true, err
+			case !sel.open:
+				at.skip = 0
+			case at.skip > 0:
+				at.skip--
+				return true, nil
+			}
+			ts = append(ts, t)
+			at.left--
+			return at.left > 0, nil
+		})
+		if err != nil || !sel.open || at.left == 0 || read < limit {
+			*p = at
+			return ts, err
+		}
+	}
+}
+
+// chooseThreads is a query for ids, with the limit and the offset as its last parameters.
+func chooseThreads(sel selection, order string) string {
+	fields := "t.id"
+	if strings.HasPrefix(order, "status ") {
+		fields += ", " + threadStatus + " AS status"
+	}
+	return fmt.Sprintf("SELECT %s FROM threads t%s ORDER BY %s LIMIT $%d OFFSET $%d", fields, sel.text(), order, len(sel.args)+1, len(sel.args)+2)
+}
+
+// CountThreads implements [store.Threads].
+func (s *Store) CountThreads(ctx context.Context, f store.ThreadFilter) (n int, err error) {
+	sel, w, err := s.selectThreads(f)
+	if err == nil {
+		n, err = s.countThreads(ctx, sel, w)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count threads: %w", err)
+	}
+	return n, nil
+}
+
+func (s *Store) countThreads(ctx context.Context, sel selection, w wanted) (int, error) {
+	return s.count(ctx, "t.metadata", "threads t", sel, func(r *sql.Rows) (bool, error) {
+		var metadata sql.RawBytes
+		err := r.Scan(&metadata)
+		return w.matches(metadata), err
+	})
+}
+
+// selectThreads makes the condition of a filter on the table threads as t.
+func (s *Store) selectThreads(f store.ThreadFilter) (sel selection, w wanted, err error) {
+	if f.UserID != "" {
+		sel.add("t.user_id = " + sel.param(plain(f.UserID)))
+	}
+	if len(f.IDs) > maxIDs {
+		return sel, nil, fmt.Errorf("filter has %d ids, more than %d", len(f.IDs), maxIDs)
+	}
+	if len(f.IDs) > 0 {
+		ids, err := idList(f.IDs)
+		if err != nil {
+			return sel, nil, err
+		}
+		sel.add("t.id" + s.dialect.among(sel.param(ids)))
+	}
+	switch f.Status {
+	case "":
+	case store.ThreadIdle:
+		sel.add(threadStatus + " = " + sel.param(f.Status))
+	case store.ThreadBusy: // the few active runs lead to these
+		sel.add("t.id IN (SELECT r.thread_id FROM runs r WHERE r.status IN ('pending', 'running'))")
+	case store.ThreadInterrupted, store.ThreadError: // the runs that ended so lead to these
+		status := sel.param(f.Status)
+		sel.add("t.id IN (SELECT r.thread_id FROM runs r WHERE r.status = " + status + ") AND " + threadStatus + " = " + status)
+	default:
+		return sel, nil, fmt.Errorf("thread status %.40q is unknown", f.Status)
+	}
+	w, err = newWanted(f.Metadata, false)
+	if sel.open = len(w) > 0; sel.open {
+		sel.add("(~t.signature & " + sel.param(w.signature()) + ") < 1")
+	}
+	return sel, w, err
+}
+
+// idList is a list of ids as a JSON array. What can be no id is left out: nothing has it.
+func idList(ids []string) (string, error) {
+	possible := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if checkID("thread", id) == nil {
+			possible = append(possible, id)
+		}
+	}
+	raw, err := json.Marshal(possible)
+	return string(raw), err
+}
+
+// sorting is the order of a listing by one of the columns, and then by id.
+func sorting(by string, ascending bool, id string, columns map[string]string) (string, error) {
+	column, ok := columns[by]
+	if !ok {
+		return "", fmt.Errorf("sort by %.40q is unknown", by)
+	}
+	direction := " DESC"
+	if ascending {
+		direction = " ASC"
+	}
+	if column == id {
+		return id + direction, nil
+	}
+	return column + direction + ", " + id + direction, nil
+}

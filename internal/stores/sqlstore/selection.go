@@ -1,0 +1,87 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// selection is what a filter becomes: a condition for the database. Its texts are few, whatever the values are, so that
+// each can stay prepared.
+type selection struct {
+	where []string
+	args  []any
+	// open says that the condition lets too many through: each row is then looked at when it comes.
+	open bool
+}
+
+// param adds a parameter and returns its name.
+func (s *selection) param(v any) string {
+	s.args = append(s.args, v)
+	return fmt.Sprintf("$%d", len(s.args))
+}
+
+func (s *selection) add(condition string) { s.where = append(s.where, condition) }
+
+// with is the selection with one more condition.
+func (s selection) with(condition string) selection {
+	s.where = append(slices.Clip(s.where), condition)
+	return s
+}
+
+// text is the WHERE clause.
+func (s selection) text() string {
+	if len(s.where) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(s.where, " AND ")
+}
+
+// page is a part of what is found: so many rows are passed over, so many taken.
+type page struct{ skip, left int }
+
+// readPage reads a page, in an order, of what is selected, and moves the page on behind what it read. scan reads a row and
+// says whether it is one of those that are meant. Of an open selection the database cannot count the rows; they come one
+// by one until the page is full.
+func readPage[T any](ctx context.Context, s *Store, query, order string, sel selection, p *page, scan func(*sql.Rows) (T, bool, error)) (out []T, err error) {
+	query += sel.text() + " ORDER BY " + order
+	args := sel.args
+	if !sel.open {
+		query += fmt.Sprintf(" LIMIT $%d OFFSET $%d", len(args)+1, len(args)+2)
+		args = append(slices.Clip(args), p.left, p.skip)
+	}
+	err = s.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
+		row, meant, err := scan(r)
+		switch {
+		case err != nil || !meant:
+			return true, err
+		case !sel.open:
+			p.skip = 0
+		case p.skip > 0:
+			p.skip--
+			return true, nil
+		}
+		out = append(out, row)
+		p.left--
+		return p.left > 0, nil
+	})
+	return out, err
+}
+
+// count counts what is selected of a table. Of an open selection it reads the fields and has scan say which are meant.
+func (s *Store) count(ctx context.Context, fields, table string, sel selection, scan func(*sql.Rows) (bool, error)) (n int, err error) {
+	if !sel.open {
+		err = s.read(ctx, "SELECT count(*) FROM "+table+sel.text(), sel.args, func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
+		return n, err
+	}
+	err = s.read(ctx, "SELECT "+fields+" FROM "+table+sel.text(), sel.args, func(r *sql.Rows) (bool, error) {
+		meant, err := scan(r)
+		if meant && err == nil {
+			n++
+		}
+		return true, err
+	})
+	return n, err
+}

@@ -1,0 +1,143 @@
+// useStream, the React hook of the SDK, in a page: what a chat does with a server.
+import { JSDOM } from "jsdom";
+import { answers, agent, assert, client, sdk, test, textOf, thread, until, url } from "./lib.mjs";
+
+const dom = new JSDOM("<!doctype html><div id=root></div>", { url: "http://localhost/" });
+globalThis.window = dom.window;
+globalThis.document = dom.window.document;
+if (!globalThis.navigator) globalThis.navigator = dom.window.navigator; // node has one since 21
+globalThis.IS_REACT_ACT_ENVIRONMENT = false;
+
+const { createElement, useState } = await import("react");
+const { createRoot } = await import("react-dom/client");
+const { useStream } = await import(`${sdk}/react`);
+const c = client();
+
+/** chat shows a thread with the hook; page.now is what the hook returned last, page.seen every state of the text. */
+function chat(options) {
+  const page = { now: null, seen: [""], messages: [], errors: [] };
+  function Chat() {
+    const [threadId, onThreadId] = useState(options.threadId ?? null);
+    const stream = useStream({
+      apiUrl: url, apiKey: null, assistantId: agent, callerOptions: { maxRetries: 0 },
+      onError: (e) => page.errors.push(e), ...options, threadId, onThreadId: (id) => { onThreadId(id); page.threadId = id; },
+    });
+    page.now = stream;
+    page.messages = stream.messages; // the getter also tells the hook which modes to ask for
+    const last = stream.messages.at(-1);
+    page.seen.push(last ? `${last.type}:${textOf(last)}` : "");
+    return createElement("p", null, page.seen.at(-1));
+  }
+  page.threadId = options.threadId;
+  const root = createRoot(document.getElementById("root").appendChild(document.createElement("div")));
+  root.render(createElement(Chat));
+  page.close = () => root.unmount();
+  return page;
+}
+
+const say = (text) => ({ messages: [{ type: "human", content: text }] });
+const idle = (page) => until("the hook to be idle", () => page.now && !page.now.isLoading && !page.now.isThreadLoading);
+
+async function submit(page, text, options) {
+  const done = page.now.submit(text === null ? null : say(text), options);
+  await until("the stream to begin", () => page.now.isLoading);
+  await done;
+  await idle(page);
+  assert.deepEqual(page.errors, []);
+}
+
+test("submit: a thread is made, the answer comes token by token", async () => {
+  const page = chat({ fetchStateHistory: { limit: 1 } });
+  await idle(page);
+  await submit(page, "look around", { streamMode: ["messages-tuple", "values"] });
+  assert.ok(page.threadId);
+  assert.equal(page.seen.at(-1), "ai:I have looked around.");
+  const pieces = new Set(page.seen.filter((s) => s !== "ai:" && s.startsWith("ai:") && "ai:I have looked around.".startsWith(s)));
+  assert.ok(pieces.size >= 3, `the answer came in ${pieces.size} pieces: ${[...pieces]}`);
+  assert.deepEqual(page.messages.filter((m) => m.type !== "system").map((m) => m.type), ["human", "ai", "tool", "ai"]);
+  await submit(page, "recall all");
+  assert.match(page.seen.at(-1), /^ai:I remember: [^]*look around[^]*recall all/);
+  page.close();
+});
+
+test("updates and custom events reach their callbacks", async () => {
+  const updates = [];
+  const custom = [];
+  const page = chat({ fetchStateHistory: { limit: 1 }, onUpdateEvent: (e) => updates.push(e), onCustomEvent: (e) => custom.push(e) });
+  await idle(page);
+  await submit(page, "retry please");
+  assert.ok(updates.some((u) => "model" in u));
+  assert.equal(custom[0].type, "llm_retry");
+  page.close();
+});
+
+test("stop: the stream ends and the run is cancelled", async () => {
+  const id = await thread(c);
+  const page = chat({ threadId: id, reconnectOnMount: true, fetchStateHistory: { limit: 1 } });
+  await idle(page);
+  page.now.submit(say("slow"), { streamMode: ["messages-tuple", "values"] });
+  await until("the first words", () => page.seen.at(-1).startsWith("ai:Slow"));
+  await page.now.stop();
+  await idle(page);
+  const run = await until("the cancelled run", async () => (await c.runs.list(id)).find((r) => r.status === "interrupted"));
+  assert.ok(run);
+  await submit(page, "hello");
+  assert.equal(page.seen.at(-1), "ai:Hello from the script.");
+  page.close();
+});
+
+test("reconnectOnMount: a page that is loaded again follows the run to its end", async () => {
+  const id = await thread(c);
+  const options = { threadId: id, reconnectOnMount: true, fetchStateHistory: { limit: 1 } };
+  const page = chat(options);
+  await idle(page);
+  page.now.submit(say("tokens please"), { streamMode: ["messages-tuple", "values"], onDisconnect: "continue" });
+  await until("some words", () => page.seen.at(-1).startsWith("ai:One roe"));
+  page.close();
+  const again = chat(options);
+  await until("the end in the second page", () => again.seen.at(-1).endsWith("and more.") && !again.now.isLoading && again.messages.some((m) => m.type === "tool"));
+  const { values } = await c.threads.getState(id);
+  assert.deepEqual(answers({ messages: again.messages }), answers(values));
+  assert.deepEqual(again.errors, []);
+  assert.equal(window.sessionStorage.getItem(`lg:stream:${id}`), null);
+  again.close();
+});
+
+test("interrupt: the question is shown, also after a reload, and the answer resumes", async () => {
+  const id = await thread(c);
+  const options = { threadId: id, fetchStateHistory: true };
+  const page = chat(options);
+  await idle(page);
+  await submit(page, "ask me");
+  const question = page.now.interrupt;
+  assert.equal(question.value.action_requests[0].name, "delete");
+  page.close();
+
+  const again = chat(options);
+  await idle(again);
+  assert.deepEqual(again.now.interrupt.value, question.value);
+  await submit(again, null, { command: { resume: { decisions: [{ type: "approve" }] } } });
+  assert.match(again.seen.at(-1), /^ai:The human said: .*approve/);
+  assert.equal(again.now.interrupt, undefined);
+  again.close();
+});
+
+test("history: an edited message makes a branch, and both can be shown", async () => {
+  const page = chat({ fetchStateHistory: { limit: 100 } });
+  await idle(page);
+  await submit(page, "recall left");
+  const first = page.messages.find((m) => m.type === "human");
+  const { firstSeenState } = page.now.getMessagesMetadata(first);
+  assert.ok(firstSeenState.checkpoint.checkpoint_id);
+  await submit(page, "recall right", { checkpoint: firstSeenState.parent_checkpoint });
+  assert.match(page.seen.at(-1), /recall right/);
+  assert.doesNotMatch(page.seen.at(-1), /left/);
+
+  const right = page.messages.find((m) => m.type === "human");
+  const { branch, branchOptions } = page.now.getMessagesMetadata(right);
+  assert.equal(branchOptions?.length, 2);
+  page.now.setBranch(branchOptions.find((b) => b !== branch));
+  await until("the other branch", () => /recall left/.test(page.seen.at(-1)));
+  assert.ok(page.now.history.length > 0);
+  page.close();
+});

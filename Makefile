@@ -52,6 +52,7 @@ setup: ## install bubblewrap and python3 where they are missing
 
 setup-tests:
 	@scripts/setup tests
+	@scripts/clients
 
 need-go:
 	@test -n "$(GO)" || { scripts/find-go --explain; exit 1; }

@@ -12,9 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/metrics"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/webhook"
@@ -117,6 +119,10 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 			Version: h.version, Model: s.Model, Sandbox: s.Sandbox, Data: h.dir, Address: s.Address, NoModel: s.NoModel, Started: time.Now(),
 		},
 	}
+	m := metrics.New(metrics.Source{
+		Version: h.version, Runs: h.manager.Stats, Waiting: h.waiting, Bus: h.bus.Stats, Healthy: h.bus.Healthy,
+	})
+	c.Metrics, c.Watch = m.Handler(), m
 	if h.shared {
 		c.About.Data += " and a PostgreSQL"
 	}
@@ -145,6 +151,14 @@ func (h *house) notify(ctx context.Context, run store.Run) error {
 		return fmt.Errorf("report run %s: %w", run.ID, err)
 	}
 	return h.webhooks.Call(ctx, req.Webhook, body)
+}
+
+// waiting counts the runs that wait.
+func (h *house) waiting() (int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	list, err := h.store.ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Limit: 1000})
+	return len(list), err
 }
 
 // ready reports whether runs can be taken: the database answers, and the bus carries what is said.

@@ -8,7 +8,7 @@ import (
 )
 
 // replayEvery is how often an owner is asked to publish something again.
-const replayEvery = 100 * time.Millisecond
+const replayEvery = 50 * time.Millisecond
 
 // hear takes what is published of a run.
 func (t *topic) hear(data []byte) {

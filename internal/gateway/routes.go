@@ -76,5 +76,18 @@ func Routes() []Route {
 		{remove, "/store/items", "store", "Remove an item", (*Server).deleteItem},
 		{post, "/store/items/search", "store", "List items", (*Server).searchItems},
 		{post, "/store/namespaces", "store", "List the namespaces of items", (*Server).searchNamespaces},
+
+		{get, "/models", "models", "List the models that a run may name", (*Server).models},
+		{get, "/models/{name...}", "models", "Look at a model", (*Server).model},
+		{get, "/features", "models", "What DeerFlow's web client can show", (*Server).features},
+
+		{get, "/health", "operations", "The process is there", (*Server).health},
+		{get, "/ok", "operations", "The same, for LangGraph's clients", (*Server).ok},
+		{get, "/ready", "operations", "Runs can be taken", (*Server).ready},
+		{get, "/info", "operations", "What is served", (*Server).info},
+		{get, "/metrics", "operations", "Figures for Prometheus", (*Server).metrics},
+		{get, "/openapi.json", "operations", "This list as OpenAPI", (*Server).openAPI},
+		{get, "/docs", "operations", "This list for people", (*Server).docs},
+		{get, "/{$}", "operations", "The start page", (*Server).page},
 	}
 }

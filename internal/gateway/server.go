@@ -45,6 +45,8 @@ type Config struct {
 	About About
 	// Metrics serves the figures for Prometheus; nil leaves the route out.
 	Metrics http.Handler
+	// Watch is told of requests and streams; nil is nobody.
+	Watch Watcher
 	// Limits bounds what a request may ask for.
 	Limits Limits
 	Log    *slog.Logger
@@ -56,6 +58,20 @@ type Config struct {
 type Follower interface {
 	Follow(ctx context.Context, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error)
 }
+
+// Watcher counts requests and streams. It is a metrics.Metrics.
+type Watcher interface {
+	// Answered tells of a request that was answered, by the path of its route.
+	Answered(route, method string, status int, took time.Duration)
+	// Streaming tells of a stream that begins (1) or ends (-1).
+	Streaming(change int)
+}
+
+// nobody watches.
+type nobody struct{}
+
+func (nobody) Answered(string, string, int, time.Duration) {}
+func (nobody) Streaming(int)                               {}
 
 // Model is one that a run may name.
 type Model struct {
@@ -127,6 +143,9 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Watch == nil {
+		c.Watch = nobody{}
+	}
 	s := &Server{Config: c, mux: http.NewServeMux()}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	for _, r := range Routes() {
@@ -195,14 +214,33 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, &Error{Status: http.StatusMethodNotAllowed, Detail: "Method Not Allowed"})
 }
 
-// handler wraps a route's function: its error becomes the answer.
+// handler wraps a route's function: its error becomes the answer, and the answer is counted.
 func (s *Server) handler(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := route.handle(s, w, r); err != nil {
-			s.fail(w, r, err)
+		out := &answer{ResponseWriter: w, status: http.StatusOK}
+		start := time.Now()
+		defer func() { s.Watch.Answered(route.Path, route.Method, out.status, time.Since(start)) }()
+		if err := route.handle(s, out, r); err != nil {
+			s.fail(out, r, err)
 		}
 	})
 }
+
+// answer remembers the status that is sent.
+type answer struct {
+	http.ResponseWriter
+
+	status int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *answer) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets an http.ResponseController reach what is beneath.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // user is who calls.
 func (s *Server) user(*http.Request) string { return s.UserID }

@@ -116,6 +116,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run store.Run, v
 	location(w, run, "stream")
 	out := newSSE(w, s.Limits)
 	defer out.close()
+	s.Watch.Streaming(1)
+	defer s.Watch.Streaming(-1)
 	ctx, stop := s.until(r.Context())
 	defer stop()
 	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func(evs []event.Event) error { return out.project(p, evs) })

@@ -49,7 +49,8 @@ func rooms() []room {
 		{"edges", []string{"internal/cli", "internal/local", "internal/gateway"}},
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
-		{"programs", []string{"cmd/*", "examples/*", "internal/bench", "internal/crash"}},
+		{"tests of the whole", []string{"test/*"}},
+		{"programs", []string{"test/*/*", "cmd/*", "examples/*", "internal/bench", "internal/crash"}},
 	}
 }
 

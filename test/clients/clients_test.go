@@ -1,0 +1,73 @@
+package clients
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
+)
+
+// suiteTime bounds one suite; each test in it has a shorter bound of its own.
+const suiteTime = 5 * time.Minute
+
+// sdks are the names under which js/package.json installs the versions of the JavaScript SDK.
+func sdks() []string { return []string{"sdk-1.12", "sdk-1.6"} }
+
+func TestClients(t *testing.T) {
+	url := startServer(t)
+	for _, sdk := range sdks() {
+		for _, file := range suites(t, "js/*.test.mjs") {
+			t.Run(sdk+"/"+strings.TrimSuffix(filepath.Base(file), ".test.mjs"), func(t *testing.T) {
+				t.Parallel()
+				run(t, "js", []string{"PUDU_URL=" + url, "PUDU_SDK=" + sdk}, "node", "--test", "--test-reporter=tap", filepath.Base(file))
+			})
+		}
+	}
+	python, err := filepath.Abs("../../.cache/clients/python/bin/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range suites(t, "python/test_*.py") {
+		name := strings.TrimSuffix(filepath.Base(file), ".py")
+		t.Run("python/"+strings.TrimPrefix(name, "test_"), func(t *testing.T) {
+			t.Parallel()
+			run(t, "python", []string{"PUDU_URL=" + url, "PYTHONDONTWRITEBYTECODE=1"}, python, "-m", "unittest", name)
+		})
+	}
+}
+
+// startServer starts the server that all suites share.
+func startServer(t *testing.T) string {
+	t.Helper()
+	for _, installed := range []string{"js/node_modules/sdk-1.12", "../../.cache/clients/python/bin/python"} {
+		if _, err := os.Stat(installed); err != nil {
+			t.Fatalf("the clients are not installed: %v; run scripts/clients", err)
+		}
+	}
+	return server.Start(t, server.Options{Config: "testdata/config.yaml", Model: "clients"})
+}
+
+func suites(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%s: found only %v, %v", pattern, files, err)
+	}
+	return files
+}
+
+func run(t *testing.T, dir string, env []string, name string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), suiteTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(os.Environ(), env...), 5*time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}

@@ -1,0 +1,175 @@
+// Package server starts the server for the tests of the whole: a program of its own, on a free port and an empty data
+// folder, which ends with the test.
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	program     = "github.com/pudu-ai/pudu/test/pudu"
+	buildTime   = 5 * time.Minute
+	startTime   = 30 * time.Second
+	stopTime    = 20 * time.Second
+	keptOutput  = 64 << 10
+	addressForm = `http://127\.0\.0\.1:\d+`
+)
+
+// Options says what the server is started with.
+type Options struct {
+	// Config is the path of its configuration. Paths in it are relative to its folder.
+	Config string
+	// Model is the name of a model in it.
+	Model string
+	// Env is added to the environment, each as KEY=value. Keys of providers and settings of the person who runs the tests
+	// are left out of it.
+	Env []string
+}
+
+// Start builds and starts the server and returns its address, such as "http://127.0.0.1:4711". It stops the server when
+// the test ends, and shows what it printed if the test failed.
+func Start(t testing.TB, o Options) string {
+	t.Helper()
+	bin := build(t)
+	config, err := filepath.Abs(o.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &output{address: make(chan string, 1)}
+	cmd := exec.Command(bin, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--config", config, "--model", o.Model)
+	cmd.Dir = filepath.Dir(config)
+	cmd.Env = append(environment(os.Environ()), o.Env...)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		stop(t, cmd, ended)
+		if t.Failed() {
+			t.Logf("the server said:\n%s", out)
+		}
+	})
+	return ready(t, out, ended)
+}
+
+// build makes the program. The second time is quick, since Go's build cache has everything.
+func build(t testing.TB) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
+	defer cancel()
+	bin := filepath.Join(t.TempDir(), "pudu")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, program).CombinedOutput(); err != nil {
+		t.Fatalf("build the server: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// environment leaves out what would make the server another one on another machine.
+func environment(vars []string) []string {
+	return slices.DeleteFunc(slices.Clone(vars), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(name, "PUDU_") || strings.HasPrefix(name, "DEER") || strings.HasSuffix(name, "_API_KEY")
+	})
+}
+
+// ready waits until the server has told its address and answers there.
+func ready(t testing.TB, out *output, ended chan error) string {
+	t.Helper()
+	deadline := time.After(startTime)
+	select {
+	case address := <-out.address:
+		for !answers(address) {
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-deadline:
+				t.Fatalf("the server at %s does not answer within %v", address, startTime)
+			}
+		}
+		return address
+	case err := <-ended:
+		ended <- err
+		t.Fatalf("the server ended: %v", err)
+	case <-deadline:
+		t.Fatalf("the server printed no address within %v", startTime)
+	}
+	return ""
+}
+
+func answers(address string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/ok", http.NoBody)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+}
+
+// stop asks the server to end, and ends it if it does not.
+func stop(t testing.TB, cmd *exec.Cmd, ended chan error) {
+	t.Helper()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return // it has ended already
+	}
+	select {
+	case <-ended:
+	case <-time.After(stopTime):
+		t.Errorf("the server did not end within %v after SIGTERM", stopTime)
+		if err := cmd.Process.Kill(); err == nil {
+			<-ended
+		}
+	}
+}
+
+// output keeps the end of what the server prints and finds its address in it.
+type output struct {
+	address chan string // gets one
+
+	mu    sync.Mutex
+	kept  bytes.Buffer
+	found bool
+}
+
+var addressIn = regexp.MustCompile(addressForm)
+
+// Write never fails.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept.Write(p)
+	if whole, end := o.kept.Bytes(), bytes.LastIndexByte(o.kept.Bytes(), '\n'); !o.found && end >= 0 {
+		if at := addressIn.Find(whole[:end]); at != nil {
+			o.found = true
+			o.address <- string(at)
+		}
+	}
+	if more := o.kept.Len() - keptOutput; more > 0 {
+		o.kept.Next(more)
+	}
+	return len(p), nil
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return fmt.Sprintf("%s", o.kept.Bytes())
+}

@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			env.Setenv("PUDU_DATA", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("PUDU_ADDR", "127.0.0.1:0")
 			env.Setenv("OLLAMA_HOST", "127.0.0.1:9") // nothing listens there
 			if strings.HasSuffix(env.WorkDir, "postgres") {
 				env.Setenv("POSTGRES", pg.Database(t))

@@ -197,11 +197,12 @@ func TestManyPieces(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	s, target := open(t, dir), open(t, to)
 	for i := range 3 {
-		meta, err := json.Marshal(map[string]string{"x": strings.Repeat("y", 3<<20)})
+		request, err := json.Marshal(map[string]string{"x": strings.Repeat("y", 3<<20)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.CreateThread(t.Context(), store.Thread{ID: fmt.Sprint(i), Metadata: meta}); err != nil {
+		id := fmt.Sprint(i)
+		if _, err := s.Admit(t.Context(), store.Admission{Thread: store.Thread{ID: id}, Run: store.Run{ID: id, ThreadID: id, Request: request}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -165,7 +165,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{"a name that is none", own("", "runs", "walks"), `there is no measurement "walks": choose of runs, streams, tokens, memory, recovery`},
-		{"a server that does not start", own("dead", "memory"), "it ended before it told its address; its last words:\n  no such luck"},
+		{"a server that does not start", own("dead", "memory"), "it ended before it told its address (exit status 1); its last words:\n  no such luck"},
 		{"a server that refuses", own("broken", "runs"), "HTTP 500: the disk is full"},
 		{"an answer without the model's words", own("silent", "runs"), errUnanswered.Error()},
 		{"recovery of a server elsewhere", func(t *testing.T) error {

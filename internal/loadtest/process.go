@@ -101,7 +101,7 @@ func (p *process) await(ctx context.Context, c *http.Client, found <-chan string
 	select {
 	case p.url = <-found:
 	case <-p.ended:
-		return errors.New("it ended before it told its address")
+		return fmt.Errorf("it ended before it told its address (%s)", p.cmd.ProcessState)
 	case <-ctx.Done():
 		return fmt.Errorf("it told no address: %w", ctx.Err())
 	}
@@ -114,12 +114,14 @@ func (p *process) await(ctx context.Context, c *http.Client, found <-chan string
 		case err == nil && status == http.StatusNotFound && path == "/ready":
 			path = "/ok"
 			continue
+		case err == nil && status == http.StatusNotFound:
+			return errors.New("it has neither /ready nor /ok")
 		case ctx.Err() != nil:
 			return fmt.Errorf("it did not become ready: %s answers with HTTP %d: %w", path, status, errors.Join(err, ctx.Err()))
 		}
 		select {
 		case <-p.ended:
-			return errors.New("it ended before it was ready")
+			return fmt.Errorf("it ended before it was ready (%s)", p.cmd.ProcessState)
 		case <-time.After(pollTime):
 		}
 	}
@@ -152,7 +154,7 @@ func (p *process) kill() {
 func (p *process) alive() error {
 	select {
 	case <-p.ended:
-		return fmt.Errorf("the server ended by itself%s", p.lines.text())
+		return fmt.Errorf("the server ended by itself (%s)%s", p.cmd.ProcessState, p.lines.text())
 	default:
 		return nil
 	}

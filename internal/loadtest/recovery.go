@@ -88,11 +88,12 @@ func waitUnderWay(ctx context.Context, followers []*follower) (n int) {
 func (b *bench) tellRecovery(ctx context.Context, where *place, followers []*follower, underWay int, restarted time.Time) {
 	var resumed, ended []time.Time
 	var failed error
-	disordered, missed := 0, 0
+	frames, disordered, missed := 0, 0, 0
 	for _, f := range followers {
 		if !f.resumed.IsZero() {
 			resumed = append(resumed, f.resumed)
 		}
+		frames += len(f.ids)
 		disordered += disorder(f.ids)
 		err := f.err
 		if err == nil {
@@ -122,6 +123,7 @@ func (b *bench) tellRecovery(ctx context.Context, where *place, followers []*fol
 		all.Note = failed.Error()
 	}
 	r.add(all, &goal{limit: float64(len(followers)), least: true, strict: true})
+	r.add(Figure{Name: "frames that the clients saw", Value: float64(frames)}, nil)
 	r.errors("frames seen twice or out of order", disordered, nil)
 	r.errors("frames that only one of two readers saw", missed, nil)
 }

@@ -120,6 +120,20 @@ func TestTheLogGivesBackWhatTheAgentShowed(t *testing.T) {
 		evs, runID := perform(t, st, h, fmt.Sprint("agent", n), answers.Draw(t, "answers"),
 			meddler{rapid.SampledFrom([]string{"", "edit", "replace", "hook", "twice"}).Draw(t, "meddle")})
 		want := settled(evs)
+		open := make(map[string]bool)
+		for _, ev := range evs {
+			switch d := ev.Data.(type) {
+			case event.Chunk:
+				open[d.MessageID] = true
+			case event.Message:
+				delete(open, d.MessageID)
+			case event.Discard:
+				delete(open, d.MessageID)
+			}
+		}
+		if len(open) > 0 {
+			t.Fatalf("messages are neither finished nor withdrawn: %v", open)
+		}
 		same(t, "late", want, read(t, h, runID, event.ID{}))
 		at := rapid.SampledFrom(evs).Draw(t, "cut off at").ID
 		same(t, "after "+at.String(), behind(want, at), read(t, h, runID, at))

@@ -183,8 +183,6 @@ func (h *Hub) publish(runID string, head header, events []byte) {
 	if h.cfg.Bus == nil {
 		return
 	}
-	head.Open = maps.Clone(head.Open)
-	maps.DeleteFunc(head.Open, func(_ string, first int64) bool { return first > head.After })
 	b, err := head.begin()
 	if err != nil {
 		return // strings and numbers have no bad form

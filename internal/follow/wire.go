@@ -20,7 +20,7 @@ type header struct {
 	Has int64 `json:"has"`
 	// After is the number of the event before the first one in the message.
 	After int64 `json:"after"`
-	// Open are the messages that are being streamed and began up to After: the numbers of their first chunks.
+	// Open are the messages that are being streamed: the numbers of their first chunks.
 	Open map[string]int64 `json:"open,omitempty"`
 	// Over says that the attempt has ended.
 	Over bool `json:"over,omitempty"`

@@ -14,7 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/follow"
@@ -28,6 +29,8 @@ import (
 )
 
 const testUser = "user"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // kit is a server on a real store, with a real manager that serves. Its model answers by the last message:
 //
@@ -184,16 +187,6 @@ func (k *kit) ask(threadID, text string) runs.Request {
 	return runs.Request{
 		ThreadID: threadID, UserID: testUser, Input: []message.Message{message.New(message.Human, text)}, AssistantID: GraphID,
 		Metadata: json.RawMessage(`{"purpose":"test"}`), Config: json.RawMessage(`{"recursion_limit":7}`),
-	}
-}
-
-// until waits for a condition.
-func (k *kit) until(what string, ok func() bool) {
-	k.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			k.t.Fatalf("waited in vain until %s", what)
-		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -180,9 +181,7 @@ func (out *stateJSON) place(threadID string, cp store.Checkpoint) {
 // metadata says how a checkpoint came to be: what the run was started with, and LangGraph's own members.
 func (v *viewer) metadata(cp store.Checkpoint, by maker) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(by.metadata)+6)
-	for name, value := range by.metadata {
-		out[name] = value
-	}
+	maps.Copy(out, by.metadata)
 	source := "loop"
 	switch {
 	case cp.RunID == "":

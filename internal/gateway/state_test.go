@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -198,6 +199,35 @@ func FuzzPlaces(f *testing.F) {
 		}
 		if place.check() == nil && place.named && !checkpointID.MatchString(place.id) {
 			t.Errorf("%s: checkpoint %q is let through", body, place.id)
+		}
+	})
+}
+
+func FuzzChanges(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `{"values":null,"as_node":"__input__"}`, `{"values":{"title":"x"}}`, `{"values":[{"title":"x"},null,{}]}`, `{"values":[]}`,
+		`{"values":{"messages":[{"role":"user","content":"x"},["ai","y"],"z"]}}`, `{"values":{"messages":{"type":"remove","id":"m"}}}`,
+		`{"values":{"todos":[{"content":"a","status":"pending"}],"goal":null}}`, `{"values":{"foo":1}}`, `{"values":{"title":5}}`, `{"values":[5]}`,
+	} {
+		f.Add(s)
+	}
+	s := &Server{Config: Config{Manager: runs.NewManager(runs.Config{})}}
+	f.Fuzz(func(t *testing.T, body string) {
+		in := &input{at: []any{"body"}}
+		if _, err := checkJSON([]byte(body)); err != nil || json.Unmarshal([]byte(body), &in.members) != nil {
+			return
+		}
+		updates, err := s.changes(in, in.raw("values"))
+		if err != nil || len(in.faults) > 0 {
+			return
+		}
+		if len(updates) == 0 {
+			t.Errorf("%s: neither an update nor a fault", body)
+		}
+		for _, u := range updates {
+			if s.checkChannels(u.Values) != nil || u.Values["messages"] != nil {
+				t.Errorf("%s: channels %v are let through", body, u.Values)
+			}
 		}
 	})
 }

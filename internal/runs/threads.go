@@ -90,7 +90,7 @@ type StateUpdate struct {
 // manualNode is the node name of a change that counts as no node.
 const manualNode = "manual_state_update"
 
-// ErrBadUpdate: a state update cannot be made; the error says which part of it.
+// ErrBadUpdate says that a state update cannot be made, and which part of it.
 var ErrBadUpdate = errors.New("invalid state update")
 
 // UpdateState changes a thread's state and returns the new checkpoint. [ErrBadUpdate] if the update does not fit the state,

@@ -33,6 +33,9 @@ const (
 func (s *Shape) MarshalJSON() ([]byte, error) {
 	switch s.Kind {
 	case Object:
+		if s.Fields == nil {
+			return []byte("{}"), nil
+		}
 		return json.Marshal(s.Fields)
 	case Array:
 		if s.Items == nil {

@@ -38,6 +38,15 @@ func (f *Frame) Key() string {
 	return name
 }
 
+// Value is the data as a shape describes it: of a "messages" event the pair of message and metadata by name.
+func (f *Frame) Value() any {
+	name, _, _ := strings.Cut(f.Event, "|")
+	if pair, ok := f.Data.([]any); ok && name == "messages" && len(pair) == 2 {
+		return map[string]any{"message": pair[0], "metadata": pair[1]}
+	}
+	return f.Data
+}
+
 // ReadFrames reads events until the stream ends or limit events have been read; 0 means no limit. Comments are skipped.
 func ReadFrames(r io.Reader, limit int) ([]Frame, error) {
 	var frames []Frame
@@ -88,7 +97,7 @@ func (c *check) stream(s *Stream, frames []Frame, cut bool) {
 			c.failf(key, "is an event that the recording has not")
 		}
 		seen[key] = true
-		c.value(key, shape, f.Data)
+		c.value(key, shape, f.Value())
 	}
 	for key := range s.Events {
 		if !seen[key] && !cut {

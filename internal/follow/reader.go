@@ -18,8 +18,8 @@ type reader struct {
 	look int
 	read bool
 
-	wake    chan struct{} // has room for one
-	waiting bool          // among the topic's waiting; the topic's lock guards it
+	wake chan struct{} // has room for one
+	turn int           // see topic.turn; the topic's lock guards it
 }
 
 // task is what a reader does next: yield events, read the log, or end. The zero task is to wait.

@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,9 @@ type topic struct {
 
 	readers int
 	waiting []*reader
-	looks   int // how often the store was looked at
+	turn    int  // the present list of the waiting, from 1; a reader whose turn this is stands in it
+	herding bool // they will be woken soon
+	looks   int  // how often the store was looked at
 
 	// What keeps a topic with readers up to date, see watch.go.
 	unwatch   context.CancelFunc
@@ -47,7 +50,7 @@ type topic struct {
 }
 
 func newTopic(h *Hub, runID string) *topic {
-	t := &topic{hub: h, runID: runID, kick: make(chan struct{}, 1)}
+	t := &topic{hub: h, runID: runID, kick: make(chan struct{}, 1), turn: 1}
 	t.mem.cfg = &h.cfg
 	return t
 }
@@ -95,8 +98,8 @@ func (t *topic) nextInLog(r *reader) task {
 
 // wait has the reader woken when there is more.
 func (t *topic) wait(r *reader) task {
-	if !r.waiting {
-		r.waiting = true
+	if r.turn != t.turn {
+		r.turn = t.turn
 		t.waiting = append(t.waiting, r)
 	}
 	return task{}
@@ -104,35 +107,42 @@ func (t *topic) wait(r *reader) task {
 
 // forget takes a reader out of the waiting.
 func (t *topic) forget(r *reader) {
-	if !r.waiting {
-		return
-	}
-	for i, w := range t.waiting {
-		if w == r {
-			last := len(t.waiting) - 1
-			t.waiting[i], t.waiting[last] = t.waiting[last], nil
-			t.waiting, r.waiting = t.waiting[:last], false
-			return
-		}
+	if i := slices.Index(t.waiting, r); i >= 0 {
+		last := len(t.waiting) - 1
+		t.waiting[i], t.waiting[last] = t.waiting[last], nil
+		t.waiting, r.turn = t.waiting[:last], 0
 	}
 }
 
-// fewReaders are woken by who has something for them; more by a goroutine of their own, so that Show takes no longer.
-const fewReaders = 8
+// fewReaders are woken by who has something for them. More are woken a little later and by a goroutine of their own, so that
+// Show takes no longer, and the readers of a fast stream get more at a time.
+const (
+	fewReaders = 8
+	herdEvery  = 2 * time.Millisecond
+)
 
 // notify wakes the waiting. t.mu is held.
 func (t *topic) notify() {
-	for _, r := range t.waiting {
-		r.waiting = false
+	switch n := len(t.waiting); {
+	case n == 0 || t.herding:
+	case n <= fewReaders:
+		t.turn++
+		wakeAll(t.waiting)
+		clear(t.waiting)
+		t.waiting = t.waiting[:0]
+	default:
+		t.herding = true
+		time.AfterFunc(herdEvery, t.wakeHerd)
 	}
-	if len(t.waiting) > fewReaders {
-		go wakeAll(t.waiting) // ends at once: nothing in it blocks
-		t.waiting = nil
-		return
-	}
-	wakeAll(t.waiting)
-	clear(t.waiting)
-	t.waiting = t.waiting[:0]
+}
+
+func (t *topic) wakeHerd() {
+	t.mu.Lock()
+	herd := t.waiting
+	t.waiting, t.herding = nil, false
+	t.turn++
+	t.mu.Unlock()
+	wakeAll(herd)
 }
 
 func wakeAll(rs []*reader) {

@@ -93,8 +93,11 @@ func checkJSON(raw []byte) (offset int64, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	for depth := 0; ; {
 		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && depth == 0 {
 			return 0, nil
+		}
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
 			return dec.InputOffset(), err

@@ -91,9 +91,10 @@ func itemBounds(f *fixture) {
 			f.Errorf("PutItem took %.200q", fmt.Sprintf("%+v", bad))
 		}
 	}
-	for i := range 65 {
-		f.must(f.PutItem(f.Context(), store.Item{UserID: "ann", Namespace: ns, Key: fmt.Sprint(i), Value: value(1 << 20)}))
-	}
+	_, errs := together(65, func(i int) (int, error) {
+		return 0, f.PutItem(f.Context(), store.Item{UserID: "ann", Namespace: ns, Key: fmt.Sprint(i), Value: value(1 << 20)})
+	})
+	f.equal("put", winners(f, errs, nil), 65)
 	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 65})
 	f.want(err, store.ErrTooLarge, "page")
 	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 64, Offset: 1})

@@ -36,9 +36,9 @@ func (f *fixture) found(filter store.ThreadFilter) string {
 	for _, t := range ts {
 		ids = append(ids, t.ID)
 	}
-	n, err := f.CountThreads(f.Context(), filter)
-	f.must(err)
 	if filter.Limit == 0 && filter.Offset == 0 {
+		n, err := f.CountThreads(f.Context(), filter)
+		f.must(err)
 		f.equal("count", n, len(ts))
 	}
 	return strings.Join(ids, " ")
@@ -130,8 +130,8 @@ func threadPages(f *fixture) {
 		n, err := f.CountThreads(f.Context(), filter)
 		f.must(err)
 		f.equal("count", n, len(all))
-		for limit := 1; limit < 70; limit += 8 {
-			for offset := 0; offset < 70; offset += 3 {
+		for limit := 1; limit < 70; limit += 22 {
+			for offset := 0; offset < 70; offset += 9 {
 				filter.Limit, filter.Offset = limit, offset
 				want := all[min(offset, len(all)):min(offset+limit, len(all))]
 				f.equal(fmt.Sprintf("%+v", filter), f.found(filter), strings.Join(want, " "))

@@ -83,7 +83,7 @@ func TestCopyOfManySteps(t *testing.T) {
 			tk.begin("hello")
 			var steps []store.Step
 			for range 2000 {
-				steps = append(steps, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(1000)})))
+				steps = append(steps, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(300)})))
 			}
 			for at := 0; at < len(steps); at += 100 {
 				if _, err := s.CommitAll(t.Context(), tk.fence, steps[at:at+100]); err != nil {

@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+)
+
+// eventually waits for a condition.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came to that")
+		}
+	}
+}
+
+func TestGuard(t *testing.T) {
+	token := Guard{Token: "secret"}
+	for name, c := range map[string]struct {
+		guard   Guard
+		path    string
+		host    string
+		headers map[string]string
+		status  int
+	}{
+		"this machine":                    {path: "/info", host: "127.0.0.1:2026", status: 200},
+		"by name":                         {path: "/info", host: "localhost", status: 200},
+		"by IPv6":                         {path: "/info", host: "[::1]:2026", status: 200},
+		"by a name of somebody's":         {path: "/info", host: "evil.example:2026", status: 403},
+		"by a name that looks like ours":  {path: "/info", host: "localhost.evil.example", status: 403},
+		"without a host":                  {path: "/info", host: "", status: 403},
+		"a page of ours":                  {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "http://localhost:2026"}, status: 200},
+		"a page of somebody's":            {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://evil.example"}, status: 403},
+		"a page of nobody's":              {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "null"}, status: 403},
+		"a page that may":                 {guard: Guard{Origins: []string{"https://app.example"}}, path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://app.example"}, status: 200},
+		"every page may":                  {guard: Guard{Origins: []string{"*"}}, path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://x.example"}, status: 200},
+		"open":                            {guard: Guard{Open: true}, path: "/info", host: "pudu.example", status: 200},
+		"no token":                        {guard: token, path: "/info", host: "pudu.example", status: 401},
+		"a wrong token":                   {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"Authorization": "Bearer guess"}, status: 401},
+		"an empty token":                  {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"Authorization": "Bearer "}, status: 401},
+		"the token":                       {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"Authorization": "bearer secret"}, status: 200},
+		"the token as the SDKs send it":   {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"X-Api-Key": "secret"}, status: 200},
+		"health needs none":               {guard: token, path: "/api/health", host: "pudu.example", status: 200},
+		"a foreign page needs it as well": {guard: Guard{Token: "secret", Origins: []string{"*"}}, path: "/info", host: "pudu.example", headers: map[string]string{"Origin": "https://x.example"}, status: 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newServer(t, func(cfg *Config) { cfg.Guard = c.guard })
+			r := k.request("GET", c.path, "")
+			r.Host = c.host
+			for n, v := range c.headers {
+				r.Header.Set(n, v)
+			}
+			if w := k.send(r); w.Code != c.status {
+				t.Errorf("status %d, want %d: %s", w.Code, c.status, w.Body)
+			}
+		})
+	}
+}
+
+func TestPreflight(t *testing.T) {
+	k := newServer(t, func(cfg *Config) { cfg.Guard = Guard{Token: "x", Origins: []string{"https://app.example"}} })
+	r := k.request("OPTIONS", "/threads", "")
+	r.Header.Set("Origin", "https://app.example")
+	r.Header.Set("Access-Control-Request-Headers", "content-type,x-api-key")
+	w := k.send(r)
+	h := w.Header()
+	if w.Code != 204 || h.Get("Access-Control-Allow-Origin") != "https://app.example" || h.Get("Access-Control-Allow-Headers") != "content-type,x-api-key" {
+		t.Errorf("%d %v", w.Code, h)
+	}
+}

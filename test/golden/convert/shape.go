@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/pudu-ai/pudu/test/golden"
+)
+
+// opaque are keys whose values belong to the graph, the model or the server that was recorded, and not to the protocol.
+func opaque(set, key string) bool {
+	if slices.Contains([]string{"response_metadata", "usage_metadata", "additional_kwargs", "input_schema", "output_schema",
+		"state_schema", "config_schema", "context_schema", "ctx", "nodes", "input", "edges", "result", "artifact", "args"}, key) {
+		return true
+	}
+	if key == "configurable" || key == "context" {
+		return true
+	}
+	return set == "langgraph" && slices.Contains([]string{"values", "metadata", "config", "kwargs", "context", "configurable",
+		"payload", "checkpoint_map"}, key)
+}
+
+// fixed tells whether the protocol fixes the value of a key, so that it is compared and not only its type.
+func fixed(set, key, value string) bool {
+	switch key {
+	case "status":
+		return slices.Contains([]string{"error", "interrupted", "success"}, value)
+	case "detail", "msg", "loc":
+		return set == "gateway"
+	case "type":
+		return len(value) < 40
+	case "assistant_id", "graph_id":
+		return value == "lead_agent"
+	case "multitask_strategy", "virtual_path", "filename":
+		return true
+	}
+	return false
+}
+
+// shape makes the shape of a JSON value. key is the object's key that holds it; a list hands its own on to its items.
+func (c *converter) shape(key string, v any) *golden.Shape {
+	switch v := v.(type) {
+	case map[string]any:
+		if opaque(c.set, key) {
+			return &golden.Shape{Kind: golden.Any}
+		}
+		fields := map[string]*golden.Shape{}
+		for k, item := range v {
+			fields[c.names(k)] = c.shape(k, item)
+		}
+		if _, ok := fields["parent_checkpoint_id"]; ok && c.set == "gateway" {
+			keep(fields["metadata"], "source", "step", "parents")
+		}
+		if (key == "messages" || key == "message") && c.set == "langgraph" {
+			keep(&golden.Shape{Fields: fields}, "id", "type", "content")
+		}
+		return &golden.Shape{Kind: golden.Object, Fields: fields}
+	case []any:
+		return c.list(key, v)
+	case string:
+		return c.text(key, v)
+	case json.Number:
+		return &golden.Shape{Kind: golden.Number}
+	case bool:
+		return &golden.Shape{Kind: golden.Boolean}
+	}
+	return &golden.Shape{Kind: golden.Any}
+}
+
+// keep drops all other keys of an object.
+func keep(s *golden.Shape, keys ...string) {
+	if s != nil {
+		maps.DeleteFunc(s.Fields, func(k string, _ *golden.Shape) bool { return !slices.Contains(keys, k) })
+	}
+}
+
+func (c *converter) list(key string, v []any) *golden.Shape {
+	out := &golden.Shape{Kind: golden.Array}
+	if opaque(c.set, key) {
+		return &golden.Shape{Kind: golden.Any}
+	}
+	for _, item := range v {
+		out.Items = golden.Merge(out.Items, c.shape(key, item))
+	}
+	return out
+}
+
+func (c *converter) text(key, v string) *golden.Shape {
+	if name, ok := c.known(v); ok {
+		return &golden.Shape{Kind: golden.Literal, Text: name}
+	}
+	if fixed(c.set, key, v) {
+		return &golden.Shape{Kind: golden.Literal, Text: c.pattern(v)}
+	}
+	return &golden.Shape{Kind: golden.String}
+}

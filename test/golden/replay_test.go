@@ -1,0 +1,262 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// exchangeTime bounds one request with its answer.
+const exchangeTime = 60 * time.Second
+
+// replayer sends the requests of a recording and compares the answers.
+type replayer struct {
+	base string
+	rec  *Recording
+	used *used
+	// patience is how long a question is asked again until the answer fits: what it asks for may still be under way.
+	patience time.Duration
+
+	mu    sync.Mutex
+	vars  Vars
+	found []string
+}
+
+// used counts which lines of the tables were needed.
+type used struct {
+	mu    sync.Mutex
+	rules map[int]bool // of changed
+	keys  map[string]bool
+}
+
+// replay returns what does not fit, each with the number of the exchange.
+func replay(ctx context.Context, base string, rec *Recording, u *used, patience time.Duration) []string {
+	r := &replayer{base: base, rec: rec, used: u, patience: patience, vars: Vars{}}
+	var background sync.WaitGroup
+	for i := range rec.Exchanges {
+		e := &rec.Exchanges[i]
+		if IsLeftOut(rec.Name, e) {
+			continue
+		}
+		r.invent(e)
+		if !e.Overlaps {
+			r.exchange(ctx, e, func() {})
+			continue
+		}
+		began := make(chan struct{})
+		begin := sync.OnceFunc(func() { close(began) })
+		background.Go(func() {
+			defer begin()
+			r.exchange(ctx, e, begin)
+		})
+		<-began
+	}
+	background.Wait()
+	return r.found
+}
+
+// invent gives values to the ids that the client made up.
+func (r *replayer) invent(e *Exchange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := e.Path + e.Body + strings.Join(slices.Collect(maps.Values(e.Headers)), "")
+	for _, name := range variable.FindAllStringSubmatch(text, -1) {
+		if _, ok := r.vars[name[1]]; !ok {
+			r.vars[name[1]] = randomUUID()
+		}
+	}
+}
+
+func randomUUID() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// exchange sends one request, again for a while if its answer may still change, and keeps what does not fit. begun is
+// called when an answer begins.
+func (r *replayer) exchange(ctx context.Context, e *Exchange, begun func()) {
+	end := time.Now().Add(r.patience)
+	for {
+		found, status := r.try(ctx, e, begun)
+		again := asks(e) || status == http.StatusConflict && e.Status < 300
+		if len(found) == 0 || !again || !time.Now().Before(end) {
+			r.mu.Lock()
+			for _, f := range found {
+				r.found = append(r.found, fmt.Sprintf("%s, exchange %d, %s %s: %s", r.rec.Name, e.N, e.Method, e.Path, f))
+			}
+			r.mu.Unlock()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+var question = regexp.MustCompile(`^POST .*/(search|history|count|state/checkpoint)$`)
+
+// asks tells whether a request changes nothing.
+func asks(e *Exchange) bool {
+	return e.Method == http.MethodGet || e.Method == http.MethodHead || question.MatchString(e.Route())
+}
+
+func (r *replayer) try(ctx context.Context, e *Exchange, begun func()) (found []string, status int) {
+	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	req, err := r.request(ctx, e)
+	if err != nil {
+		return []string{err.Error()}, 0
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return []string{err.Error()}, 0
+	}
+	defer resp.Body.Close()
+	begun()
+	c := r.check()
+	r.compare(c, e, resp)
+	r.keep(c)
+	return c.found, resp.StatusCode
+}
+
+func (r *replayer) request(ctx context.Context, e *Exchange) (*http.Request, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	body, kind := fill(e.Body, r.vars), "application/json"
+	if parts, ok := multipartBody(body); ok {
+		body = parts
+	}
+	req, err := http.NewRequestWithContext(ctx, e.Method, r.base+fill(e.Path, r.vars), strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	for name, value := range e.Headers {
+		req.Header.Set(name, fill(value, r.vars))
+	}
+	return req, nil
+}
+
+// check begins a comparison on a copy of the variables, since an answer that does not fit must not set any.
+func (r *replayer) check() *check {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &check{vars: maps.Clone(r.vars), later: r.later}
+}
+
+func (r *replayer) later(key string) bool {
+	_, ok := notYet()[key]
+	if ok {
+		r.used.mu.Lock()
+		defer r.used.mu.Unlock()
+		r.used.keys[key] = true
+	}
+	return ok
+}
+
+func (r *replayer) keep(c *check) {
+	if len(c.found) > 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.Copy(r.vars, c.vars)
+}
+
+func (r *replayer) compare(c *check, e *Exchange, resp *http.Response) {
+	want, other := e.Status, find(changed(), r.rec.Name, e)
+	if other >= 0 {
+		r.used.mu.Lock()
+		r.used.rules[other] = true
+		r.used.mu.Unlock()
+		if status := changed()[other].Status; status != 0 {
+			want = status
+		}
+	}
+	if resp.StatusCode != want {
+		c.failf("status", "is %d, want %d; %s", resp.StatusCode, want, start(resp.Body))
+		return
+	}
+	for name, pattern := range e.Heads {
+		if got := resp.Header.Get(name); other < 0 && !match(pattern, got, c.vars) {
+			c.failf(name, "is %q, want %q", got, fill(pattern, c.vars))
+		}
+	}
+	if e.Stream != nil && other < 0 {
+		frames, err := ReadFrames(resp.Body, e.HangUp)
+		if err != nil {
+			c.failf("stream", "breaks: %v", err)
+		}
+		c.stream(e.Stream, frames, e.HangUp > 0)
+		return
+	}
+	r.body(c, e, resp, other >= 0)
+}
+
+// body compares a body that is no stream. Every error must say why, in the way of DeerFlow.
+func (r *replayer) body(c *check, e *Exchange, resp *http.Response, other bool) {
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, 32<<20))
+	if err != nil {
+		c.failf("body", "breaks: %v", err)
+	}
+	shape := e.JSON
+	if resp.StatusCode >= 400 && (shape == nil || other || r.rec.Set() == "langgraph") {
+		if e.Method == http.MethodHead || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable {
+			return
+		}
+		shape = &Shape{Kind: Object, Fields: map[string]*Shape{"detail": {}}}
+	}
+	if shape == nil || other {
+		return
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		c.failf("body", "is no JSON: %v: %.200s", err, raw)
+		return
+	}
+	c.value("body", shape, v)
+}
+
+func start(r io.Reader) string {
+	raw, err := io.ReadAll(io.LimitReader(r, 300))
+	if err != nil {
+		return err.Error()
+	}
+	return string(bytes.TrimSpace(raw))
+}
+
+var (
+	described = regexp.MustCompile(`^\(multipart: (.*)\)\s*$`)
+	part      = regexp.MustCompile("(\\w+)=`?([^`,]*?)`? (\\d+) bytes")
+)
+
+// multipartBody makes a form of the description that stands in a recording in place of a long one.
+func multipartBody(body string) (string, bool) {
+	const boundary = "----x7MA4YWxkTrZu0gW"
+	text := described.FindStringSubmatch(body)
+	if text == nil {
+		if strings.HasPrefix(body, "--"+boundary) {
+			return strings.ReplaceAll(body, "\n", "\r\n") + "\r\n", true
+		}
+		return "", false
+	}
+	var b strings.Builder
+	for _, p := range part.FindAllStringSubmatch(text[1], -1) {
+		size := 0
+		fmt.Sscan(p[3], &size)
+		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=%q; filename=%q\r\n\r\n%s\r\n", boundary, p[1], p[2], strings.Repeat("x", size))
+	}
+	return b.String() + "--" + boundary + "--\r\n", true
+}

@@ -1,0 +1,134 @@
+package golden
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// TestSpoiledAnswersAreFound plays recordings back with one fault at a time, each of which the replayer must find.
+func TestSpoiledAnswersAreFound(t *testing.T) {
+	faults := map[string]func(e *Exchange, a *answer) bool{
+		"another status":       func(_ *Exchange, a *answer) bool { a.status = 299; return true },
+		"a missing header":     func(_ *Exchange, a *answer) bool { return drop(a.heads) },
+		"a missing key":        func(_ *Exchange, a *answer) bool { return drop(aMap(a.body)) },
+		"another type":         func(_ *Exchange, a *answer) bool { return retype(aMap(a.body)) },
+		"another fixed value":  func(e *Exchange, a *answer) bool { return reword(e.JSON, a.body) },
+		"a missing event":      func(_ *Exchange, a *answer) bool { return cutMiddle(a) },
+		"an unknown event":     func(_ *Exchange, a *answer) bool { return addEvent(a) },
+		"no end of the stream": func(_ *Exchange, a *answer) bool { return cutEnd(a) },
+		"another first event":  func(_ *Exchange, a *answer) bool { return swapStart(a) },
+		"a key of an event":    func(_ *Exchange, a *answer) bool { return len(a.frames) > 0 && drop(aMap(a.frames[0].Data)) },
+		"no body":              func(_ *Exchange, a *answer) bool { had := a.body != nil; a.json = false; return had },
+	}
+	names := []string{"gateway/10-thread-create", "gateway/30a-stream-web-client", "gateway/40-runs-create-list-get", "gateway/41-join"}
+	for fault, spoil := range faults {
+		t.Run(fault, func(t *testing.T) {
+			tried := 0
+			for _, rec := range recordings(t) {
+				if !slices.Contains(names, rec.Name) {
+					continue
+				}
+				for i := range rec.Exchanges {
+					e := &rec.Exchanges[i]
+					if IsLeftOut(rec.Name, e) || e.HangUp > 0 {
+						continue
+					}
+					one := Recording{Name: rec.Name, Exchanges: []Exchange{*e}}
+					one.Exchanges[0].Overlaps = false
+					did := false
+					found := playOnce(t, &one, func(e *Exchange, a *answer) { did = spoil(e, a) })
+					if did {
+						tried++
+					}
+					if did != (len(found) > 0) {
+						t.Errorf("%s, exchange %d: spoiled %v, found %v", rec.Name, e.N, did, found)
+					}
+				}
+			}
+			if tried == 0 {
+				t.Error("no answer could be spoiled so")
+			}
+		})
+	}
+}
+
+func aMap(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// firstKey is the first key that may not be missing.
+func firstKey[V any](m map[string]V) (string, bool) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if _, ok := notYet()[k]; !ok {
+			return k, true
+		}
+	}
+	return "", false
+}
+
+func drop[V any](m map[string]V) bool {
+	k, ok := firstKey(m)
+	delete(m, k)
+	return ok
+}
+
+func retype(m map[string]any) bool {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if m[k] != nil {
+			_, list := m[k].([]any)
+			if m[k] = []any{}; list {
+				m[k] = "no list"
+			}
+			return true
+		}
+	}
+	return false
+}
+
+func reword(s *Shape, body any) bool {
+	m := aMap(body)
+	if s == nil || m == nil {
+		return false
+	}
+	for k, field := range s.Fields {
+		if field.Kind == Literal && !hole.MatchString(field.Text) {
+			m[k] = "something else"
+			return true
+		}
+	}
+	return false
+}
+
+func cutMiddle(a *answer) bool {
+	if len(a.frames) < 3 {
+		return false
+	}
+	a.frames = slices.Delete(a.frames, 1, 2)
+	return true
+}
+
+func addEvent(a *answer) bool {
+	if len(a.frames) == 0 {
+		return false
+	}
+	a.frames = slices.Insert(a.frames, 1, Frame{Event: "surprise", ID: "1-1"})
+	return true
+}
+
+func cutEnd(a *answer) bool {
+	if len(a.frames) < 2 {
+		return false
+	}
+	a.frames = a.frames[:len(a.frames)-1]
+	return true
+}
+
+func swapStart(a *answer) bool {
+	if len(a.frames) < 3 {
+		return false
+	}
+	a.frames[0], a.frames[1] = a.frames[1], a.frames[0]
+	return true
+}

@@ -1,0 +1,41 @@
+package golden
+
+import (
+	"path"
+	"regexp"
+	"slices"
+)
+
+// Rule is a line of a table: exchanges of some recordings, and why they are treated otherwise than the rest.
+type Rule struct {
+	// Recordings is a pattern of [path.Match] for names of recordings.
+	Recordings string
+	// Route is a regular expression on [Exchange.Route]; empty means every route.
+	Route string
+	// N are the numbers of the exchanges; none means all of the route.
+	N []int
+	// Status is, in the table of what is answered otherwise, the status that we answer with; 0 leaves the recorded one.
+	Status int
+	// From is the recorded status that the rule is for; 0 means any.
+	From   int
+	Reason string
+}
+
+// fits tells whether the rule is for an exchange.
+func (r *Rule) fits(recording string, e *Exchange) bool {
+	if ok, err := path.Match(r.Recordings, recording); !ok || err != nil {
+		return false
+	}
+	if len(r.N) > 0 && !slices.Contains(r.N, e.N) || r.From != 0 && r.From != e.Status {
+		return false
+	}
+	return r.Route == "" || regexp.MustCompile("^(?:"+r.Route+")$").MatchString(e.Route())
+}
+
+// find returns the first rule for an exchange, or -1.
+func find(rules []Rule, recording string, e *Exchange) int {
+	return slices.IndexFunc(rules, func(r Rule) bool { return r.fits(recording, e) })
+}
+
+// IsLeftOut tells whether an exchange is not replayed.
+func IsLeftOut(recording string, e *Exchange) bool { return find(leftOut(), recording, e) >= 0 }

@@ -46,7 +46,7 @@ func (h *house) serve(ctx context.Context, s *cli.Session, server config.Server,
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer stop()
-	defer edge.close()
+	defer edge.close() //nolint:contextcheck // what is open is closed after ctx has ended
 	background.Go(func() { h.manager.Serve(ctx, nil) })
 	background.Go(func() { h.collect(ctx) })
 	background.Go(func() {

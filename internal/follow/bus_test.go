@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -188,7 +189,7 @@ func newPlay(t *rapid.T, st *counted, id string) *play {
 	p := &play{t: t, st: st, id: id}
 	percent := rapid.SampledFrom([]int{0, 20, 60, 100}).Draw(t, "loss")
 	var mu sync.Mutex
-	dice := rand.New(rand.NewPCG(1, uint64(len(id)))) //nolint:gosec // a game
+	dice := rand.New(rand.NewPCG(1, uint64(len(id))))
 	inner := openMemory(p)
 	p.bus = &lossy{inner, func(string, []byte) bool {
 		mu.Lock()
@@ -214,8 +215,8 @@ func (p *play) close() {
 		s.cancel()
 		<-s.done
 	}
-	for i := len(p.stop) - 1; i >= 0; i-- {
-		p.stop[i]()
+	for _, stop := range slices.Backward(p.stop) {
+		stop()
 	}
 }
 

@@ -129,14 +129,14 @@ func (h *Hub) Follow(ctx context.Context, runID string, after event.ID, yield fu
 
 // enter finds or makes the topic of a run and counts a reader in; nil if the run is at its end.
 func (h *Hub) enter(ctx context.Context, runID string) (*topic, store.Run, error) {
-	if t, err := h.join(runID, nil); t != nil || err != nil {
+	if t, err := h.join(runID, nil); t != nil || err != nil { //nolint:contextcheck // what it starts serves later readers, too
 		return t, store.Run{}, err
 	}
 	run, err := h.cfg.Store.Run(ctx, runID)
 	if err != nil || !run.Active() {
 		return nil, run, err
 	}
-	t, err := h.join(runID, &run)
+	t, err := h.join(runID, &run) //nolint:contextcheck // as above
 	return t, run, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -276,11 +275,6 @@ func (o *owner) end() {
 	ev := o.number(event.Run{Status: event.StatusSuccess})
 	o.commit(store.Step{Run: &store.RunChange{Status: event.StatusSuccess}}, []event.Event{ev})
 	o.feed.Close()
-}
-
-func (o *owner) newMessage() string {
-	o.messages++
-	return fmt.Sprintf("m-%d-%d", o.fence.Attempt, o.messages)
 }
 
 // sight is what two readers must see alike.

@@ -152,8 +152,8 @@ func (m *memory) settle() {
 // trim drops the oldest events beyond the bounds.
 func (m *memory) trim() {
 	for n := m.events.n; n > 0; n = m.events.n {
-		tail := m.settled > m.cfg.TailEvents || m.settledBytes > m.cfg.TailBytes && n > keepAlways
-		if !(tail && m.settled > 0) && n <= m.cfg.MaxEvents && m.bytes <= m.cfg.MaxBytes {
+		longTail := m.settled > m.cfg.TailEvents || m.settled > 0 && m.settledBytes > m.cfg.TailBytes && n > keepAlways
+		if !longTail && n <= m.cfg.MaxEvents && m.bytes <= m.cfg.MaxBytes {
 			return
 		}
 		e := m.events.at(0)

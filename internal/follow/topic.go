@@ -117,7 +117,7 @@ func (t *topic) forget(r *reader) {
 // fewReaders are woken by who has something for them. More are woken a little later and by a goroutine of their own, so that
 // Show takes no longer, and the readers of a fast stream get more at a time.
 const (
-	fewReaders = 8
+	fewReaders = 2
 	herdEvery  = 2 * time.Millisecond
 )
 

@@ -167,7 +167,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	type row struct{ ID, Title, Status, Updated string }
 	rows := make([]row, len(threads))
 	for i, t := range threads {
-		rows[i] = row{t.ID, t.Title, t.Status, t.UpdatedAt.Local().Format(time.DateTime)}
+		rows[i] = row{t.ID, t.Title, t.Status, t.UpdatedAt.UTC().Format(time.DateTime)}
 	}
 	return s.html(w, "page", struct {
 		About

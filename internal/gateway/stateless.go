@@ -183,7 +183,7 @@ func (s *Server) followThread(w http.ResponseWriter, r *http.Request) error {
 			}
 			seen[run.ID] = true
 			if err := s.followOne(r, out, run, v); err != nil {
-				return nil //nolint:nilerr // the headers are sent: the stream ends
+				return nil // the headers are sent: the stream ends
 			}
 		}
 		select {
@@ -192,7 +192,7 @@ func (s *Server) followThread(w http.ResponseWriter, r *http.Request) error {
 		case <-tick.C:
 		}
 		if list, err = s.Store.ListRuns(ctx, store.RunFilter{ThreadID: t.ID, Limit: maxBatch}); err != nil {
-			return nil //nolint:nilerr // as above
+			return nil
 		}
 	}
 }

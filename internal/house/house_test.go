@@ -42,7 +42,6 @@ func rooms() []room {
 			"internal/buses/*", "internal/webhook",
 		}},
 		{"assembly: following", []string{"internal/frames", "internal/follow"}},
-		{"assembly: following", []string{"internal/follow", "internal/frames"}},
 		{"assembly: runs", []string{"internal/runs", "internal/archive"}},
 		{"assembly: recorded runs", []string{"internal/replay"}},
 		{"assembly: the lead agent", []string{"internal/lead"}},

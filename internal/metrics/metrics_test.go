@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestFigures(t *testing.T) {
 	m.Answered("/threads", "GET", 200, 3*time.Millisecond)
 	m.Streaming(1)
 	w := httptest.NewRecorder()
-	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
 		`pudu_build_info{version="v1"} 1`, "pudu_runs_active 3", "pudu_runs_taken_over_total 2", `pudu_runs_ended_total{status="success"} 7`,
 		"pudu_runs_waiting 4", "pudu_bus_published_total 9", "pudu_bus_dropped_total 1", "pudu_bus_up 0", "pudu_streams_open 1",

@@ -15,7 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// ErrNothingToDo: a run without input was to go on with a thread whose last run has come to its end.
+// ErrNothingToDo is the failure of a run was to go on without input with a thread whose last run has come to its end.
 var ErrNothingToDo = errors.New("there is nothing to go on with: the thread's last run has ended; give an input")
 
 // start is where an agent begins.
@@ -72,7 +72,12 @@ func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
 		return err
 	case !answers && !req.Continue:
 		return m.keepFinished(ctx, at, job.Run.ID)
-	case from.ID == "" || from.Next == agent.Done:
+	}
+	over, err := m.over(ctx, from)
+	if err != nil {
+		return err
+	}
+	if over {
 		if !answers {
 			return ErrNothingToDo
 		}
@@ -81,13 +86,27 @@ func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
 	}
 	at.resume = &agent.Resume{Next: from.Next}
 	if at.parent == "" {
-		var err error
 		if at.resume, err = m.past(ctx, from, job.Run.ID); err != nil {
 			return err
 		}
 	}
 	at.resume.Passed = true
 	return m.answer(ctx, at, req)
+}
+
+// over reports whether there is nothing to go on with at a checkpoint: the run that made it came to its end there. A last
+// node that changes nothing leaves no checkpoint of its own.
+func (m *Manager) over(ctx context.Context, at store.Checkpoint) (bool, error) {
+	switch {
+	case at.ID == "" || at.Next == agent.Done:
+		return true, nil
+	case at.Next != agent.NodeAfterAgent:
+		return false, nil
+	case at.RunID == "": // its run was deleted, so it was at its end
+		return true, nil
+	}
+	run, err := m.cfg.Store.Run(ctx, at.RunID)
+	return run.Status == event.StatusSuccess, err
 }
 
 // keepFinished makes known results of a step that never came to its end part of the input: a question beside them was not

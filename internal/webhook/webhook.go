@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ErrRefused: the URL leads to an address that may not be called.
+// ErrRefused is the error of a URL that leads to an address that may not be called.
 var ErrRefused = errors.New("the address is of this machine or of a private network")
 
 // Config says what may be called. The zero value allows public addresses alone.
@@ -111,8 +111,7 @@ func (c *Caller) Call(ctx context.Context, to string, body []byte) error {
 
 // withoutURL takes the URL out of an error: there may be a secret in its path.
 func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

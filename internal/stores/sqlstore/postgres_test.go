@@ -161,6 +161,7 @@ func TestServerKilled(t *testing.T) {
 // TestServerHangs: a server that does not answer is told of in time, and used again when it does.
 func TestServerHangs(t *testing.T) {
 	server := ownServer(t)
+	openWith(t, Config{URL: server.URL("postgres")}).Close() // makes the tables, which may take longer
 	s := openWith(t, Config{URL: server.URL("postgres"), Timeout: 300 * time.Millisecond})
 	defer s.Close()
 	s.tuning.patience, s.writer.tuning.patience = 0, 0

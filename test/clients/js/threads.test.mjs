@@ -1,5 +1,5 @@
 // Threads and their state: create, get, search, count, patch, copy, delete; state, history.
-import { agent, answers, assert, client, human, lastText, modern, randomUUID, refused, test, textOf, thread, visible } from "./lib.mjs";
+import { agent, answers, assert, client, human, lastText, randomUUID, refused, test, textOf, thread, visible } from "./lib.mjs";
 
 const c = client();
 
@@ -128,11 +128,4 @@ test("history: newest first, pages by before, parents, metadata", async () => {
   const [one] = await c.threads.getHistory(id, { limit: 1 });
   assert.equal(one.checkpoint ?? null, null);
   assert.equal(visible(one.values).length, 4);
-});
-
-test("what the newer SDK has beside: prune, minimal replies", async () => {
-  if (!modern) return;
-  const ids = [await thread(c), await thread(c)];
-  await c.threads.prune(ids);
-  for (const id of ids) await refused(404, c.threads.get(id));
 });

@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// threadFiles opens the files of the thread of the path and returns the thread's id; the caller closes them. A thread that
+// is not there yet has files too: clients upload before they send the first message.
+func (s *Server) threadFiles(r *http.Request) (string, *sandbox.Files, error) {
+	id, err := thread(r)
+	if err != nil {
+		return "", nil, err
+	}
+	t, err := s.Store.Thread(r.Context(), id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return "", nil, err
+	case t.UserID != s.user(r):
+		return "", nil, notFound("Thread", id)
+	}
+	files, err := s.Files(id)
+	return id, files, err
+}
+
+// noRoom is the answer when nothing more can be stored; nil if that is not what err says.
+func noRoom(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return failf(http.StatusInsufficientStorage, "There is no space left on the server's disk")
+	}
+	return nil
+}
+
+// literal is the URL of a path that http.ServeMux takes as it stands. Without it a ".." would be resolved and the client
+// sent elsewhere: from DELETE /threads/ID/uploads/.. to DELETE /threads/ID. What comes after "artifacts" is one name, whose
+// slashes and dots are looked at by [artifactPath] alone.
+func literal(path string) *url.URL {
+	names := strings.SplitN(path, "/", 5) // "", "threads", ID, "artifacts", rest
+	if len(names) > 3 && names[1] == "threads" && names[3] == "artifacts" {
+		if len(names) == 4 {
+			names, path = append(names, ""), path+"/"
+		}
+	} else {
+		names = strings.Split(path, "/")
+	}
+	for i, name := range names {
+		if names[i] = url.PathEscape(name); name == "." || name == ".." {
+			names[i] = strings.ReplaceAll(name, ".", "%2E")
+		}
+	}
+	return &url.URL{Path: path, RawPath: strings.Join(names, "/")}
+}
+
+// percent escapes everything but letters, digits and "-._~", as URLs and file names in headers need it.
+func percent(s string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		}
+	}
+	return b.String()
+}

@@ -9,11 +9,6 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 BUILD   := $(GO) build -trimpath -buildvcs=false
 GOLANGCI_VERSION := 2.15.0
 
-ifndef TASK
-TASK := Find the three best months in sales.csv. Write report.md with a table of them, and chart.svg with the revenue of every month.
-FILE ?= examples/sales.csv
-endif
-
 .PHONY: help run build test lint fmt bench crash setup setup-tests need-go
 
 help: ## show this list
@@ -23,8 +18,10 @@ help: ## show this list
 
 run: export PUDU_MAKE_TASK = $(value TASK)
 run: export PUDU_MAKE_FILE = $(value FILE)
-run: setup build ## build, then do TASK="..." with FILE=...; without TASK the demonstration
-	@bin/pudu run $${PUDU_MAKE_FILE:+--file "$$PUDU_MAKE_FILE"} "$$PUDU_MAKE_TASK"
+run: setup build ## build and bring the server up at http://127.0.0.1:2026; with TASK="..." [FILE=...] do that task instead
+	@if [ -n "$$PUDU_MAKE_TASK" ]; then \
+		exec bin/pudu run $${PUDU_MAKE_FILE:+--file "$$PUDU_MAKE_FILE"} "$$PUDU_MAKE_TASK"; \
+	fi; exec bin/pudu serve
 
 build: need-go ## build bin/pudu, one static file
 	@CGO_ENABLED=0 $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/pudu ./cmd/pudu

@@ -164,6 +164,7 @@ func perform(t *rapid.T, st *counted, h *follow.Hub, thread string, list []answe
 	run, err := manager.Admit(ctx, runs.Request{ThreadID: thread, UserID: "u", Input: []message.Message{message.New(message.Human, "go")}})
 	must(t, err)
 	live := start(h, run.ID, event.ID{}, nil)
+	attached(t, h, run.ID, 1)
 	var shown []event.Event
 	_, err = manager.Execute(ctx, run, func(ev event.Event) { shown = append(shown, ev) })
 	must(t, err)

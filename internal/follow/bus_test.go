@@ -142,6 +142,7 @@ func TestStrangeMessages(t *testing.T) {
 		b.Publish("run.r", []byte(s))
 	}
 	local := start(here, "r", event.ID{}, nil)
+	attached(t, here, "r", 1)
 	script(o)
 	o.end()
 	same(t, "local", o.shown, local.end(t))

@@ -53,8 +53,10 @@ func TestEveryReaderSeesTheSame(t *testing.T) {
 	h := openHub(t, follow.Config{Store: st})
 	admit(t, st, "r")
 	pending := start(h, "r", event.ID{}, nil)
+	attached(t, h, "r", 1)
 	o := own(t, st, h, "r", "p1", 1)
 	live := start(h, "r", event.ID{}, nil)
+	attached(t, h, "r", 2)
 	script(o)
 	o.end()
 	same(t, "live", o.shown, live.end(t))
@@ -107,6 +109,7 @@ func TestAnAttachedReaderLeavesTheStoreAlone(t *testing.T) {
 	for i := range readers {
 		readers[i] = start(h, "r", event.ID{}, nil)
 	}
+	attached(t, h, "r", len(readers))
 	script(o)
 	for _, r := range readers {
 		r.until(t, o.shown[len(o.shown)-1].ID)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -348,6 +349,12 @@ func start(h *follow.Hub, runID string, after event.ID, slow func()) *followed {
 		})
 	}()
 	return f
+}
+
+// attached waits until a run has so many readers: they then see all that is live.
+func attached(t fataler, h *follow.Hub, runID string, n int) {
+	t.Helper()
+	waitFor(t, fmt.Sprint(n, " readers"), func() bool { return h.Readers(runID) == n })
 }
 
 func (f *followed) seen() []event.Event {

@@ -15,7 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// ErrNothingToDo is the failure of a run was to go on without input with a thread whose last run has come to its end.
+// ErrNothingToDo is the failure of a run that was to go on, without input, on a thread whose last run has come to its end.
 var ErrNothingToDo = errors.New("there is nothing to go on with: the thread's last run has ended; give an input")
 
 // start is where an agent begins.

@@ -186,7 +186,7 @@ func (s *Store) listAssistants(ctx context.Context, sel selection, w wanted, nam
 func (s *Store) CountAssistants(ctx context.Context, f store.AssistantFilter) (n int, err error) {
 	sel, w, err := selectAssistants(f)
 	if err == nil {
-		n, err = s.count(ctx, assistantColumns, "assistants", sel, func(r *sql.Rows) (bool, error) {
+		n, err = s.count(ctx, assistantColumns, "assistants"+sel.text(), sel, func(r *sql.Rows) (bool, error) {
 			_, ok, err := meant(w, f.Name)(r)
 			return ok, err
 		})

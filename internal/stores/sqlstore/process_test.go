@@ -190,6 +190,11 @@ func checkAcked(t *testing.T, cfg Config, acked map[string][]string) {
 func checkChains(t *testing.T, s *Store, acked map[string][]string) {
 	t.Helper()
 	for thread, ids := range acked {
+		// A server may still commit what it was asked for before the kill: what comes behind this head is left out.
+		head, err := s.Checkpoint(t.Context(), schema, thread, "")
+		if err != nil {
+			t.Fatal(err)
+		}
 		have := map[string]bool{}
 		before, want := "", ""
 		for {
@@ -198,6 +203,9 @@ func checkChains(t *testing.T, s *Store, acked map[string][]string) {
 				t.Fatal(err)
 			}
 			for _, c := range cs {
+				if c.ID > head.ID {
+					continue
+				}
 				if have[c.ID] = true; want != "" && c.ID != want {
 					t.Fatalf("thread %s: %s is missing from the chain", thread, want)
 				}
@@ -215,12 +223,8 @@ func checkChains(t *testing.T, s *Store, acked map[string][]string) {
 				t.Fatalf("thread %s: acknowledged checkpoint %s is lost", thread, id)
 			}
 		}
-		c, err := s.Checkpoint(t.Context(), schema, thread, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(chats.Get(c.State)); n != len(have) || n != c.Step || turns.Get(c.State) != n {
-			t.Fatalf("thread %s: %d messages, %d turns, step %d, %d checkpoints", thread, n, turns.Get(c.State), c.Step, len(have))
+		if n := len(chats.Get(head.State)); n != len(have) || n != head.Step || turns.Get(head.State) != n {
+			t.Fatalf("thread %s: %d messages, %d turns, step %d, %d checkpoints", thread, n, turns.Get(head.State), head.Step, len(have))
 		}
 	}
 }

@@ -112,7 +112,11 @@ func (s *Store) CountThreads(ctx context.Context, f store.ThreadFilter) (n int, 
 }
 
 func (s *Store) countThreads(ctx context.Context, sel selection, w wanted) (int, error) {
-	return s.count(ctx, "t.metadata", "threads t", sel, func(r *sql.Rows) (bool, error) {
+	from := "threads t" + sel.text()
+	if sel.open { // as in listThreads, the rest is read of those alone that an index has chosen
+		from = "(SELECT t.id FROM " + from + ") c JOIN threads t ON t.id = c.id"
+	}
+	return s.count(ctx, "t.metadata", from, sel, func(r *sql.Rows) (bool, error) {
 		var metadata sql.RawBytes
 		err := r.Scan(&metadata)
 		return w.matches(metadata), err

@@ -70,13 +70,14 @@ func readPage[T any](ctx context.Context, s *Store, query, order string, sel sel
 	return out, err
 }
 
-// count counts what is selected of a table. Of an open selection it reads the fields and has scan say which are meant.
-func (s *Store) count(ctx context.Context, fields, table string, sel selection, scan func(*sql.Rows) (bool, error)) (n int, err error) {
+// count counts the rows of from, which has the selection in it. Of an open one it reads the fields and has scan say which
+// are meant.
+func (s *Store) count(ctx context.Context, fields, from string, sel selection, scan func(*sql.Rows) (bool, error)) (n int, err error) {
 	if !sel.open {
-		err = s.read(ctx, "SELECT count(*) FROM "+table+sel.text(), sel.args, func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
+		err = s.read(ctx, "SELECT count(*) FROM "+from, sel.args, func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
 		return n, err
 	}
-	err = s.read(ctx, "SELECT "+fields+" FROM "+table+sel.text(), sel.args, func(r *sql.Rows) (bool, error) {
+	err = s.read(ctx, "SELECT "+fields+" FROM "+from, sel.args, func(r *sql.Rows) (bool, error) {
 		meant, err := scan(r)
 		if meant && err == nil {
 			n++

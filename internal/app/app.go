@@ -165,9 +165,10 @@ func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options
 	if h.bus, err = openBus(ctx, o.NATS); err != nil {
 		return nil, err
 	}
-	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus})
+	owner := newOwner()
+	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
-		Store: h.store, Build: h.build, Owner: newOwner(), Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify,
+		Store: h.store, Build: h.build, Owner: owner, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify,
 		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) },
 	})
 	h.release, err = h.manager.KeepLease(ctx)

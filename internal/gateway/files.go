@@ -30,12 +30,12 @@ func (s *Server) threadFiles(r *http.Request) (string, *sandbox.Files, error) {
 	return id, files, err
 }
 
-// noRoom is the answer when nothing more can be stored; nil if that is not what err says.
-func noRoom(err error) error {
+// storeError gives an error of storing a file the answer that says what is wrong, if it is known.
+func storeError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return failf(http.StatusInsufficientStorage, "There is no space left on the server's disk")
 	}
-	return nil
+	return err
 }
 
 // literal is the URL of a path that http.ServeMux takes as it stands. Without it a ".." would be resolved and the client

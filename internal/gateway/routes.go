@@ -77,6 +77,13 @@ func Routes() []Route {
 		{post, "/store/items/search", "store", "List items", (*Server).searchItems},
 		{post, "/store/namespaces", "store", "List the namespaces of items", (*Server).searchNamespaces},
 
+		{post, "/threads/{thread_id}/uploads", "files", "Upload files to a thread, which need not be there yet", (*Server).uploadFiles},
+		{get, "/threads/{thread_id}/uploads/limits", "files", "What an upload may bring", (*Server).uploadLimits},
+		{get, "/threads/{thread_id}/uploads/list", "files", "List the uploads of a thread", (*Server).listUploads},
+		{remove, "/threads/{thread_id}/uploads/{filename}", "files", "Remove an upload", (*Server).deleteUpload},
+		{get, "/threads/{thread_id}/artifacts/{path...}", "files", "Download a file of a thread, or a part of it", (*Server).getArtifact},
+		{put, "/threads/{thread_id}/artifacts/{path...}", "files", "Change the text of a file in the outputs", (*Server).saveArtifact},
+
 		{get, "/models", "models", "List the models that a run may name", (*Server).models},
 		{get, "/models/{name...}", "models", "Look at a model", (*Server).model},
 		{get, "/features", "models", "What DeerFlow's web client can show", (*Server).features},

@@ -11,8 +11,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -130,6 +130,7 @@ type Server struct {
 	mux      *http.ServeMux
 	stopping context.Context // ends when the streams shall
 	stop     context.CancelFunc
+	saves    sync.Mutex // one edit of an artifact at a time
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -185,7 +186,8 @@ func (s *Server) route(r *http.Request) (*http.Request, bool) {
 		path = strings.TrimRight(path, "/")
 	}
 	next := r.WithContext(context.WithValue(r.Context(), mountKey{}, base))
-	next.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
+	next.URL = literal(path)
+	next.URL.RawQuery = r.URL.RawQuery
 	_, pattern := s.mux.Handler(next)
 	return next, pattern != ""
 }

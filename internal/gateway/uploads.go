@@ -152,23 +152,21 @@ func (s *Server) uploadFiles(w http.ResponseWriter, r *http.Request) error {
 	err = u.read(r)
 	if err != nil {
 		u.undo()
+		err = uploadError(err, body.err)
 	}
 	body.drain()
 	if err != nil {
-		return uploadError(err, body.err)
+		return err
 	}
 	return reply(w, http.StatusOK, u.answer())
 }
 
 var errTotal = failf(http.StatusRequestEntityTooLarge, "Total upload size too large")
 
-// uploadError is the answer to what went wrong; read is what the client's body failed with.
+// uploadError is the answer to what went wrong; read is what reading the request failed with.
 func uploadError(err, read error) error {
-	var e *Error
 	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &e):
-		return e
 	case errors.As(read, &tooLarge):
 		return errTotal
 	case errors.Is(read, os.ErrDeadlineExceeded):
@@ -176,10 +174,7 @@ func uploadError(err, read error) error {
 	case read != nil, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return failf(http.StatusBadRequest, "The upload was cut off; nothing was stored")
 	}
-	if full := noRoom(err); full != nil {
-		return full
-	}
-	return err
+	return storeError(err)
 }
 
 // upload is a form on its way into the thread's folder.
@@ -203,7 +198,7 @@ func (u *upload) read(r *http.Request) error {
 	}
 	for {
 		part, err := form.NextRawPart()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // a wrapped one is that of a form without an end
 			break
 		}
 		if err != nil {
@@ -227,10 +222,10 @@ func noFiles() error {
 
 // formError tells a form that is wrong from one that did not arrive.
 func formError(err error) error {
-	if strings.HasPrefix(err.Error(), "multipart: ") && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return failf(http.StatusBadRequest, "The form cannot be read: %s", clip(err.Error()))
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
 	}
-	return err
+	return failf(http.StatusBadRequest, "The form cannot be read: %s", clip(err.Error()))
 }
 
 // part takes a field of the form. Fields that are no file of ours are passed over.
@@ -353,4 +348,3 @@ func numbered(name string, n int) string {
 	}
 	return stem + number + ext
 }
-

@@ -22,7 +22,9 @@ import (
 // Config is what the lead agent of one run is made of.
 type Config struct {
 	Settings *config.Config
-	Model    model.ChatModel
+	// System is the system prompt; empty means that [Prompt] makes it. It is the same for all runs of a process.
+	System string
+	Model  model.ChatModel
 	// Guard is shared by all runs of the model.
 	Guard ModelGuard
 	// Vision says that the model can look at images.
@@ -63,16 +65,18 @@ func NewModelGuard(call config.LLMCall, breaker config.CircuitBreaker) ModelGuar
 
 // Build makes the agent.
 func Build(c Config) (*agent.Agent, error) {
-	prompt, err := prompt(c)
-	if err != nil {
-		return nil, err
+	if c.System == "" {
+		var err error
+		if c.System, err = Prompt(c); err != nil {
+			return nil, err
+		}
 	}
 	tools, err := tools(c)
 	if err != nil {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Model: c.Model, System: prompt, Tools: append(tools, c.Tools...), Channels: threadstate.Channels(),
+		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Channels: threadstate.Channels(),
 	}, Chain(c)...)
 }
 
@@ -88,9 +92,9 @@ func Limits(cfg *config.Config, maxSteps int) agent.RunConfig {
 //go:embed prompt.md
 var promptText string
 
-// prompt fills the system prompt. It depends on the configuration alone, so that it is the same for every call of a
-// thread and a provider's cache holds.
-func prompt(c Config) (string, error) {
+// Prompt fills the system prompt, of which Model, Space and what else is a run's own are no part: it is the same for every
+// call of a thread, so that a provider's cache holds.
+func Prompt(c Config) (string, error) {
 	t, err := template.New("prompt.md").Option("missingkey=error").Parse(promptText)
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)

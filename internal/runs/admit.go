@@ -118,7 +118,8 @@ func (m *Manager) Submit(ctx context.Context, req Request) (store.Run, error) {
 	case err != nil || !made:
 		return run, err
 	case run.Status == event.StatusRunning:
-		m.background.Go(func() { m.perform(run, nil) })
+		heard := m.audience(run, nil) // there before anybody can follow the run: its feed has all events
+		m.background.Go(func() { m.perform(run, heard) })
 		return run, nil
 	case req.Strategy == store.Interrupt || req.Strategy == store.Rollback:
 		m.tell(subjectStop)
@@ -145,10 +146,10 @@ func (m *Manager) giveBack() {
 }
 
 // perform executes a run of this process in the place that was taken for it.
-func (m *Manager) perform(run store.Run, show func(event.Event)) {
-	defer m.Wake()
+func (m *Manager) perform(run store.Run, to audience) {
+	defer m.roomForNext()
 	defer m.giveBack()
-	if _, err := m.Execute(context.Background(), run, show); err != nil && !errors.Is(err, ErrStopped) {
+	if _, err := m.execute(context.Background(), run, to); err != nil && !errors.Is(err, ErrStopped) {
 		m.cfg.Log.Warn("run is left unfinished", "run", run.ID, "thread", run.ThreadID, "reason", err)
 	}
 }

@@ -61,12 +61,12 @@ func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
 	if err != nil {
 		return err
 	}
-	show, closeFeed := m.feed(run, nil)
-	defer closeFeed()
-	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, show)
+	to := m.audience(run, nil)
+	defer to.leave()
+	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
 	if err := rec.end(event.Run{Status: event.StatusError, Error: reason.Error()}, nil); err != nil {
 		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
 	}
-	m.Wake()
+	m.roomForNext()
 	return nil
 }

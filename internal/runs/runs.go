@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"maps"
 	"sync"
@@ -94,9 +95,15 @@ type Manager struct {
 	schema state.Schema  // of what every agent knows, for looking at states
 	wake   chan struct{} // has room for one: there may be something to do for Serve
 
+	updating [64]sync.Mutex // of the states of threads, by the hash of the id
+	seed     maphash.Seed
+
 	background sync.WaitGroup // the runs that Submit and Serve have begun
 
 	takenOver atomic.Int64
+	looks     atomic.Uint32 // what Serve was woken for, as look
+	// queued grows when a run may have begun to wait; queueEmpty is what it was when last none did.
+	queued, queueEmpty atomic.Int64
 
 	mu     sync.Mutex
 	counts map[string]int64 // of the runs that ended here, by status
@@ -119,7 +126,7 @@ func NewManager(cfg Config) *Manager {
 	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10_000)
 	schema, _ := state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...) // a test holds that they are one set
 	return &Manager{
-		cfg: cfg, schema: schema, wake: make(chan struct{}, 1), active: make(map[string]*live), counts: make(map[string]int64), lost: make(map[string]loss),
+		cfg: cfg, schema: schema, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), active: make(map[string]*live), counts: make(map[string]int64), lost: make(map[string]loss),
 	}
 }
 
@@ -170,13 +177,24 @@ func (m *Manager) Free(ctx context.Context, threadID string) error {
 // failed is an outcome; the error means that the end could not be recorded: the run is unfinished then, and
 // [Manager.Resume] can go on with it.
 func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Event)) (Outcome, error) {
+	out, err := m.execute(ctx, run, m.audience(run, show))
+	if err != nil {
+		return out, err
+	}
+	if out.Run, err = m.cfg.Store.Run(context.WithoutCancel(ctx), run.ID); err != nil {
+		return out, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	return out, nil
+}
+
+// execute is Execute, but that the outcome's run is as it was at the beginning.
+func (m *Manager) execute(ctx context.Context, run store.Run, to audience) (Outcome, error) {
+	defer to.leave()
 	var req Request
 	if err := json.Unmarshal(run.Request, &req); err != nil {
 		return Outcome{Run: run}, fmt.Errorf("decode request of run %s: %w", run.ID, err)
 	}
-	show, closeFeed := m.feed(run, show)
-	defer closeFeed()
-	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, show)
+	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
 	ctx, leave := m.enter(ctx, run, rec)
 	defer leave()
 	last, errRun := m.drive(ctx, Job{Run: run, Request: req}, rec)
@@ -186,27 +204,28 @@ func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Ev
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
 	m.ended(run, req, end.Status)
-	out := Outcome{State: last, Usage: rec.usage()}
-	var err error
-	if out.Run, err = m.cfg.Store.Run(context.WithoutCancel(ctx), run.ID); err != nil {
-		return out, fmt.Errorf("read run %s: %w", run.ID, err)
-	}
-	return out, nil
+	return Outcome{Run: run, State: last, Usage: rec.usage()}, nil
 }
 
-// feed shows events to the live feed of the run, and to show.
-func (m *Manager) feed(run store.Run, show func(event.Event)) (both func(event.Event), closeFeed func()) {
+// audience is who sees what happens in an attempt of a run.
+type audience struct {
+	show  func(event.Event)
+	leave func()
+}
+
+// audience is the live feed of the run, and show, which may be nil.
+func (m *Manager) audience(run store.Run, show func(event.Event)) audience {
 	if show == nil {
 		show = func(event.Event) {}
 	}
 	if m.cfg.Feed == nil {
-		return show, func() {}
+		return audience{show, func() {}}
 	}
 	f := m.cfg.Feed(run.ID, run.Attempt)
-	return func(ev event.Event) {
+	return audience{func(ev event.Event) {
 		f.Show(ev)
 		show(ev)
-	}, f.Close
+	}, f.Close}
 }
 
 // finish records the end. A run that is rolled back gives the thread the state back that it began on.
@@ -249,7 +268,7 @@ func (m *Manager) ended(run store.Run, req Request, status string) {
 	m.mu.Lock()
 	m.counts[status]++
 	m.mu.Unlock()
-	m.Wake()
+	m.roomForNext()
 	if req.OnCompletion == DeleteThread && m.cfg.Delete != nil {
 		m.background.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
@@ -272,6 +291,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	if err != nil {
 		return at.from.State, err
 	}
+	m.began(job.Run, at.from)
 	built.Config.InterruptBefore, built.Config.InterruptAfter = job.Request.InterruptBefore, job.Request.InterruptAfter
 	rt := &agent.Runtime{
 		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Input: at.input, Resume: at.resume,

@@ -22,6 +22,7 @@ var ErrStopped = errors.New("the server stops")
 type live struct {
 	rec    *recorder
 	cancel context.CancelCauseFunc
+	base   *store.Checkpoint // what the run began on, once that is known and if it began here
 }
 
 // enter makes the run one of the active ones; leave ends that.
@@ -152,19 +153,50 @@ const (
 	subjectStop  = "stop"  // a run is asked to stop
 )
 
+// look is what Serve is to look for.
+type look uint32
+
+const (
+	lookStops look = 1 << iota // runs that are asked to stop
+	lookQueue                  // runs that wait
+	lookLeft                   // runs that nobody executes
+
+	lookAll = lookStops | lookQueue | lookLeft
+)
+
 // Wake has [Manager.Serve] look for work at once.
-func (m *Manager) Wake() {
+func (m *Manager) Wake() { m.wakeFor(lookAll) }
+
+func (m *Manager) wakeFor(what look) {
+	m.looks.Or(uint32(what))
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
+// heard has Serve look for what a subject is about.
+func (m *Manager) heard(subject string) {
+	if subject == subjectStop {
+		m.wakeFor(lookStops)
+		return
+	}
+	m.queued.Add(1)
+	m.wakeFor(lookQueue)
+}
+
 // tell wakes this process and the others.
 func (m *Manager) tell(subject string) {
-	m.Wake()
+	m.heard(subject)
 	if m.cfg.Bus != nil {
 		m.cfg.Bus.Publish(subject, nil)
+	}
+}
+
+// roomForNext wakes Serve for the run that may be next, now that one has ended. Mostly none waits, which is known.
+func (m *Manager) roomForNext() {
+	if m.queued.Load() != m.queueEmpty.Load() {
+		m.wakeFor(lookQueue)
 	}
 }
 
@@ -181,18 +213,49 @@ func (m *Manager) Serve(ctx context.Context, show func(store.Run) func(event.Eve
 	}
 	tick := time.NewTicker(store.Beat)
 	defer tick.Stop()
-	for {
-		err := errors.Join(m.stopAsked(ctx), m.resumeLeft(ctx, show), m.startWaiting(ctx, show))
-		if err != nil && ctx.Err() == nil {
+	for what := lookAll; ; {
+		if err := m.serve(ctx, what, show); err != nil && ctx.Err() == nil {
 			m.cfg.Log.Warn("cannot look for runs", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			what = lookAll
 		case <-m.wake:
+			what = look(m.looks.Swap(0))
 		}
 	}
+}
+
+// serve does what Serve finds to do.
+func (m *Manager) serve(ctx context.Context, what look, show func(store.Run) func(event.Event)) error {
+	var errs []error
+	if what&lookStops != 0 {
+		errs = append(errs, m.stopAsked(ctx))
+	}
+	if what&lookLeft != 0 {
+		errs = append(errs, m.resumeLeft(ctx, show), m.lookAtQueue(ctx))
+	}
+	if what&lookQueue != 0 && m.queued.Load() != m.queueEmpty.Load() {
+		errs = append(errs, m.startWaiting(ctx, show))
+	}
+	return errors.Join(errs...)
+}
+
+// lookAtQueue finds out whether any run waits, also one whose turn has not come.
+func (m *Manager) lookAtQueue(ctx context.Context) error {
+	known := m.queued.Load() // a run that begins to wait from here on makes it more
+	list, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Limit: 1})
+	switch {
+	case err != nil:
+		return err
+	case len(list) > 0:
+		m.queued.Add(1)
+	default:
+		m.queueEmpty.Store(known)
+	}
+	return nil
 }
 
 // listen wakes Serve when another process says so.
@@ -202,7 +265,7 @@ func (m *Manager) listen() (stop func()) {
 	}
 	var subs []bus.Subscription
 	for _, subject := range []string{subjectQueue, subjectStop} {
-		s, err := m.cfg.Bus.Subscribe(subject, func([]byte) { m.Wake() })
+		s, err := m.cfg.Bus.Subscribe(subject, func([]byte) { m.heard(subject) })
 		if err != nil {
 			m.cfg.Log.Warn("cannot listen on the bus; work is looked for once a second", "error", err)
 			continue
@@ -247,7 +310,7 @@ func (m *Manager) startWaiting(ctx context.Context, show func(store.Run) func(ev
 			}
 			return err
 		}
-		m.background.Go(func() { m.perform(run, show(run)) })
+		m.background.Go(func() { m.perform(run, m.audience(run, show(run))) })
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
@@ -38,6 +40,9 @@ func (m *Manager) Snapshot(ctx context.Context, threadID, checkpoint string) (Sn
 
 // Base is the state that a run began on, or begins on if it is still to: that of its request's checkpoint, else the head.
 func (m *Manager) Base(ctx context.Context, run store.Run, req Request) (store.Checkpoint, error) {
+	if base, ok := m.baseHere(run.ID); ok {
+		return base, nil
+	}
 	first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
 	if err != nil {
 		return first, err
@@ -53,10 +58,39 @@ func (m *Manager) Base(ctx context.Context, run store.Run, req Request) (store.C
 	return m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, at)
 }
 
+// began remembers what a run began on, for the readers that come while it is executed here. A run that goes on behind a
+// checkpoint of its own has begun elsewhere.
+func (m *Manager) began(run store.Run, on store.Checkpoint) {
+	st, same := on.State.ReadBy(m.schema)
+	if on.RunID == run.ID || !same {
+		return
+	}
+	on.State = st
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l := m.active[run.ID]; l != nil {
+		l.base = &on
+	}
+}
+
+func (m *Manager) baseHere(runID string) (store.Checkpoint, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.active[runID]
+	if l == nil || l.base == nil {
+		return store.Checkpoint{}, false
+	}
+	return *l.base, true
+}
+
 // Result is the state that a run has ended with; the head if the run has changed nothing.
 func (m *Manager) Result(ctx context.Context, run store.Run) (Snapshot, error) {
 	const page = 100
-	for before := ""; ; {
+	first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	for before := ""; first.ID != ""; {
 		list, err := m.cfg.Store.Checkpoints(ctx, run.ThreadID, before, page)
 		if err != nil {
 			return Snapshot{}, err
@@ -66,11 +100,12 @@ func (m *Manager) Result(ctx context.Context, run store.Run) (Snapshot, error) {
 				return m.Snapshot(ctx, run.ThreadID, cp.ID)
 			}
 		}
-		if len(list) < page || list[page-1].CreatedAt.Before(run.CreatedAt) {
-			return m.Snapshot(ctx, run.ThreadID, "")
+		if len(list) < page {
+			break
 		}
 		before = list[page-1].ID
 	}
+	return m.Snapshot(ctx, run.ThreadID, "")
 }
 
 // StateUpdate is a change of a thread's state from outside of a run.
@@ -96,6 +131,9 @@ var ErrBadUpdate = errors.New("invalid state update")
 // UpdateState changes a thread's state and returns the new checkpoint. [ErrBadUpdate] if the update does not fit the state,
 // store.ErrConflict if the thread has an active run.
 func (m *Manager) UpdateState(ctx context.Context, threadID string, u StateUpdate) (string, error) {
+	one := &m.updating[maphash.String(m.seed, threadID)%uint64(len(m.updating))]
+	one.Lock() // what is read here is what the next one stands on
+	defer one.Unlock()
 	cp, err := m.cfg.Store.Checkpoint(ctx, m.schema, threadID, u.Checkpoint)
 	if err != nil {
 		return "", err
@@ -118,7 +156,7 @@ func (m *Manager) UpdateState(ctx context.Context, threadID string, u StateUpdat
 		node = manualNode
 	}
 	return m.cfg.Store.Write(ctx, threadID, store.Step{
-		Parent: u.Checkpoint, Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
+		Parent: cmp.Or(cp.ID, store.Origin), Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
 		Next: agent.After(u.AsNode, next, cp.Next), Title: u.Title, Now: m.cfg.Now(),
 	})
 }

@@ -69,17 +69,23 @@ func (s *Store) row(ctx context.Context, threadID, id string) (c store.Checkpoin
 	return c, err
 }
 
-// FirstCheckpoint implements [store.Log].
-func (s *Store) FirstCheckpoint(ctx context.Context, runID string) (c store.Checkpoint, err error) {
-	known := false
-	err = s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = (SELECT thread_id FROM runs WHERE id = $1) "+
-		"AND l.run_id = $1 AND l.checkpoint_id IS NOT NULL ORDER BY l.checkpoint_id LIMIT 1", []any{runID},
-		func(r *sql.Rows) (bool, error) {
-			c, err = scanCheckpoint(r)
-			known = true
-			return false, err
-		})
-	if err == nil && !known {
+// FirstCheckpoint implements [store.Log]. The index of events finds it as good as always: nearly every checkpoint is
+// written with events. From there the parents lead to one without.
+func (s *Store) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
+	c, err := s.firstWith(ctx, runID, "l.run_id = $1 AND l.last_n > 0 AND l.checkpoint_id IS NOT NULL ORDER BY l.attempt, l.last_n")
+	if err == nil && c.ID == "" {
+		c, err = s.firstWith(ctx, runID, "l.thread_id = (SELECT thread_id FROM runs WHERE id = $1) "+
+			"AND l.run_id = $1 AND l.checkpoint_id IS NOT NULL ORDER BY l.checkpoint_id")
+	}
+	for err == nil && c.ParentID != "" {
+		var p store.Checkpoint
+		if p, err = s.row(ctx, c.ThreadID, c.ParentID); err != nil || p.RunID != runID {
+			break
+		}
+		c = p
+	}
+	if err == nil && c.ID == "" {
+		var known bool
 		if known, err = s.exists(ctx, "SELECT 1 FROM runs WHERE id = $1", runID); err == nil && !known {
 			err = store.ErrNotFound
 		}
@@ -88,6 +94,14 @@ func (s *Store) FirstCheckpoint(ctx context.Context, runID string) (c store.Chec
 		return store.Checkpoint{}, fmt.Errorf("read first checkpoint of run %q: %w", runID, err)
 	}
 	return c, nil
+}
+
+func (s *Store) firstWith(ctx context.Context, runID, where string) (c store.Checkpoint, err error) {
+	err = s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE "+where+" LIMIT 1", []any{runID}, func(r *sql.Rows) (bool, error) {
+		c, err = scanCheckpoint(r)
+		return false, err
+	})
+	return c, err
 }
 
 // history is what makes a state: a snapshot (nil means the empty state) and the deltas after it, newest first.

@@ -51,7 +51,7 @@ func mediaType(name string, content io.ReaderAt) (string, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}
-		if kind = "application/octet-stream"; isText(head[:n]) {
+		if kind = "application/octet-stream"; isText(head[:n], n == len(head)) {
 			kind = "text/plain"
 		}
 	}
@@ -61,9 +61,9 @@ func mediaType(name string, content io.ReaderAt) (string, error) {
 	return kind, nil
 }
 
-// isText reports whether the beginning of a file is text. Its last character may be cut off.
-func isText(head []byte) bool {
-	for i := 1; i < utf8.UTFMax && i <= len(head); i++ {
+// isText reports whether the beginning of a file is text. If it is cut, its last character may be.
+func isText(head []byte, cut bool) bool {
+	for i := 1; cut && i < utf8.UTFMax && i <= len(head); i++ {
 		if last := head[len(head)-i:]; utf8.RuneStart(last[0]) {
 			if !utf8.FullRune(last) {
 				head = head[:len(head)-i]
@@ -71,5 +71,5 @@ func isText(head []byte) bool {
 			break
 		}
 	}
-	return utf8.Valid(head) && !bytes.ContainsRune(head, 0)
+	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
 }

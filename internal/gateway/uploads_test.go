@@ -83,10 +83,10 @@ func (k *fileKit) read(thread, name string) string {
 	return string(raw)
 }
 
-// names are those of all files in a folder of a thread, also of hidden ones.
-func (k *fileKit) names(thread, folder string) []string {
+// names are those of all files in a thread's uploads, also of hidden ones.
+func (k *fileKit) names(thread string) []string {
 	k.t.Helper()
-	entries, err := os.ReadDir(filepath.Join(k.dir, thread, folder))
+	entries, err := os.ReadDir(filepath.Join(k.dir, thread, "uploads"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.t.Fatal(err)
 	}
@@ -105,16 +105,6 @@ func (k *fileKit) foreign(id string) {
 	}
 	k.put(id, "uploads/a.txt", "SECRET")
 	k.put(id, "outputs/a.txt", "SECRET")
-}
-
-// eventually waits for a condition.
-func (k *fileKit) eventually(what string, ok func() bool) {
-	k.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			k.t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 // field is one of a form; name is as it stands in the header.
@@ -199,7 +189,7 @@ func TestUpload(t *testing.T) {
 	} {
 		k.expect(c.name, k.upload("t1", c.fields...), c.status, c.want)
 	}
-	if got := k.names("t1", "uploads"); slices.ContainsFunc(got, func(n string) bool { return strings.HasPrefix(n, "many") || strings.HasPrefix(n, ".pudu") }) {
+	if got := k.names("t1"); slices.ContainsFunc(got, func(n string) bool { return strings.HasPrefix(n, "many") || strings.HasPrefix(n, ".pudu") }) {
 		t.Errorf("left behind: %q", got)
 	}
 	for name, want := range map[string]string{"notes.txt": "hello\n", "notes_1.txt": "new", "a_1.csv": "333", "passwd": "x"} {
@@ -237,7 +227,7 @@ func TestUploadRefused(t *testing.T) {
 		r.Header.Set("Content-Type", c.contentType)
 		k.expect(c.name, k.send(r), c.status, c.want)
 	}
-	if got := append(k.names("t", "uploads"), k.names("theirs", "uploads")...); !slices.Equal(got, []string{"a.txt"}) {
+	if got := append(k.names("t"), k.names("theirs")...); !slices.Equal(got, []string{"a.txt"}) {
 		t.Errorf("stored %q", got)
 	}
 }
@@ -260,7 +250,7 @@ func TestUploadLimits(t *testing.T) {
 	} {
 		k.expect(c.name, k.upload("t", c.fields...), c.status, c.want)
 	}
-	if diff := cmp.Diff([]string{"100.txt", "4.txt", "5.txt", "6.txt", "there.txt"}, k.names("t", "uploads")); diff != "" {
+	if diff := cmp.Diff([]string{"100.txt", "4.txt", "5.txt", "6.txt", "there.txt"}, k.names("t")); diff != "" {
 		t.Error(diff)
 	}
 	contentType, body := form(file("a.txt", "x"))
@@ -320,7 +310,7 @@ func TestUploadsListAndDelete(t *testing.T) {
 		{name: "another method", method: "PUT", path: "/threads/t/uploads/a.txt", body: `{}`, status: 405, headers: map[string]string{"Allow": "DELETE"}},
 		{name: "the thread is still there", method: "GET", path: "/threads/t", status: 200},
 	})
-	if diff := cmp.Diff([]string{".pudu-0123456789abcdef.tmp", "Noext", "link", "sub"}, k.names("t", "uploads")); diff != "" {
+	if diff := cmp.Diff([]string{".pudu-0123456789abcdef.tmp", "Noext", "link", "sub"}, k.names("t")); diff != "" {
 		t.Error(diff)
 	}
 	if k.read("t", "outputs/keep.txt") != "x" || k.read("theirs", "uploads/a.txt") != "SECRET" {
@@ -350,7 +340,7 @@ func TestUploadsOfOneNameAtOnce(t *testing.T) {
 			t.Errorf("%s holds %s, want %d", name, got, i)
 		}
 	}
-	if got := k.names("t", "uploads"); len(got) != clients {
+	if got := k.names("t"); len(got) != clients {
 		t.Error(got)
 	}
 }
@@ -425,14 +415,14 @@ func TestUploadCutOff(t *testing.T) {
 			defer server.Close()
 			conn := raw(t, server, halfUpload())
 			defer conn.Close()
-			k.eventually("the upload has begun", func() bool { return slices.Contains(k.names("t", "uploads"), "second.txt") || watch.count() > 0 })
+			eventually(t, func() bool { return slices.Contains(k.names("t"), "second.txt") || watch.count() > 0 })
 			if c.status == "" {
 				conn.Close()
 			} else if got, _, _ := strings.Cut(readAll(t, conn), "\r\n"); got != c.status {
 				t.Errorf("answered %q", got)
 			}
-			k.eventually("the request ends", func() bool { return watch.count() > 0 })
-			if got := k.names("t", "uploads"); len(got) > 0 {
+			eventually(t, func() bool { return watch.count() > 0 })
+			if got := k.names("t"); len(got) > 0 {
 				t.Errorf("left behind: %q", got)
 			}
 		})
@@ -515,7 +505,7 @@ func TestUploadRefusalIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if got := readAll(t, res.Body); res.StatusCode != 413 || !strings.Contains(got, "File too large: big.bin") {
+	if got := readAll(t, res.Body); res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(got, "File too large: big.bin") {
 		t.Errorf("%d %s", res.StatusCode, got)
 	}
 }

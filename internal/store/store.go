@@ -207,7 +207,7 @@ type Admission struct {
 	// claimed by admission: running, with attempt 1. Else the owner is not kept. Its CreatedAt is the time of admission; the
 	// store makes it later than that of the thread's other runs, whatever the clock says, since they wait in that order.
 	Run Run
-	// Thread is created if there is none of that id, unless MustExist.
+	// Thread is created if there is none of that id, unless MustExist. One that has no title yet gets Thread's.
 	Thread    Thread
 	MustExist bool
 	// Strategy is for a thread with an active run; empty means [Reject].

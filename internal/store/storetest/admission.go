@@ -75,6 +75,13 @@ func admissionMustExist(f *fixture) {
 	t, err := f.Thread(f.Context(), "t")
 	f.must(err)
 	f.equal("title", t.Title, "Title of t")
+	f.must(f.CreateThread(f.Context(), store.Thread{ID: "u", UserID: "ann"}))
+	a.Run.ID, a.Run.ThreadID, a.Thread = "r2", "u", store.Thread{ID: "u", UserID: "ann", Title: "Named by its run"}
+	_, err = f.Admit(f.Context(), a)
+	f.must(err)
+	t, err = f.Thread(f.Context(), "u")
+	f.must(err)
+	f.equal("title", t.Title, "Named by its run")
 }
 
 // admissionOrder: runs of a thread wait in the order in which they came, whatever the clock says.

@@ -106,14 +106,16 @@ func enterThread(tx *tx, a store.Admission) (fresh bool, err error) {
 				return true, err
 			}
 		}
-		var user string
-		err := tx.scan("SELECT user_id FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{a.Thread.ID}, &user)
+		var user, title string
+		err := tx.scan("SELECT user_id, title FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{a.Thread.ID}, &user, &title)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) && a.MustExist:
 			return false, store.ErrNotFound
 		case errors.Is(err, sql.ErrNoRows): // deleted by another process just now
 		case err == nil && user != a.Thread.UserID:
 			return false, fmt.Errorf("thread of another user: %w", store.ErrNotFound)
+		case err == nil && title == "" && a.Thread.Title != "":
+			return false, tx.exec("UPDATE threads SET title = $2 WHERE id = $1", a.Thread.ID, plain(a.Thread.Title))
 		default:
 			return false, err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -357,4 +358,29 @@ func TestAThreadThatStreamsIsNotDeleted(t *testing.T) {
 		{name: "delete", method: "DELETE", path: "/threads/t", status: 200},
 		{name: "its run", method: "GET", path: "/runs/" + run.ID, status: 404},
 	})
+}
+
+func TestAReaderIsToldWhatIsGone(t *testing.T) {
+	k := newServer(t, nil)
+	run := k.run("t", "hello")
+	path := "/threads/t/runs/" + run.ID + "/stream?stream_mode=messages-tuple"
+	all := parseSSE(t, k.do("GET", path, "").Body.String())
+	if _, err := k.Store.Collect(t.Context(), store.Retention{Chunks: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	again := func(after string) []frame {
+		r := k.request("GET", path, "")
+		r.Header.Set("Last-Event-ID", after)
+		return parseSSE(t, k.send(r).Body.String())
+	}
+	if got := again(all[1].id); len(got) == 0 || got[0].event != "gap" || !strings.Contains(got[0].data, `"recovery":"reload_durable_state"`) {
+		t.Errorf("in the middle: %v", got)
+	}
+	for _, after := range []string{"", "-1", all[0].id, all[len(all)-1].id} {
+		for _, f := range again(after) {
+			if f.event == "gap" {
+				t.Errorf("after %q comes a gap", after)
+			}
+		}
+	}
 }

@@ -120,7 +120,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run store.Run, v
 	defer s.Watch.Streaming(-1)
 	ctx, stop := s.until(r.Context())
 	defer stop()
-	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func(evs []event.Event) error { return out.project(p, evs) })
+	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func(evs []event.Event) error {
+		if f, ok := gap(run, v, evs); ok {
+			out.add(f)
+		}
+		return out.project(p, evs)
+	})
 	switch {
 	case err == nil && end.Attempt == 0: // it was cancelled before it began
 		return out.write(frames.EndFrame())
@@ -281,6 +286,13 @@ func (o *sse) project(p *frames.Projector, evs []event.Event) error {
 		}
 	}
 	return o.send()
+}
+
+// add puts a frame before those that are projected next.
+func (o *sse) add(f frames.Frame) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf = f.AppendSSE(o.buf)
 }
 
 func (o *sse) write(f frames.Frame) error {

@@ -31,7 +31,7 @@ func newToolset(tools []tool.Tool) (toolset, error) {
 		if err := tool.CheckName(spec.Name); err != nil {
 			return ts, err
 		}
-		schema, err := tool.ParseSchema(spec.Parameters)
+		schema, err := spec.Schema()
 		if err != nil {
 			return ts, fmt.Errorf("tool %q: %w", spec.Name, err)
 		}

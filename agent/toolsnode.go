@@ -83,11 +83,18 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 	if last || o.end.Writes == nil { // no result, or one that is recorded already
 		return o
 	}
-	if err := r.write(ctx, Step{Next: r.next, Events: []Emitted{{NodeTools, o.end}}, Usage: r.usage}); err != nil {
+	step := Step{Next: r.next, Events: []Emitted{{NodeTools, o.end}}, Usage: r.usage, Lazy: r.repeatable(o.call)}
+	if err := r.write(ctx, step); err != nil {
 		o.err = err
 	}
 	o.end.Writes = nil // written; merge must not write it again
 	return o
+}
+
+// repeatable reports whether nothing is lost with the result of a call but the time to make it again.
+func (r *run) repeatable(call openCall) bool {
+	t, known := r.tools.byName[call.Name]
+	return !known || t.spec.Effect != tool.SideEffects
 }
 
 // runCall takes one call through checks, wrappers and the tool.
@@ -267,9 +274,9 @@ func callBounded(ctx context.Context, req *ToolRequest, limit time.Duration) (*t
 }
 
 // merge commits all results as one step and goes where they lead: to the end if a result says so or if every tool
-// returns directly, else to the model.
+// returns directly, else to the model. The model waits for the commit if a result could not be had again.
 func (r *run) merge(ctx context.Context, outcomes []outcome) error {
-	next, direct := NodeBeforeModel, true
+	next, direct, lazy := NodeBeforeModel, true, true
 	for i, o := range outcomes {
 		update := o.update
 		if i == 0 {
@@ -282,6 +289,7 @@ func (r *run) merge(ctx context.Context, outcomes []outcome) error {
 			o.end.Writes = nil // the update itself is in this step
 			r.events = append(r.events, Emitted{NodeTools, o.end})
 		}
+		lazy = lazy && r.repeatable(o.call)
 		direct = direct && r.tools.byName[o.call.Name].spec.ReturnDirect && !o.end.IsError
 		if g := tool.Goto(o.end.Goto); g != "" && next != NodeAfterAgent {
 			next = r.target(g)
@@ -293,7 +301,7 @@ func (r *run) merge(ctx context.Context, outcomes []outcome) error {
 	if StopState(r.state, r.rt.RunID).pending() {
 		next = NodeBeforeModel
 	}
-	return r.commit(ctx, next)
+	return r.commitStep(ctx, next, lazy)
 }
 
 // interrupt commits the results that there are and the questions; the checkpoint stays at the tools.

@@ -244,10 +244,19 @@ func (w *schemaWriter) property(p parameter) error {
 		tail = append(tail, `"default":`+literal(t, preset))
 	}
 	start := len(w.b)
-	if err := w.write(t, strings.Join(tail, ",")); err != nil {
+	err = w.write(t, strings.Join(tail, ","))
+	if err != nil || !bounded(tag) { // nothing that could be wrong
 		return err
 	}
 	return checkTags(w.b[start:])
+}
+
+// bounded reports whether a tag says which values a field takes.
+func bounded(tag reflect.StructTag) bool {
+	return slices.ContainsFunc([]string{"enum", "min", "max", "default"}, func(key string) bool {
+		_, ok := tag.Lookup(key)
+		return ok
+	})
 }
 
 // checkTags reports a tag whose value does not fit its field.

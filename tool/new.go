@@ -40,21 +40,21 @@ func New[In any](spec Spec, run Func[In]) (Tool, error) {
 	if run == nil {
 		return nil, fmt.Errorf("make tool %s: it has no function to run", spec.Name)
 	}
+	var err error
 	if len(bytes.TrimSpace(spec.Parameters)) == 0 {
-		params, err := inferSchema(reflect.TypeFor[In]())
-		if err != nil {
-			return nil, fmt.Errorf("make tool %s: %w", spec.Name, err)
-		}
-		spec.Parameters = params
+		spec.Parameters, err = inferSchema(reflect.TypeFor[In]())
 	}
-	schema, err := ParseSchema(spec.Parameters)
+	if err == nil {
+		spec.schema, err = ParseSchema(spec.Parameters)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make tool %s: %w", spec.Name, err)
 	}
-	if !schema.fit.has(isObject) {
+	if !spec.schema.fit.has(isObject) {
 		return nil, fmt.Errorf("make tool %s: its parameters must be an object schema, no object fits this one", spec.Name)
 	}
-	return &funcTool[In]{spec: spec, schema: schema, run: run}, nil
+	spec.Parameters = spec.schema.raw // a copy of its own
+	return &funcTool[In]{spec: spec, run: run}, nil
 }
 
 // MustNew is [New] for tools whose spec and type are fixed in the program: it panics on the error, which can only be
@@ -88,9 +88,8 @@ func CheckName(name string) error {
 }
 
 type funcTool[In any] struct {
-	spec   Spec
-	schema *Schema
-	run    Func[In]
+	spec Spec
+	run  Func[In]
 }
 
 var _ Tool = (*funcTool[struct{}])(nil)
@@ -100,7 +99,7 @@ func (t *funcTool[In]) Spec() Spec { return t.spec }
 
 // Run implements [Tool].
 func (t *funcTool[In]) Run(ctx context.Context, call *Call) (*Result, error) {
-	in, err := decode[In](t.schema, call.Args)
+	in, err := decode[In](t.spec.schema, call.Args)
 	if err != nil {
 		return Error(err.Error()), nil
 	}

@@ -4,6 +4,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"time"
@@ -39,6 +40,17 @@ type Spec struct {
 	ReturnDirect bool
 	// Timeout bounds one call; 0 means the agent's default.
 	Timeout time.Duration
+
+	schema *Schema // of Parameters, if it was parsed already; see Schema
+}
+
+// Schema returns Parameters parsed. That of a tool that [New] made is parsed already; others cost a [ParseSchema], and
+// the error is its.
+func (s Spec) Schema() (*Schema, error) {
+	if s.schema != nil && bytes.Equal(s.schema.raw, s.Parameters) {
+		return s.schema, nil
+	}
+	return ParseSchema(s.Parameters)
 }
 
 // Tool is something a model can call. Run is called from several goroutines at once.

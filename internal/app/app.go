@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/bus"
@@ -113,6 +114,7 @@ type house struct {
 	models  *modelSet
 	box     box
 	mounts  []sandbox.Mount
+	prompt  string // of the agent of every run
 	pool    *pool.Pool
 	inside  []agent.Middleware
 	tools   []tool.Tool // beside those of every agent
@@ -127,6 +129,7 @@ type house struct {
 	release  func() // gives up the lease
 	// shared: other processes work on the store too.
 	shared bool
+	reaped atomic.Bool // nothing is left of killed servers, and no other can be killed
 }
 
 // assemble opens the store and puts the house together around it. The lease on its runs is taken.
@@ -156,6 +159,9 @@ func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options
 		return nil, err
 	}
 	h.models = newModelSet(cfg, h.model)
+	if h.prompt, err = lead.Prompt(h.leadConfig()); err != nil {
+		return nil, err
+	}
 	h.pool = pool.New(pool.Config{Provider: h.box.provider})
 	if h.shared {
 		if err := h.checkFolder(ctx); err != nil {
@@ -220,41 +226,21 @@ func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, err
 	}
-	m := h.models.of(job.Request.Model)
-	a, err := lead.Build(lead.Config{
-		Settings: h.cfg, Model: m.model, Guard: m.guard, Vision: m.vision, Tools: h.tools,
-		Space: ws, Park: ws.Park, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
-		Inside: h.inside,
-	})
+	m, c := h.models.of(job.Request.Model), h.leadConfig()
+	c.System, c.Model, c.Guard, c.Vision, c.Space, c.Park = h.prompt, m.model, m.guard, m.vision, ws, ws.Park
+	a, err := lead.Build(c)
 	if err != nil {
 		return runs.Built{}, errors.Join(err, ws.Close())
 	}
 	return runs.Built{Agent: a, Config: lead.Limits(h.cfg, job.Request.MaxSteps), Close: ws.Close}, nil
 }
 
-// mountsOf are the folders that a thread's sandbox sees; its own are made.
-func (h *house) mountsOf(threadID string) ([]sandbox.Mount, error) {
-	if err := config.CheckThreadID(threadID); err != nil {
-		return nil, err
+// leadConfig is what the agents of all runs have in common.
+func (h *house) leadConfig() lead.Config {
+	return lead.Config{
+		Settings: h.cfg, Tools: h.tools, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
+		Inside: h.inside,
 	}
-	base := filepath.Join(h.dir, "users", config.UserFolder(DefaultUser), "threads", threadID, "user-data")
-	var mounts []sandbox.Mount
-	for _, name := range []string{"workspace", "uploads", "outputs"} {
-		host := filepath.Join(base, name)
-		if err := os.MkdirAll(host, 0o755); err != nil {
-			return nil, fmt.Errorf("make thread folder: %w", err)
-		}
-		mounts = append(mounts, sandbox.Mount{Host: host, Path: sandbox.UserData + "/" + name})
-	}
-	return append(mounts, h.mounts...), nil
-}
-
-func (h *house) files(threadID string) (*sandbox.Files, error) {
-	mounts, err := h.mountsOf(threadID)
-	if err != nil {
-		return nil, err
-	}
-	return sandbox.NewFiles(mounts, h.box.owner(threadID))
 }
 
 // configuredMounts joins the mounts of the configuration and of the command line.

@@ -175,8 +175,21 @@ func (p *Projector) config(o *rawjson.Object, name string, s *scope, id string) 
 	o.Buf = append(in.Buf, "}}"...)
 }
 
+// NextNode is the node that clients see as the one that comes next. What comes before the model counts as the model, whose
+// answer is what a client waits for; what comes after the last answer counts as the end, [agent.Done].
+func NextNode(next string) string {
+	switch next {
+	case agent.NodeBeforeAgent, agent.NodeBeforeModel, agent.NodeModel:
+		return agent.NodeModel
+	case agent.NodeAfterAgent:
+		return agent.Done
+	}
+	return next
+}
+
 // next adds the node that follows, and its task.
-func (p *Projector) next(o *rawjson.Object, s *scope, node string) {
+func (p *Projector) next(o *rawjson.Object, s *scope, next string) {
+	node := NextNode(next)
 	if node == agent.Done {
 		o.Buf = append(o.Buf, `,"next":[],"tasks":[]`...)
 		return

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +35,9 @@ type order struct {
 	runs.Request
 
 	modes []frames.Mode
+	// choice says that somebody chose the model for this run: it must be there. One that stands in config.configurable or
+	// with an assistant was meant for any server; an unknown name there means the default model.
+	choice bool
 }
 
 // order reads a request for a run. An empty thread id is a stateless one: it makes a thread, or names it in its config.
@@ -70,6 +75,9 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	if err := in.err(); err != nil {
 		return o, err
 	}
+	if o.choice && o.Model != "" && !slices.ContainsFunc(s.Models, func(m Model) bool { return m.Name == o.Model }) {
+		return o, failf(http.StatusBadRequest, "Model '%s' is not in the configured model allowlist", clip(o.Model))
+	}
 	return o, s.takeAssistant(r.Context(), &o, name)
 }
 
@@ -89,9 +97,8 @@ func (o *order) takeInput(in *input) {
 		return
 	}
 	obj := in.object("input")
+	o.Input, o.Values = takeMessages(obj, obj.raw("messages")), channels(obj.members)
 	in.faults = append(in.faults, obj.faults...)
-	o.Input = takeMessages(in, obj.raw("messages"))
-	o.Values = channels(obj.members)
 }
 
 // channels are the members of an input beside the messages.
@@ -103,62 +110,38 @@ func channels(members map[string]json.RawMessage) map[string]json.RawMessage {
 	return values
 }
 
-// takeMessages reads messages as LangChain accepts them: a list or one alone, each an object, a plain text, or a pair of
-// role and text.
+// takeMessages reads messages as LangChain accepts them.
 func takeMessages(in *input, raw json.RawMessage) []message.Message {
 	if raw == nil || string(raw) == "null" {
 		return nil
 	}
-	var list []json.RawMessage
-	if raw[0] != '[' {
-		list = []json.RawMessage{raw}
-	} else if err := json.Unmarshal(raw, &list); err != nil {
-		return nil // it was checked to be JSON
-	}
-	if len(list) > maxMessages {
-		in.add("too_long", fmt.Sprintf("List should have at most %d items", maxMessages), nil, "body", "input", "messages")
-		return nil
-	}
-	msgs := make([]message.Message, len(list))
-	for i, one := range list {
-		m, err := readMessage(one)
-		if err != nil {
-			in.add("value_error", err.Error(), quoted(one), "body", "input", "messages", i)
-		}
-		msgs[i] = m
+	msgs, err := message.DecodeInput(raw)
+	switch {
+	case err != nil:
+		in.add("value_error", "Value error, "+err.Error(), quoted(raw), in.loc("messages")...)
+	case len(msgs) > maxMessages:
+		in.add("too_long", fmt.Sprintf("List should have at most %d items", maxMessages), nil, in.loc("messages")...)
 	}
 	return msgs
 }
 
-func readMessage(raw json.RawMessage) (m message.Message, err error) {
-	var text string
-	var pair []string
-	switch {
-	case json.Unmarshal(raw, &text) == nil:
-		return message.New(message.Human, text), nil
-	case json.Unmarshal(raw, &pair) == nil:
-		if len(pair) != 2 {
-			return m, errors.New("a message in brackets is a pair of role and text")
-		}
-		if raw, err = json.Marshal(map[string]string{"role": pair[0], "content": pair[1]}); err != nil {
-			return m, err
-		}
-	}
-	err = json.Unmarshal(raw, &m)
-	return m, err
-}
-
-// takeCommand reads LangGraph's command: an answer to a question, a change of the state, a node to go to.
+// takeCommand reads LangGraph's command: an answer to a question, a change of the state, a node to go to. One that says
+// nothing, as clients send it who leave out what is not set, is none.
 func (o *order) takeCommand(in *input) {
 	if in.raw("command") == nil {
 		return
 	}
 	cmd := in.object("command")
+	if cmd.raw("resume") == nil && cmd.raw("update") == nil && cmd.raw("goto") == nil {
+		o.Continue = in.raw("input") == nil
+		in.faults = append(in.faults, cmd.faults...)
+		return
+	}
 	o.Input, o.Values = nil, nil // a command stands in place of the input
 	o.Resume = cmd.raw("resume")
 	if update := cmd.raw("update"); update != nil {
 		members := updateMembers(cmd, update)
-		o.Input, o.Values = takeMessages(in, members["messages"]), channels(members)
+		o.Input, o.Values = takeMessages(cmd, members[agent.Messages.Name()]), channels(members)
 	}
 	o.Goto = takeGoto(cmd)
 	o.Continue = o.Resume == nil && o.Goto == ""
@@ -216,8 +199,8 @@ func (o *order) takeTimes(in *input, now time.Time) {
 	if raw == nil {
 		return
 	}
-	var seconds float64
-	if err := json.Unmarshal(raw, &seconds); err != nil || seconds < 0 || seconds > maxDelay.Seconds() {
+	seconds, err := strconv.ParseFloat(unquoted(raw), 64)
+	if err != nil || !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
 		in.add("value_error", fmt.Sprintf("Input should be a number of seconds from 0 to %.0f", maxDelay.Seconds()), quoted(raw), in.loc("after_seconds")...)
 		return
 	}
@@ -253,11 +236,11 @@ func (o *order) takeConfig(in *input, now time.Time) error {
 		o.ThreadID = id.New(now)
 	}
 	named := context
-	if named.members == nil {
+	if o.choice = context.members != nil; !o.choice {
 		named = conf
 	}
 	o.Model = named.str("model_name")
-	if in.object("metadata").has("auth_token") {
+	if metadata := (&input{members: in.members}).object("metadata"); metadata.has("auth_token") { // its faults are known
 		in.add("value_error", "Value error, auth_token must not stand in metadata", nil, in.loc("metadata")...)
 	}
 	for _, sub := range []*input{config, context, within, conf} {
@@ -370,4 +353,3 @@ func runPath(run store.Run) string { return "/threads/" + run.ThreadID + "/runs/
 func location(w http.ResponseWriter, run store.Run, action string) {
 	w.Header().Set("Location", runPath(run)+"/"+action)
 }
-

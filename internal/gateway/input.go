@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"regexp"
@@ -175,20 +176,40 @@ func (in *input) boolean(name string, def bool) bool {
 	if v == nil {
 		return def
 	}
-	b := def
-	if err := json.Unmarshal(v, &b); err != nil {
-		in.add("bool_type", "Input should be a valid boolean", quoted(v), in.loc(name)...)
+	b, ok := truth(unquoted(v))
+	if !ok {
+		in.add("bool_parsing", badTruth, quoted(v), in.loc(name)...)
 	}
 	return b
 }
 
-// integer reads a number between least and most; a string of digits counts too.
+const badTruth = "Input should be a valid boolean, unable to interpret input"
+
+// truth reads a truth value as clients write it.
+func truth(text string) (is, ok bool) {
+	switch strings.ToLower(text) {
+	case "1", "true", "yes", "on":
+		return true, true
+	case "0", "false", "no", "off":
+		return false, true
+	}
+	return false, false
+}
+
+// unquoted is a JSON value as text, and of a string that needs no escapes the string.
+func unquoted(v json.RawMessage) string { return strings.Trim(string(v), `"`) }
+
+// integer reads a number between least and most. A string of digits counts too, and a number such as 10.0.
 func (in *input) integer(name string, def, least, most int) int {
 	v := in.raw(name)
 	if v == nil {
 		return def
 	}
-	return in.inRange(strings.Trim(string(v), `"`), quoted(v), def, least, most, in.loc(name)...)
+	text := unquoted(v)
+	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		text = strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	return in.inRange(text, quoted(v), def, least, most, in.loc(name)...)
 }
 
 func (f *faults) inRange(text string, shown json.RawMessage, def, least, most int, loc ...any) int {
@@ -300,14 +321,11 @@ func (q *query) integer(name string, def, least, most int) int {
 }
 
 func (q *query) boolean(name string) bool {
-	switch text := strings.ToLower(q.str(name)); text {
-	case "", "0", "false", "no", "off":
-		return false
-	case "1", "true", "yes", "on":
-		return true
-	default:
+	text := q.str(name)
+	b, ok := truth(text)
+	if !ok && text != "" {
 		shown, _ := json.Marshal(clip(text))
-		q.add("bool_parsing", "Input should be a valid boolean, unable to interpret input", shown, "query", name)
-		return false
+		q.add("bool_parsing", badTruth, shown, "query", name)
 	}
+	return b
 }

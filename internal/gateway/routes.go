@@ -60,6 +60,7 @@ func Routes() []Route {
 		{get, "/threads/{thread_id}/runs/{run_id}/join", "runs", "Follow a run, or wait for its last state", (*Server).joinRun},
 		{get, "/threads/{thread_id}/runs/{run_id}/stream", "runs", "Follow a run from any of its events on", (*Server).followRun},
 		{post, "/threads/{thread_id}/runs/{run_id}/stream", "runs", "Follow a run, or cancel it first", (*Server).followRun},
+		{get, "/threads/{thread_id}/runs/{run_id}/log", "runs", "Follow a run as it is kept: its events as JSON lines, from the one behind after on", (*Server).runLog},
 		{post, "/runs", "stateless runs", "Start a run on a thread of its own", (*Server).createStateless},
 		{post, "/runs/stream", "stateless runs", "Start a run on a thread of its own and stream what happens", (*Server).streamStateless},
 		{post, "/runs/wait", "stateless runs", "Start a run on a thread of its own and wait for the state that it ends with", (*Server).waitStateless},

@@ -73,21 +73,9 @@ func (s *Server) values(st state.State) (map[string]json.RawMessage, error) {
 	return frames.VisibleValues(st)
 }
 
-// nextNode is the node that a client sees as the next one. What comes before the model counts as the model, whose answer is
-// what a client waits for; what comes after the last answer counts as the end.
-func nextNode(next string) string {
-	switch next {
-	case agent.NodeBeforeAgent, agent.NodeBeforeModel, agent.NodeModel:
-		return agent.NodeModel
-	case agent.NodeAfterAgent:
-		return agent.Done
-	}
-	return next
-}
-
 // tasksOf are what comes next: a node, or each tool call that asks a human. failure is why it could not be done.
 func tasksOf(snap runs.Snapshot, failure string) []taskJSON {
-	node := nextNode(snap.Next)
+	node := frames.NextNode(snap.Next)
 	if node == agent.Done {
 		return []taskJSON{}
 	}
@@ -159,7 +147,7 @@ func (v *viewer) state(ctx context.Context, snap runs.Snapshot) (stateJSON, erro
 		addTitle(out.Values, v.thread)
 		failure = by.error
 	}
-	if node := nextNode(snap.Next); node != agent.Done {
+	if node := frames.NextNode(snap.Next); node != agent.Done {
 		out.Next = []string{node}
 	}
 	out.Tasks = tasksOf(snap, failure)

@@ -197,7 +197,7 @@ func (s *Server) followThread(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-func (s *Server) followOne(r *http.Request, out *sse, run store.Run, v view) (err error) {
+func (s *Server) followOne(r *http.Request, out *outlet, run store.Run, v view) (err error) {
 	if v.modes == nil {
 		if v.modes, v.subgraphs, err = asked(run); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -160,22 +161,29 @@ func (s *Server) projector(ctx context.Context, run store.Run, v view) (*frames.
 	if model == "" {
 		model = s.defaultModel()
 	}
-	provider, name, found := strings.Cut(model, "/")
-	if !found {
-		provider, name = "", model
-	}
 	p := frames.New(frames.Config{
 		RunID: run.ID, ThreadID: run.ThreadID, Modes: v.modes, Subgraphs: v.subgraphs, Schema: s.Manager.Schema(),
 		Base:          func() (store.Checkpoint, error) { return s.Manager.Base(ctx, run, req) },
 		Metadata:      with(req.Metadata, map[string]string{"assistant_id": req.AssistantID, "graph_id": GraphID, "model_name": model}),
-		ModelMetadata: with(nil, map[string]string{"ls_provider": provider, "ls_model_name": name, "ls_model_type": "chat"}),
+		ModelMetadata: with(nil, s.modelMetadata(model)),
 	})
-	if v.after != "" {
-		if id, ok := frames.ParseFrameID(v.after); ok {
-			p.SkipTo(id)
-		}
+	// An id of an attempt that is not yet to be is not this run's: like any that is unknown it means the beginning.
+	if id, ok := frames.ParseFrameID(v.after); ok && id.Event.Attempt <= run.Attempt {
+		p.SkipTo(id)
 	}
 	return p, nil
+}
+
+// modelMetadata says which model writes, in the members that LangChain has for it.
+func (s *Server) modelMetadata(model string) map[string]string {
+	if i := slices.IndexFunc(s.Models, func(m Model) bool { return m.Name == model }); i >= 0 && s.Models[i].Model != "" {
+		model = s.Models[i].Model
+	}
+	out := map[string]string{"ls_model_name": model}
+	if provider, name, found := strings.Cut(model, "/"); found {
+		out["ls_provider"], out["ls_model_name"] = provider, name
+	}
+	return out
 }
 
 // with adds members to a JSON object.
@@ -212,11 +220,12 @@ func (s *Server) until(ctx context.Context) (context.Context, context.CancelFunc
 // errGone: the client does not take what is written.
 var errGone = errors.New("the client has gone")
 
-// sse writes frames to a client.
-type sse struct {
+// outlet writes a stream to a client.
+type outlet struct {
 	w      http.ResponseWriter
 	rc     *http.ResponseController
 	limits Limits
+	quiet  string // is written when nothing else was for a while
 	done   chan struct{}
 
 	mu    sync.Mutex
@@ -224,29 +233,34 @@ type sse struct {
 	wrote time.Time
 }
 
-// newSSE sends the headers of a stream and keeps it from being quiet for too long.
-func newSSE(w http.ResponseWriter, limits Limits) *sse {
+// newSSE begins a stream of frames.
+func newSSE(w http.ResponseWriter, limits Limits) *outlet {
+	return newOutlet(w, limits, "text/event-stream; charset=utf-8", ": heartbeat\n\n")
+}
+
+// newOutlet sends the headers of a stream and keeps it from being quiet for too long.
+func newOutlet(w http.ResponseWriter, limits Limits, kind, quiet string) *outlet {
 	h := w.Header()
-	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("Connection", "keep-alive")
 	w.WriteHeader(http.StatusOK)
-	out := &sse{w: w, rc: http.NewResponseController(w), limits: limits, wrote: time.Now(), done: make(chan struct{})}
+	out := &outlet{w: w, rc: http.NewResponseController(w), limits: limits, quiet: quiet, wrote: time.Now(), done: make(chan struct{})}
 	_ = out.rc.Flush() // a client that has gone is noticed later
 	go out.beat()
 	return out
 }
 
-func (o *sse) close() {
+func (o *outlet) close() {
 	close(o.done)
 	o.mu.Lock() // the beat has ended, or writes nothing more
 	defer o.mu.Unlock()
 	o.w = nil
 }
 
-// beat writes a comment when nothing else was written for a while.
-func (o *sse) beat() {
+// beat writes something when nothing else was written for a while.
+func (o *outlet) beat() {
 	tick := time.NewTicker(o.limits.Heartbeat / 3)
 	defer tick.Stop()
 	for {
@@ -257,7 +271,7 @@ func (o *sse) beat() {
 		}
 		o.mu.Lock()
 		if o.w != nil && time.Since(o.wrote) > o.limits.Heartbeat*2/3 {
-			o.buf = append(o.buf, ": heartbeat\n\n"...)
+			o.buf = append(o.buf, o.quiet...)
 			_ = o.send() // the reader notices too
 		}
 		o.mu.Unlock()
@@ -268,7 +282,7 @@ func (o *sse) beat() {
 const piece = 64 << 10
 
 // project writes the frames of events.
-func (o *sse) project(p *frames.Projector, evs []event.Event) error {
+func (o *outlet) project(p *frames.Projector, evs []event.Event) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, ev := range evs {
@@ -289,13 +303,13 @@ func (o *sse) project(p *frames.Projector, evs []event.Event) error {
 }
 
 // add puts a frame before those that are projected next.
-func (o *sse) add(f frames.Frame) {
+func (o *outlet) add(f frames.Frame) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf = f.AppendSSE(o.buf)
 }
 
-func (o *sse) write(f frames.Frame) error {
+func (o *outlet) write(f frames.Frame) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf = f.AppendSSE(o.buf)
@@ -303,7 +317,7 @@ func (o *sse) write(f frames.Frame) error {
 }
 
 // send writes what waits. A client that does not take it in time is let go. o.mu is held.
-func (o *sse) send() error {
+func (o *outlet) send() error {
 	if len(o.buf) == 0 {
 		return nil
 	}
@@ -322,4 +336,3 @@ func (o *sse) send() error {
 	}
 	return nil
 }
-

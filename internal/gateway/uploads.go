@@ -135,9 +135,15 @@ func (s *Server) deleteUpload(w http.ResponseWriter, r *http.Request) error {
 }
 
 // uploadFiles stores the files of a form: all of them, or none if one is too large or the client stops in the middle. No
-// file replaces another one: it gets a new name, which the answer tells. Files whose names cannot be used are left out,
-// which the answer tells too.
+// file replaces another one: it gets a new name, which the answer tells; unless the query says replace=true: then each
+// takes the place of the file of its name, also if a later one of the form fails. Files whose names cannot be used are left
+// out, which the answer tells too.
 func (s *Server) uploadFiles(w http.ResponseWriter, r *http.Request) error {
+	q := query{r: r}
+	replace := q.boolean("replace")
+	if err := q.err(); err != nil {
+		return err
+	}
 	id, files, err := s.threadFiles(r)
 	if err != nil {
 		return err
@@ -148,7 +154,7 @@ func (s *Server) uploadFiles(w http.ResponseWriter, r *http.Request) error {
 	}
 	body := s.steady(w, r, s.Limits.Uploads+formOverhead)
 	r.Body = body
-	u := &upload{threadID: id, files: files, limits: s.Limits, skipped: []string{}, stored: []uploadJSON{}}
+	u := &upload{threadID: id, files: files, limits: s.Limits, replace: replace, skipped: []string{}, stored: []uploadJSON{}}
 	err = u.read(r)
 	if err != nil {
 		u.undo()
@@ -182,6 +188,7 @@ type upload struct {
 	threadID string
 	files    *sandbox.Files
 	limits   Limits
+	replace  bool
 
 	seen, fields int
 	total        int64
@@ -254,7 +261,10 @@ func (u *upload) part(part *multipart.Part) error {
 
 // store writes a file under the name, or the first one like it that is free.
 func (u *upload) store(name string, content io.Reader) error {
-	got, err := u.take(name)
+	got, err := name, error(nil)
+	if !u.replace {
+		got, err = u.take(name)
+	}
 	if err != nil {
 		return err
 	}

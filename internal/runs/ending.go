@@ -49,14 +49,15 @@ func Fallback(s state.State) (string, bool) {
 	return "", false
 }
 
-// titleOf is what a new thread is called until it has a title: the start of the first thing a human said.
+// titleOf is what a new thread is called until it has a title: the start of the first thing a human said, but for what a
+// client says for the model alone.
 func titleOf(input []message.Message) string {
 	const most = 60
 	for _, m := range input {
-		if m.Role != message.Human {
+		title := []rune(strings.Join(strings.Fields(m.Text()), " "))
+		if m.Role != message.Human || string(m.Kwargs[message.KeyHidden]) == "true" || len(title) == 0 {
 			continue
 		}
-		title := []rune(strings.Join(strings.Fields(m.Text()), " "))
 		if len(title) > most {
 			return string(title[:most-1]) + "…"
 		}

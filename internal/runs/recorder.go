@@ -21,7 +21,8 @@ const (
 	linger = 2 * time.Millisecond
 	// usageEvery is how exact the usage of a run is that is cut off.
 	usageEvery = time.Second
-	// batchWrites bounds the writes that share a commit.
+	// batchWrites bounds the writes that share a commit, and those that nobody waits for: a run that does nothing but read
+	// does not get further ahead of the disk.
 	batchWrites = 64
 )
 
@@ -100,14 +101,22 @@ func (r *recorder) emit(node string, data event.Data) {
 // commit makes a step durable. It implements agent.Runtime.Commit.
 func (r *recorder) commit(ctx context.Context, step agent.Step) error {
 	if step.Lazy {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.lost == nil {
-			r.enqueue(&write{step: step}, step.Events)
+		if left, err := r.leave(step); left || err != nil {
+			return err
 		}
-		return r.lost
 	}
 	return r.wait(ctx, &write{step: step}, step.Events)
+}
+
+// leave leaves a step to be committed with what follows, if not too much waits for that already.
+func (r *recorder) leave(step agent.Step) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost != nil || len(r.queue) >= batchWrites {
+		return false, r.lost
+	}
+	r.enqueue(&write{step: step}, step.Events)
+	return true, nil
 }
 
 // running marks the run as started. parent is the checkpoint that its first one stands on; empty means the head.

@@ -20,6 +20,9 @@ const (
 	DefaultIdleTimeout = 240 * time.Second
 	// drainTime is how long a finished stream may take to end properly, so that its connection can be used again.
 	drainTime = 100 * time.Millisecond
+	// maxIdleConns bounds the connections of one provider that are kept for the next call. With HTTP/1 each call under way
+	// has one of its own, and to make one anew costs more than the rest of the call.
+	maxIdleConns = 1024
 )
 
 // ErrIdle is the cause when a server was silent for longer than the idle time-out.
@@ -53,8 +56,8 @@ func NewTransport() *http.Transport {
 		DialContext:         (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: DialTimeout,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConns:        100,
-		MaxIdleConnsPerHost: 32,
+		MaxIdleConns:        maxIdleConns,
+		MaxIdleConnsPerHost: maxIdleConns,
 		IdleConnTimeout:     90 * time.Second,
 		// A dead HTTP/2 connection would otherwise take all calls that share it down with it, each after idle.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},

@@ -96,6 +96,14 @@ func (d sqlite) corrupt(cause error) error {
 		"or move it away to begin with an empty database", store.ErrCorrupt, d.path, cause, d.path)
 }
 
+// stablePlans keeps SQLite from planning a prepared statement anew for each new value of a parameter, which it does where
+// an index holds only some of the rows, and which takes longer than the statement. Whether such an index serves is for the
+// text to say.
+func stablePlans(c *sqlite3.Conn) error {
+	_, err := c.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true)
+	return err
+}
+
 // open makes a pool of at most conns connections. Nothing is opened before the first use.
 func (d sqlite) open(conns int, readOnly bool) (*sql.DB, error) {
 	pragmas := []string{"busy_timeout(10000)", fmt.Sprintf("page_size(%d)", pageSize), "journal_mode(wal)",
@@ -108,7 +116,7 @@ func (d sqlite) open(conns int, readOnly bool) (*sql.DB, error) {
 		query.Set("vfs", d.vfs)
 	}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(d.path), RawQuery: query.Encode()}
-	db, err := driver.Open(u.String())
+	db, err := driver.Open(u.String(), stablePlans)
 	if err != nil {
 		return nil, err
 	}

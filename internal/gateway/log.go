@@ -1,0 +1,180 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// runLog writes the events of a run as they are, without a projection: one JSON object a line, from the one behind "after"
+// on, until the run is at its end. The last line tells how it ended: {"run": ...}; a stream without that line was cut off,
+// and whoever reads it comes back with the last id. Empty lines keep the connection alive.
+func (s *Server) runLog(w http.ResponseWriter, r *http.Request) error {
+	q := query{r: r}
+	after := q.eventID("after")
+	run, err := s.ownRun(r)
+	if err == nil {
+		err = q.err()
+	}
+	if err == nil && s.stopping.Err() != nil {
+		err = &Error{Status: http.StatusServiceUnavailable, Detail: "The server is stopping", RetryAfter: 1}
+	}
+	if err != nil {
+		return err
+	}
+	out := newOutlet(w, s.Limits, "application/x-ndjson", "\n")
+	defer out.close()
+	s.Watch.Streaming(1)
+	defer s.Watch.Streaming(-1)
+	ctx, stop := s.until(r.Context())
+	defer stop()
+	l := &logger{outlet: out, schema: s.Manager.Schema()}
+	end, err := s.Hub.Follow(ctx, run.ID, after, l.events)
+	if err == nil {
+		err = l.end(end)
+	}
+	if err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) && !errors.Is(err, errStopping) {
+		s.Log.Warn("the log of a run broke off", "run", run.ID, "error", err)
+	}
+	return nil
+}
+
+// eventID reads the id of an event; the zero id, before all events, if it is missing.
+func (q *query) eventID(name string) event.ID {
+	text := q.str(name)
+	if text == "" {
+		return event.ID{}
+	}
+	id, err := event.ParseID(text)
+	if err != nil {
+		shown, _ := json.Marshal(clip(text))
+		q.add("value_error", "Value error, "+err.Error(), shown, "query", name)
+	}
+	return id
+}
+
+// logger writes the lines of a log.
+type logger struct {
+	*outlet
+
+	schema state.Schema
+	raw    []byte
+}
+
+func (l *logger) events(evs []event.Event) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, ev := range evs {
+		if err := l.line(ev); err != nil {
+			return err
+		}
+		if len(l.buf) >= piece {
+			if err := l.send(); err != nil {
+				return err
+			}
+		}
+	}
+	return l.send()
+}
+
+// line adds an event, without what only this program's own parts need. l.mu is held.
+func (l *logger) line(ev event.Event) (err error) {
+	ev.Open = 0
+	switch d := ev.Data.(type) {
+	case event.State:
+		d.Writes, err = published(l.schema, d.Writes)
+		ev.Data = d
+	case event.ToolEnd:
+		d.Writes, err = published(l.schema, d.Writes)
+		ev.Data = d
+	}
+	if err != nil {
+		return err
+	}
+	if l.raw, err = ev.AppendJSON(l.raw[:0]); err != nil {
+		return err
+	}
+	if bytes.IndexByte(l.raw, '\n') >= 0 { // some value was stored with line breaks
+		var line bytes.Buffer
+		if err := json.Compact(&line, l.raw); err != nil {
+			return err
+		}
+		l.raw = line.Bytes()
+	}
+	l.buf = append(append(l.buf, l.raw...), '\n')
+	if cap(l.raw) > piece {
+		l.raw = nil
+	}
+	return nil
+}
+
+// published is an update in its stored form without the writes to private channels.
+func published(schema state.Schema, raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		return raw, nil
+	}
+	writes, err := schema.Writes(raw)
+	if err != nil || !slices.ContainsFunc(writes, func(w state.Write) bool { return w.Private }) {
+		return raw, err
+	}
+	b := []byte{'['}
+	for _, w := range writes {
+		if w.Private {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		o := rawjson.Begin(b)
+		o.String("c", w.Channel)
+		o.String("op", string(w.Op))
+		o.Raw("v", w.Value)
+		if b, err = o.End(); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// endJSON is how a run ended. Unlike in the LangGraph API, the status is the one that is stored: a run that waits for a human is
+// interrupted, without a stop reason.
+type endJSON struct {
+	RunID      string        `json:"run_id"`
+	ThreadID   string        `json:"thread_id"`
+	Status     string        `json:"status"`
+	Attempt    int           `json:"attempt"`
+	Error      string        `json:"error,omitempty"`
+	StopReason string        `json:"stop_reason,omitempty"`
+	Usage      message.Usage `json:"usage"`
+	CreatedAt  string        `json:"created_at"`
+	UpdatedAt  string        `json:"updated_at"`
+}
+
+// end writes the last line.
+func (l *logger) end(run store.Run) error {
+	end := endJSON{
+		RunID: run.ID, ThreadID: run.ThreadID, Status: run.Status, Attempt: run.Attempt, Error: run.Error, StopReason: run.StopReason,
+		CreatedAt: stamp(run.CreatedAt), UpdatedAt: stamp(run.UpdatedAt),
+	}
+	if run.Usage != nil {
+		if err := json.Unmarshal(run.Usage, &end.Usage); err != nil {
+			return err
+		}
+	}
+	raw, err := json.Marshal(map[string]endJSON{"run": end})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(append(l.buf, raw...), '\n')
+	return l.send()
+}

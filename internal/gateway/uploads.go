@@ -261,12 +261,12 @@ func (u *upload) part(part *multipart.Part) error {
 
 // store writes a file under the name, or the first one like it that is free.
 func (u *upload) store(name string, content io.Reader) error {
-	got, err := name, error(nil)
+	got := name
 	if !u.replace {
-		got, err = u.take(name)
-	}
-	if err != nil {
-		return err
+		var err error
+		if got, err = u.take(name); err != nil {
+			return err
+		}
 	}
 	room := min(u.limits.Upload, u.limits.Uploads-u.total)
 	n, err := u.files.WriteFrom(uploadPath(got), content, room)

@@ -20,7 +20,7 @@ export function client(apiUrl = url, options = {}) {
 }
 
 /** test is node's, with a deadline. */
-export function test(name, fn, timeout = 60_000) {
+export function test(name, fn, timeout = 30_000) {
   nodeTest(`${name} [${sdk}]`, { timeout }, fn);
 }
 
@@ -76,10 +76,11 @@ export function names(frames) {
 
 const idForm = /^(\d+)-(\d+)(?:\.(\d+))?$/;
 
+/** parseID reads an id. The frames of one event are 1-3.1, 1-3.2 and so on; the last of them is 1-3. */
 function parseID(id) {
   const parts = idForm.exec(id ?? "");
   assert.ok(parts, `frame id ${JSON.stringify(id)} is not of the form <attempt>-<n>[.<k>]`);
-  return [Number(parts[1]), Number(parts[2]), Number(parts[3] ?? -1)];
+  return [Number(parts[1]), Number(parts[2]), Number(parts[3] ?? Infinity)];
 }
 
 /** checkStream asserts what holds for the stream of every run: its ids grow, metadata comes first and end last. */

@@ -13,9 +13,12 @@ const { createRoot } = await import("react-dom/client");
 const { useStream } = await import(`${sdk}/react`);
 const c = client();
 
-/** chat shows a thread with the hook; page.now is what the hook returned last, page.seen every state of the text. */
+/**
+ * chat shows a thread with the hook; page.now is what the hook returned last, page.seen every state of the text.
+ * page.busy counts how often it was drawn while a stream was open.
+ */
 function chat(options) {
-  const page = { now: null, seen: [""], messages: [], errors: [] };
+  const page = { now: null, seen: [""], messages: [], errors: [], busy: 0 };
   function Chat() {
     const [threadId, onThreadId] = useState(options.threadId ?? null);
     const stream = useStream({
@@ -23,6 +26,7 @@ function chat(options) {
       onError: (e) => page.errors.push(e), ...options, threadId, onThreadId: (id) => { onThreadId(id); page.threadId = id; },
     });
     page.now = stream;
+    if (stream.isLoading) page.busy++;
     page.messages = stream.messages; // the getter also tells the hook which modes to ask for
     const last = stream.messages.at(-1);
     page.seen.push(last ? `${last.type}:${textOf(last)}` : "");
@@ -39,8 +43,9 @@ const say = (text) => ({ messages: [{ type: "human", content: text }] });
 const idle = (page) => until("the hook to be idle", () => page.now && !page.now.isLoading && !page.now.isThreadLoading);
 
 async function submit(page, text, options) {
+  const before = page.busy;
   const done = page.now.submit(text === null ? null : say(text), options);
-  await until("the stream to begin", () => page.now.isLoading);
+  await until("the stream to begin", () => page.busy > before);
   await done;
   await idle(page);
   assert.deepEqual(page.errors, []);

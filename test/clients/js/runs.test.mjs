@@ -1,6 +1,6 @@
 // Runs: wait, background, join, list, cancel, strategies, forks, what can go wrong.
 import {
-  agent, answers, assert, client, collect, ended, human, lastText, modern, names, of, randomUUID, refused, started, test, textOf, thread, until,
+  agent, answers, assert, client, collect, ended, human, lastText, modern, names, of, randomUUID, refused, started, test, textOf, thread,
 } from "./lib.mjs";
 
 const c = client();
@@ -190,9 +190,8 @@ test("what is refused before a run starts", async () => {
   assert.ok(Array.isArray(faults) && faults[0].loc.includes("stream_mode"), JSON.stringify(faults));
   for (const key of ["type", "loc", "msg", "input"]) assert.ok(key in faults[0], `a fault has ${key}`);
   await refused(422, c.runs.create(id, agent, { input: human("hello"), multitaskStrategy: "nonsense" }));
-  await refused(422, c.runs.create(id, agent, { input: human("hello"), onDisconnect: "nonsense" }));
+  await refused(422, c.runs.wait(id, agent, { input: human("hello"), onDisconnect: "nonsense" }));
   await refused(404, c.runs.get(id, randomUUID()));
-  await refused(404, c.runs.list(randomUUID()));
   await refused(404, c.threads.getState(randomUUID()));
   assert.equal((await c.runs.list(id)).length, 0, "nothing was started");
 });
@@ -223,18 +222,13 @@ test("onDisconnect: continue is the default, cancel cancels", async () => {
   }
 });
 
-test("deleting a busy thread ends its run", async () => {
+test("a busy thread is not deleted under its run", async () => {
   const id = await thread(c);
-  await started(c, id);
-  const gone = await c.threads.delete(id).then(() => true, (e) => e.status === 409);
-  assert.ok(gone);
-  await until("the thread's end", async () => {
-    try {
-      await c.threads.delete(id);
-    } catch (e) {
-      return e.status === 404;
-    }
-  });
+  const run = await started(c, id);
+  await refused(409, c.threads.delete(id));
+  await c.runs.cancel(id, run.run_id, true);
+  await c.threads.delete(id);
+  await refused(404, c.runs.get(id, run.run_id));
 });
 
 test("stateless: wait, stream, create, batch", async () => {

@@ -70,8 +70,8 @@ for (const [what, shift] of [["loses", 1], ["repeats", -1]]) {
 
 test("ids that do not grow are found out", () => {
   const frames = (...ids) => ids.map((id, i) => ({ id, event: i === 0 ? "metadata" : "end", data: { run_id: "r" } }));
-  checkStream(frames("1-0", "1-1.0", "1-1.1", "1-2", "2-0"));
-  for (const bad of [["1-0", "1-0"], ["1-1", "1-0"], ["2-0", "1-9"], ["1-0", ""], ["1-1.1", "1-1.0"]]) {
+  checkStream(frames("1-0", "1-1.1", "1-1.2", "1-1", "1-2", "2-0"));
+  for (const bad of [["1-0", "1-0"], ["1-1", "1-0"], ["2-0", "1-9"], ["1-0", ""], ["1-1.1", "1-1.1"], ["1-1", "1-1.2"]]) {
     assert.throws(() => checkStream(frames(...bad)), undefined, bad.join(" "));
   }
 });

@@ -207,5 +207,6 @@ test("joinStream of a thread follows its runs", async () => {
   const timer = setTimeout(() => stop.abort(), 10_000);
   await following;
   clearTimeout(timer);
+  stop.abort(); // else the connection stays, and with it this process
   assert.ok(seen.includes("Hello from the script."), JSON.stringify(seen));
 });

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import re
 import time
@@ -49,10 +50,11 @@ def names(frames):
 
 
 def parse_id(text):
+    """Reads an id. The frames of one event are 1-3.1, 1-3.2 and so on; the last of them is 1-3."""
     found = re.fullmatch(r"(\d+)-(\d+)(?:\.(\d+))?", text or "")
     if not found:
         raise AssertionError(f"frame id {text!r} is not of the form <attempt>-<n>[.<k>]")
-    return tuple(int(n) if n else -1 for n in found.groups())
+    return tuple(int(n) if n else math.inf for n in found.groups())
 
 
 def check_stream(frames):

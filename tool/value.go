@@ -197,14 +197,21 @@ type objectBuilder struct {
 	index  map[string]int
 }
 
-// indexFrom is the number of fields from which on a map finds them faster than a look at each.
-const indexFrom = 16
+const (
+	// usualFields is how many fields most objects have at most.
+	usualFields = 4
+	// indexFrom is the number of fields from which on a map finds them faster than a look at each.
+	indexFrom = 16
+)
 
 func (o *objectBuilder) set(name string, val value) {
 	v := value{fields: o.fields, index: o.index}
 	if i := v.find(name); i >= 0 {
 		o.fields[i].val = val
 		return
+	}
+	if o.fields == nil {
+		o.fields = make([]field, 0, usualFields)
 	}
 	o.fields = append(o.fields, field{name, val})
 	switch {

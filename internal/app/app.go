@@ -50,7 +50,7 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	}
 	h, err := assemble(ctx, cfg, dir, o)
 	if errors.Is(err, store.ErrLocked) {
-		return throughServer(ctx, cfg, dir, o, err)
+		return throughSocket(ctx, cfg, dir, o, err)
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 	if err != nil {
 		return nil, err
 	}
-	s := &cli.Session{Store: st, UserID: DefaultUser, Close: st.Close}
+	s := &cli.Session{List: st, Store: st, UserID: DefaultUser, Close: st.Close}
 	s.Owner = func(ctx context.Context, run store.Run) (string, error) {
 		if isShared(cfg, o) {
 			return leaseholder(ctx, st, run)
@@ -192,9 +192,9 @@ func openBus(ctx context.Context, url string) (bus.Bus, error) {
 // session is the house as the commands see it.
 func (h *house) session(notes []string) *cli.Session {
 	return &cli.Session{
-		Runner: runner{h}, Store: h.store, UserID: DefaultUser, Notes: notes,
+		Runner: runner{h}, List: h.store, Store: h.store, UserID: DefaultUser, Notes: notes,
 		Model: h.model.model.Name(), Why: h.model.why, Scripted: h.model.missing != "", NoModel: h.model.missing,
-		Sandbox: h.box.name, Data: h.dir, Demo: demo(), Files: h.files, Close: h.close,
+		Sandbox: h.box.name, Data: h.dir, Demo: demo(), Close: h.close,
 	}
 }
 
@@ -227,6 +227,11 @@ func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, err
 	}
 	m, c := h.models.of(job.Request.Model), h.leadConfig()
+	if m.missing != "" {
+		if err := layOut(ws.Files()); err != nil {
+			return runs.Built{}, errors.Join(err, ws.Close())
+		}
+	}
 	c.System, c.Model, c.Guard, c.Vision, c.Space, c.Park = h.prompt, m.model, m.guard, m.vision, ws, ws.Park
 	a, err := lead.Build(c)
 	if err != nil {

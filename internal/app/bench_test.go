@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,11 +30,23 @@ func BenchmarkRuns(b *testing.B) {
 		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
 			g := benchGateway(b, steps)
 			b.ReportAllocs()
+			before := cpuTime(b)
 			for b.Loop() {
 				benchRun(b, g)
 			}
+			b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 		})
 	}
+}
+
+// cpuTime is what this process has taken of the processors, in nanoseconds.
+func cpuTime(b *testing.B) int64 {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 func benchGateway(b *testing.B, steps int) http.Handler {

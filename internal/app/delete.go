@@ -17,6 +17,14 @@ import (
 
 // DeleteThread implements cli.App.
 func (a App) DeleteThread(ctx context.Context, o cli.Options, id string) error {
+	c, err := connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		defer c.Close()
+		return thereIs(c.DeleteThread(ctx, id), id)
+	}
 	k, err := openOwned(ctx, o)
 	if err != nil {
 		return err
@@ -29,7 +37,11 @@ func deleteThread(ctx context.Context, s store.Store, dir, id string) error {
 	if err := config.CheckThreadID(id); err != nil {
 		return err
 	}
-	err := removeThread(ctx, s, dir, id)
+	return thereIs(removeThread(ctx, s, dir, id), id)
+}
+
+// thereIs says what is in the way of removing a thread.
+func thereIs(err error, id string) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("there is no thread %q; `pudu threads` lists them", id)

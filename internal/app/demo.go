@@ -2,9 +2,12 @@ package app
 
 import (
 	_ "embed"
+	"errors"
+	"io/fs"
 
 	"github.com/pudu-ai/pudu/examples"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // The scripts of the demonstration, with and without a sandbox.
@@ -14,6 +17,15 @@ var (
 	//go:embed demo-files.yaml
 	demoFilesScript []byte
 )
+
+// layOut puts the file of the demonstration where the script expects it, for a task that came in without.
+func layOut(files *sandbox.Files) error {
+	path := sandbox.Uploads + "/" + demo().Name
+	if _, err := files.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return files.WriteFile(path, demo().File, false)
+}
 
 // demo is the task that the scripts carry out.
 func demo() cli.Demo {

@@ -9,11 +9,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/metrics"
@@ -69,27 +73,57 @@ func levelOf(name string) slog.Level {
 	return slog.LevelInfo
 }
 
-// edge is the listener with what answers behind it.
+// listen opens the address, and the socket in the data folder, and puts the gateway behind them; serve answers.
+func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server) (edges, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, networkOf(server.Addr), server.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s (another address: --addr HOST:PORT): %w", server.Addr, err)
+	}
+	s.Address = "http://" + l.Addr().String()
+	c := h.gatewayConfig(s, server)
+	g := gateway.New(c)
+	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: server.Webhooks})
+	open := edges{newEdge(g, l)}
+	if h.shared { // pudu run works on the database by itself
+		return open, nil
+	}
+	socket, err := client.Listen(ctx, h.dir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listen in the data folder: %w", err), l.Close())
+	}
+	return append(open, newEdge(gateway.New(behindSocket(c)), socket)), nil
+}
+
+// behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. Files that
+// are uploaded are copied from one folder to another.
+func behindSocket(c gateway.Config) gateway.Config {
+	const most = 512 << 20
+	c.Guard = gateway.Guard{Open: true}
+	c.Limits.Upload, c.Limits.Uploads = most, most
+	return c
+}
+
+// networkOf keeps 0.0.0.0 to what it says: every IPv4 address of this machine, and no IPv6 address beside them.
+func networkOf(addr string) string {
+	if at, err := netip.ParseAddrPort(addr); err == nil && at.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp"
+}
+
+// edge is a listener with what answers behind it.
 type edge struct {
 	gateway  *gateway.Server
 	http     *http.Server
 	listener net.Listener
 }
 
-// listen opens the address and puts the gateway behind it; serve answers.
-func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server) (*edge, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", server.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen at %s (another address: --addr HOST:PORT): %w", server.Addr, err)
-	}
-	s.Address = "http://" + l.Addr().String()
-	g := gateway.New(h.gatewayConfig(s, server))
-	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: server.Webhooks})
+func newEdge(g *gateway.Server, l net.Listener) *edge {
 	return &edge{gateway: g, listener: l, http: &http.Server{
 		Handler: g, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
-	}}, nil
+	}}
 }
 
 func (e *edge) serve() error {
@@ -109,6 +143,17 @@ func (e *edge) close() {
 	}
 }
 
+// edges are all that the server listens at.
+type edges []*edge
+
+func (es edges) close() {
+	var closing sync.WaitGroup
+	for _, e := range es {
+		closing.Go(e.close)
+	}
+	closing.Wait()
+}
+
 // gatewayConfig is the gateway of this house.
 func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
@@ -116,7 +161,8 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Open: !server.Local(), Origins: server.Origins},
 		Log:   slog.Default(), Ready: h.ready,
 		About: gateway.About{
-			Version: h.version, Model: s.Model, Sandbox: s.Sandbox, Data: h.dir, Address: s.Address, NoModel: s.NoModel, Started: time.Now(),
+			Version: h.version, PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, Data: h.dir,
+			Address: s.Address, NoModel: s.NoModel, Started: time.Now(),
 		},
 	}
 	m := metrics.New(metrics.Source{

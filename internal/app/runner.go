@@ -26,7 +26,7 @@ type runner struct{ house *house }
 var _ cli.Runner = runner{}
 
 // Run implements cli.Runner.
-func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event)) (runs.Outcome, error) {
+func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), _ func(string)) (runs.Outcome, error) {
 	if err := r.house.manager.Free(ctx, req.ThreadID); err != nil {
 		return runs.Outcome{}, err
 	}
@@ -42,7 +42,7 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 var errLeft = errors.New("the run was left by its owner")
 
 // Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process die.
-func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event)) (runs.Outcome, error) {
+func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event), _ func(string)) (runs.Outcome, error) {
 	m := r.house.manager
 	var last event.ID
 	for {
@@ -66,6 +66,16 @@ func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event
 			return out, err
 		}
 	}
+}
+
+// ReadFile implements cli.Runner.
+func (r runner) ReadFile(_ context.Context, threadID, path string, limit int64) ([]byte, error) {
+	files, err := r.house.files(threadID)
+	if err != nil {
+		return nil, fmt.Errorf("open the files of thread %s: %w", threadID, err)
+	}
+	defer files.Close()
+	return files.ReadFile(path, limit)
 }
 
 // newOwner names this process, as "host:pid:random": a pid comes again, the rest does not.

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -45,6 +46,13 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PUDU_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("PUDU_ADDR", "127.0.0.1:0")
 			env.Setenv("OLLAMA_HOST", "127.0.0.1:9") // nothing listens there
+			if strings.HasSuffix(env.WorkDir, "server") {
+				addr, err := freeAddr()
+				if err != nil {
+					return err
+				}
+				env.Setenv("ADDR", addr)
+			}
 			if strings.HasSuffix(env.WorkDir, "postgres") {
 				env.Setenv("POSTGRES", pg.Database(t))
 			}
@@ -54,6 +62,15 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o755)
 		},
 	})
+}
+
+// freeAddr is an address of this machine at which nobody listens.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // serveModel is a chat-completions server: /401/v1/... answers with status 401, /200/v1/... with a short stream.

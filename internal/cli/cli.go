@@ -43,6 +43,8 @@ type Options struct {
 	Mounts   []sandbox.Mount // --mount
 	// ReadOnly opens the store for looking only: no lock is taken, no model and no sandbox are set up.
 	ReadOnly bool
+	// Server is --server, the URL of a server to work with instead of what is here; Token is --token.
+	Server, Token string
 
 	// Addr is --addr of serve: HOST:PORT; empty chooses. Insecure lets everybody in who reaches it. NATS is --nats, the URL of
 	// the bus to other servers.
@@ -56,6 +58,8 @@ type Options struct {
 
 // App makes what the commands work with.
 type App interface {
+	// Connect opens a session at the server that the options name, or else the environment; nil if neither does.
+	Connect(ctx context.Context, o Options) (*Session, error)
 	// Open sets everything up for runs. If a server holds the data folder, the session works through that server.
 	Open(ctx context.Context, o Options) (*Session, error)
 	// Serve carries out what is unfinished and what sessions hand in, until ctx ends. ready is called when it can.
@@ -68,7 +72,7 @@ type App interface {
 	Restore(ctx context.Context, o Options, r io.Reader) (archive.Summary, error)
 	// Collect removes what has outlived its use; dryRun only says what that would be.
 	Collect(ctx context.Context, o Options, dryRun bool) (Collected, error)
-	// DeleteThread removes a thread with its files.
+	// DeleteThread removes a thread with its files, here or at the server.
 	DeleteThread(ctx context.Context, o Options, id string) error
 	// Doctor examines the machine, the configuration and what is stored. It reports each check as soon as it is known.
 	Doctor(ctx context.Context, o Options, report func(Check))
@@ -78,19 +82,30 @@ type App interface {
 	Key(value string) (name string)
 }
 
-// Runner carries out runs: this process, or the server that holds the data folder. Cancelling ctx with
-// runs.ErrCancelled ends the run as cancelled.
+// Runner carries out runs: this process, or a server. Cancelling ctx with runs.ErrCancelled ends the run as cancelled. What
+// keeps it from showing the run is told to note.
 type Runner interface {
 	// Run admits the request, puts the files, by name, into the thread's uploads, and carries the run out.
-	Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event)) (runs.Outcome, error)
+	Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), note func(string)) (runs.Outcome, error)
 	// Resume goes on with an unfinished run, or follows it if somebody else does.
-	Resume(ctx context.Context, run store.Run, show func(event.Event)) (runs.Outcome, error)
+	Resume(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (runs.Outcome, error)
+	// ReadFile reads a file of a thread, by the path that the agent knows, of at most limit bytes. One that is not there is
+	// fs.ErrNotExist.
+	ReadFile(ctx context.Context, threadID, path string, limit int64) ([]byte, error)
+}
+
+// Lister tells which threads and runs there are. It is a store.Store, or a client of a server.
+type Lister interface {
+	Thread(ctx context.Context, id string) (store.Thread, error)
+	ListThreads(ctx context.Context, userID string, limit, offset int) ([]store.Thread, error)
+	ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error)
 }
 
 // Session is an open Pudu.
 type Session struct {
 	Runner Runner
-	Store  store.Store // to read
+	List   Lister
+	Store  store.Store // to read; nil at a server elsewhere
 	UserID string
 	// Owner tells of an unfinished run who works on it, such as "process 4711"; empty if nobody does.
 	Owner func(ctx context.Context, run store.Run) (string, error)
@@ -105,7 +120,8 @@ type Session struct {
 	Notes []string
 	// Demo is the task and the file of the demonstration.
 	Demo Demo
-	// Files opens a thread's files. The caller closes them.
+	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there in a
+	// session that was opened for reading.
 	Files func(threadID string) (*sandbox.Files, error)
 	Close func() error
 }
@@ -115,6 +131,23 @@ type Demo struct {
 	Task string
 	Name string
 	File []byte
+}
+
+// open opens a session at a server, if one is named, else here.
+func open(ctx context.Context, app App, o Options) (*Session, error) {
+	if s, err := app.Connect(ctx, o); s != nil || err != nil {
+		return s, err
+	}
+	return app.Open(ctx, o)
+}
+
+// serverFlags are the flags of a command that works with a server, too.
+func serverFlags(flags interface {
+	StringVar(into *string, name, value, usage string)
+}, o *Options,
+) {
+	flags.StringVar(&o.Server, "server", "", "work with the server at `URL` instead of here (default: $PUDU_SERVER, unless --config, --data or --database is given)")
+	flags.StringVar(&o.Token, "token", "", "`TOKEN` that the server asks for (default, and better, as others can see flags: $PUDU_TOKEN)")
 }
 
 // Check is one finding of the doctor.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,18 +42,18 @@ func (t *turn) ask(question string) (string, error) {
 		if !t.flags.json {
 			fmt.Fprintln(t.io.Out, inert.Text(question))
 		}
-		return "", &codeError{ExitWaiting, fmt.Errorf("the agent waits for an answer: pudu run --thread %s \"ANSWER\"", t.thread)}
+		return "", &codeError{ExitWaiting, fmt.Errorf("the agent waits for an answer: %s --thread %s \"ANSWER\"", t.again(), t.thread)}
 	}
 	fmt.Fprintf(t.io.Err, "\n%s\n\n> ", inert.Text(question))
 	if reply := t.io.readLine(); reply != "" {
 		return reply, nil
 	}
-	return "", &codeError{ExitWaiting, fmt.Errorf("no answer; go on later: pudu run --thread %s \"ANSWER\"", t.thread)}
+	return "", &codeError{ExitWaiting, fmt.Errorf("no answer; go on later: %s --thread %s \"ANSWER\"", t.again(), t.thread)}
 }
 
 // finish hands out the presented files, tells what the run took, and turns its end into an exit code.
-func (t *turn) finish(out runs.Outcome) error {
-	saved, err := t.copyOut(threadstate.Artifacts.Get(out.State))
+func (t *turn) finish(ctx context.Context, out runs.Outcome) error {
+	saved, err := t.copyOut(ctx, threadstate.Artifacts.Get(out.State))
 	line := t.summary
 	if len(saved) > 0 {
 		line = "files: " + strings.Join(saved, " ") + "      " + line
@@ -60,34 +61,29 @@ func (t *turn) finish(out runs.Outcome) error {
 	fmt.Fprintln(t.io.Err, t.io.errStyle().dim(line))
 	switch {
 	case out.Run.StopReason == store.Cancelled:
-		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: pudu run --thread %s \"…\"", t.thread)}
+		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: %s --thread %s \"…\"", t.again(), t.thread)}
 	case out.Run.Status == event.StatusError:
 		return &codeError{ExitFailed, errors.New(inert.Line(out.Run.Error))}
 	case err != nil:
 		return &codeError{ExitFailed, err}
 	case out.Run.StopReason != "":
-		fmt.Fprintf(t.io.Err, "stopped early (%s); continue with: pudu run --thread %s \"go on\"\n", out.Run.StopReason, t.thread)
+		fmt.Fprintf(t.io.Err, "stopped early (%s); continue with: %s --thread %s \"go on\"\n", out.Run.StopReason, t.again(), t.thread)
 	}
 	return nil
 }
 
 // copyOut copies presented files into the --out folder and returns where they are. A file of another content that is
 // there already is kept: the copy gets a number.
-func (t *turn) copyOut(artifacts []string) ([]string, error) {
+func (t *turn) copyOut(ctx context.Context, artifacts []string) ([]string, error) {
 	if t.flags.out == "" || len(artifacts) == 0 {
 		return nil, nil
 	}
-	files, err := t.session.Files(t.thread)
-	if err != nil {
-		return nil, fmt.Errorf("open the files of thread %s: %w", t.thread, err)
-	}
-	defer files.Close()
 	if err := os.MkdirAll(t.flags.out, 0o755); err != nil { //nolint:gosec // a folder of the user, like those that he makes
 		return nil, fmt.Errorf("--out: %w", err)
 	}
 	var saved []string
 	for _, virtual := range artifacts {
-		raw, err := files.ReadFile(virtual, maxUpload)
+		raw, err := t.session.Runner.ReadFile(ctx, t.thread, virtual, maxUpload)
 		if errors.Is(err, fs.ErrNotExist) { // removed after it was presented
 			continue
 		}
@@ -145,7 +141,7 @@ func shown(dir, name string) string {
 // kept.
 func offerKey(app App, s *Session, stdio IO) (bool, error) {
 	fmt.Fprintln(stdio.Err, s.NoModel)
-	if !stdio.InTTY {
+	if !stdio.InTTY || s.Store == nil { // a key that is kept here does not help a server elsewhere
 		fmt.Fprintln(stdio.Err, "Playing the scripted demonstration: the model's turns are scripted, the loop, the sandbox, the tools and the store are real.")
 		return false, nil
 	}

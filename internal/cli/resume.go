@@ -24,7 +24,7 @@ func resumeRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 	if o.Mounts, err = parseMounts(f.mounts); err != nil {
 		return err
 	}
-	session, err := app.Open(ctx, o)
+	session, err := open(ctx, app, o)
 	if err != nil {
 		return err
 	}
@@ -37,20 +37,20 @@ func resumeRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 		fmt.Fprintln(stdio.Err, "Nothing to resume.")
 		return nil
 	}
-	t := &turn{session: session, flags: f, io: stdio, thread: run.ThreadID}
-	return t.converse(ctx, func(ctx context.Context, show func(event.Event)) (runs.Outcome, error) {
-		return session.Runner.Resume(ctx, run, show)
+	t := &turn{session: session, flags: f, io: stdio, server: o.Server, thread: run.ThreadID}
+	return t.converse(ctx, func(ctx context.Context, w *watcher) (runs.Outcome, error) {
+		return session.Runner.Resume(ctx, run, w.show, w.note)
 	})
 }
 
 // findUnfinished returns the unfinished run of a thread, or without one the last of all.
 func findUnfinished(ctx context.Context, s *Session, thread string) (store.Run, bool, error) {
 	if thread != "" {
-		if _, err := s.Store.Thread(ctx, thread); err != nil {
+		if _, err := s.List.Thread(ctx, thread); err != nil {
 			return store.Run{}, false, err
 		}
 	}
-	list, err := s.Store.ListRuns(ctx, store.RunFilter{
+	list, err := s.List.ListRuns(ctx, store.RunFilter{
 		ThreadID: thread, UserID: s.UserID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
 	})
 	if err != nil || len(list) == 0 {

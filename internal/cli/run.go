@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -63,6 +64,7 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")
 	flags.StringArrayVar(&f.mounts, "mount", nil, "show `DIR[:rw]` at /mnt/<its name>, read-only unless :rw (repeatable)")
 	flags.StringVar(&f.out, "out", ".", "`DIR` that gets copies of the presented files; empty for none")
+	serverFlags(flags, o)
 	flags.IntVar(&f.maxSteps, "max-steps", 0, "bound on model and tool steps (default 1000)")
 	return cmd
 }
@@ -82,7 +84,7 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 		return err
 	}
 	defer closeSession(session)
-	t := &turn{session: session, flags: f, io: stdio}
+	t := &turn{session: session, flags: f, io: stdio, server: o.Server}
 	if err := t.chooseThread(ctx); err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 
 // openSession opens Pudu. Without a model it offers to keep a key, and opens once more if it got one.
 func openSession(ctx context.Context, app App, o Options, stdio IO) (*Session, error) {
-	session, err := app.Open(ctx, o)
+	session, err := open(ctx, app, o)
 	if err != nil || !session.Scripted {
 		return session, err
 	}
@@ -106,7 +108,7 @@ func openSession(ctx context.Context, app App, o Options, stdio IO) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	return app.Open(ctx, o)
+	return open(ctx, app, o)
 }
 
 // closeSession leaves its error alone: what a run has done is committed before it ends.
@@ -162,6 +164,7 @@ type turn struct {
 	session *Session
 	flags   runFlags
 	io      IO
+	server  string // --server
 	thread  string
 	input   message.Message
 	uploads map[string][]byte // not yet written, by name
@@ -175,7 +178,7 @@ func (t *turn) chooseThread(ctx context.Context) error {
 	case t.flags.thread != "":
 		t.thread = t.flags.thread
 	case t.flags.cont:
-		last, err := t.session.Store.ListThreads(ctx, t.session.UserID, 1, 0)
+		last, err := t.session.List.ListThreads(ctx, t.session.UserID, 1, 0)
 		if err != nil {
 			return &codeError{ExitFailed, err}
 		}
@@ -192,7 +195,7 @@ func (t *turn) chooseThread(ctx context.Context) error {
 // prepare checks the thread and the files, and makes the human message of the task. The demonstration brings its own
 // task and file.
 func (t *turn) prepare(task string) error {
-	if err := t.withFiles(func(*sandbox.Files) error { return nil }); err != nil {
+	if err := config.CheckThreadID(t.thread); err != nil {
 		return usageError("thread %q: %w", t.thread, err)
 	}
 	t.uploads = make(map[string][]byte, len(t.flags.files))
@@ -212,15 +215,6 @@ func (t *turn) prepare(task string) error {
 	}
 	t.input = message.New(message.Human, task)
 	return t.mention()
-}
-
-func (t *turn) withFiles(do func(*sandbox.Files) error) error {
-	files, err := t.session.Files(t.thread)
-	if err != nil {
-		return err
-	}
-	defer files.Close()
-	return do(files)
 }
 
 // maxUpload bounds one uploaded file.
@@ -274,12 +268,15 @@ func (t *turn) converse(ctx context.Context, do carry) error {
 	t.header()
 	for {
 		out, err := t.execute(ctx, do)
+		if errors.Is(err, runs.ErrCancelled) { // before there was a run
+			return &codeError{ExitCancelled, err}
+		}
 		if err != nil {
 			return &codeError{ExitFailed, err}
 		}
 		question, asked := questionOf(out.State)
 		if !asked || out.Run.Status != event.StatusSuccess {
-			return t.finish(out)
+			return t.finish(ctx, out)
 		}
 		reply, err := t.ask(question)
 		if err != nil {
@@ -305,18 +302,18 @@ func (t *turn) header() {
 }
 
 // carry carries out a run, new or unfinished.
-type carry func(ctx context.Context, show func(event.Event)) (runs.Outcome, error)
+type carry func(ctx context.Context, w *watcher) (runs.Outcome, error)
 
 // carryOut is the run of what the person said.
-func (t *turn) carryOut(ctx context.Context, show func(event.Event)) (runs.Outcome, error) {
+func (t *turn) carryOut(ctx context.Context, w *watcher) (runs.Outcome, error) {
 	uploads := t.uploads
 	t.uploads = nil
 	out, err := t.session.Runner.Run(ctx, runs.Request{
 		ThreadID: t.thread, UserID: t.session.UserID, Input: []message.Message{t.input},
 		Model: t.session.Model, MaxSteps: t.flags.maxSteps,
-	}, uploads, show)
+	}, uploads, w.show, w.note)
 	if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {
-		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: pudu run --resume %[1]s", t.thread)
+		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: %s --resume %[1]s", t.thread, t.again())
 	}
 	return out, err
 }
@@ -329,13 +326,21 @@ func (t *turn) execute(ctx context.Context, do carry) (runs.Outcome, error) {
 	defer close(done)
 	w := newWatcher(t.io, t.flags.json)
 	go t.interrupts(cancel, w, done)
-	out, err := do(ctx, w.show)
+	out, err := do(ctx, w)
 	w.close(out)
 	t.summary = w.summary(out)
 	if err != nil && out.Run.Active() {
-		err = fmt.Errorf("%w\nthe run is unfinished; go on with: pudu run --resume %s", err, t.thread)
+		err = fmt.Errorf("%w\nthe run is unfinished; go on with: %s --resume %s", err, t.again(), t.thread)
 	}
 	return out, err
+}
+
+// again is the command that comes back to this Pudu.
+func (t *turn) again() string {
+	if t.server == "" {
+		return "pudu run"
+	}
+	return "pudu run --server " + t.server
 }
 
 func (t *turn) interrupts(cancel context.CancelCauseFunc, w *watcher, done <-chan struct{}) {

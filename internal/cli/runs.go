@@ -32,6 +32,7 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the finished ones too")
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	serverFlags(cmd.Flags(), o)
 	return cmd
 }
 
@@ -40,7 +41,7 @@ func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int) er
 	if !all {
 		filter.Statuses = []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted}
 	}
-	found, err := s.Store.ListRuns(ctx, filter)
+	found, err := s.List.ListRuns(ctx, filter)
 	if err != nil {
 		return err
 	}
@@ -71,6 +72,8 @@ func whyOf(ctx context.Context, s *Session, run store.Run) (string, error) {
 		return "waits for a person's answer", nil
 	case !run.Active():
 		return strings.TrimSpace(run.StopReason + " " + run.Error), nil
+	case s.Store == nil: // the server tells no more
+		return map[string]string{event.StatusPending: "waits for its turn", event.StatusRunning: "under way in the server"}[run.Status], nil
 	}
 	owner, err := s.Owner(ctx, run)
 	if err != nil {

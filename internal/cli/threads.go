@@ -22,7 +22,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
-				threads, err := s.Store.ListThreads(cmd.Context(), s.UserID, limit, 0)
+				threads, err := s.List.ListThreads(cmd.Context(), s.UserID, limit, 0)
 				if err != nil {
 					return err
 				}
@@ -31,6 +31,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(deleteCommand(app, o, stdio))
 	return cmd
 }
@@ -38,10 +39,10 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 // noThreads is what there is to say before the first run.
 const noThreads = "No threads yet. Start one with: pudu run \"TASK\""
 
-// list opens the store for reading and has it listed. That there is none yet is no failure.
+// list opens the store for reading, or a session at a server, and has it listed. That there is none yet is no failure.
 func list(ctx context.Context, app App, o Options, stdio IO, show func(*Session) error) error {
 	o.ReadOnly = true
-	s, err := app.Open(ctx, o)
+	s, err := open(ctx, app, o)
 	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(stdio.Err, noThreads)
 		return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -66,9 +67,7 @@ func (w *watcher) show(ev event.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.json {
-		if raw, err := ev.MarshalJSON(); err == nil {
-			fmt.Fprintf(w.io.Out, "%s\n", raw)
-		}
+		w.printJSON(ev)
 		return
 	}
 	switch d := ev.Data.(type) {
@@ -87,6 +86,14 @@ func (w *watcher) show(ev event.Event) {
 		w.end(d)
 	case event.Custom:
 		w.custom(d)
+	}
+}
+
+// printJSON prints an event as one line.
+func (w *watcher) printJSON(ev event.Event) {
+	var line bytes.Buffer // values may be stored with line breaks
+	if raw, err := ev.AppendJSON(nil); err == nil && json.Compact(&line, raw) == nil {
+		fmt.Fprintf(w.io.Out, "%s\n", line.Bytes())
 	}
 }
 

@@ -30,7 +30,7 @@ func (h *Hub) Own(runID string, attempt int) *Feed {
 	}
 	t.mem.reset(floorOf(attempt, 0), attempt, nil)
 	t.known, t.feed, t.looked, t.ownerName = true, f, time.Now(), h.cfg.Owner
-	t.missing, t.over = false, false
+	t.missing, t.over, t.whole = false, false, false
 	t.notify()
 	h.publish(runID, header{Attempt: attempt, From: h.cfg.Owner}, nil)
 	return f
@@ -47,6 +47,7 @@ func (f *Feed) Show(ev event.Event) {
 	}
 	t.mem.add(ev)
 	if d, ok := ev.Data.(event.Run); ok && ends(d) {
+		t.whole = true
 		t.lookNow()
 	}
 	if len(t.waiting) > 0 {

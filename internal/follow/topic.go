@@ -25,6 +25,7 @@ type topic struct {
 	feed  *Feed // who executes the run here; nil if nobody does
 	row   store.Run
 	over  bool  // the row says that the run is at its end, and mem has everything up to there
+	whole bool  // the run's end was shown here, so that mem has everything up to there
 	err   error // ends the readers
 
 	readers int
@@ -170,7 +171,7 @@ func (t *topic) seed(r *reader) {
 func (t *topic) newAttempt(attempt int) {
 	if attempt > t.mem.attempt {
 		t.mem.reset(floorOf(attempt, 0), attempt, nil)
-		t.feed, t.missing, t.ownerHas = nil, false, 0
+		t.feed, t.whole, t.missing, t.ownerHas = nil, false, false, 0
 	}
 }
 

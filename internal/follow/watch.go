@@ -106,7 +106,10 @@ func (t *topic) look(ctx context.Context) {
 		if t.feed != nil && row.Active() {
 			return
 		}
-		if err := t.fill(ctx, row); err != nil {
+		if !t.whole {
+			err = t.fill(ctx, row)
+		}
+		if err != nil {
 			t.failIfGone(err)
 			return
 		}

@@ -45,7 +45,8 @@ func TestHiddenImagesAreLeftOut(t *testing.T) {
 	s := begin()
 	s.step(agent.Done, wrote{"View.before_model", put(hidden, open)})
 	for _, mode := range []frames.Mode{frames.Values, frames.Updates, frames.Checkpoints} {
-		data := string(project(t, config(mode), s.evs, frames.FrameID{})[1].Data)
+		fs := project(t, config(mode), s.evs, frames.FrameID{})
+		data := string(fs[len(fs)-1].Data)
 		if strings.Count(data, "base64") != 1 || strings.Count(data, `"see"`) != 2 {
 			t.Errorf("%s: %s", mode, data)
 		}
@@ -166,11 +167,20 @@ func TestWhatIsShownOnce(t *testing.T) {
 		{"messages that a new list keeps are known", frames.MessagesTuple, func(s *script) {
 			s.step(agent.NodeModel, wrote{"Summary.before_model", agent.Messages.Reset(old, msg(message.AI, "new", "x"))})
 		}, "1-2 messages"},
-		{"values after tools wait for the last, whatever that writes", frames.Values, func(s *script) {
+		{"values after tools wait for the last, whatever that writes; first comes the state that the run goes on with", frames.Values, func(s *script) {
 			s.step(agent.NodeModel, wrote{agent.NodeTools, put(toolResult("c0", "a"))}, wrote{agent.NodeTools, counter.Put(9)})
-		}, "1-3 values"},
+		}, "1-2 values, 1-3 values"},
 		{"an update that clients cannot see is no new state", frames.Values, func(s *script) {
+			s.step(agent.NodeModel, wrote{agent.NodeInput, put(msg(message.Human, "h1", "hi"))})
 			s.step(agent.NodeModel, wrote{"x", counter.Put(9)})
+		}, "1-2 values"},
+		{"a run that goes on without input shows on what", frames.Values, func(s *script) {
+			s.add(agent.NodeTools, event.ToolStart{CallID: "c0"})
+			s.add(agent.NodeTools, event.Interrupt{InterruptID: "i", CallID: "c0", Value: json.RawMessage("1")})
+		}, "1-2 values, 1-3 values"},
+		{"a run that has nothing to do shows what there is", frames.Values, func(*script) {}, "1-2.1 values"},
+		{"a run of which nobody wants the state", frames.Custom, func(s *script) {
+			s.add(agent.NodeTools, event.ToolStart{CallID: "c0"})
 		}, ""},
 		{"a tool call that never started begins with its result", frames.Tasks, func(s *script) {
 			s.add(agent.NodeTools, event.ToolStart{CallID: "c1"})

@@ -45,6 +45,7 @@ type Projector struct {
 	out   []Frame
 
 	begun bool      // the metadata frame was made
+	open  bool      // the first thing that the run did was seen
 	kept  event.ID  // the last durable event
 	clock time.Time // when that happened
 
@@ -92,6 +93,9 @@ func (p *Projector) project(ev *event.Event) error {
 	s := p.scope(ev)
 	if s == nil {
 		return nil
+	}
+	if err := p.opening(s, ev); err != nil {
+		return err
 	}
 	switch d := ev.Data.(type) {
 	case event.Chunk:

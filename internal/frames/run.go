@@ -50,9 +50,23 @@ func (p *Projector) begin(ev *event.Event) {
 	p.emit(p.root, "metadata", append(o.Buf, '}'))
 }
 
+// opening shows the state that a run goes on with, if it has no input that shows it.
+func (p *Projector) opening(s *scope, ev *event.Event) error {
+	if p.open || !p.begun || s != p.root {
+		return nil
+	}
+	if d, ok := ev.Data.(event.Run); ok && d.Status != event.StatusSuccess {
+		return nil
+	}
+	if p.open = true; ev.Data.Kind() == event.KindState && ev.Node == agent.NodeInput {
+		return nil
+	}
+	return p.values(s)
+}
+
 // resumed tells that another attempt goes on with the run: what was streamed behind its last durable event is void.
 func (p *Projector) resumed(ev *event.Event) error {
-	p.root.stream, p.subs = nil, nil
+	p.root.stream, p.subs, p.open = nil, nil, true // the state is shown below
 	if p.wants(inCustom) {
 		o := rawjson.Begin(nil)
 		o.String("type", "run_resumed")

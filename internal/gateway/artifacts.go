@@ -155,7 +155,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c content, downlo
 		h.Set("ETag", fmt.Sprintf(`"%x-%x"`, c.modified.UnixNano(), c.size))
 	}
 	out := s.steadyWriter(w)
-	defer out.finish()
 	if c.size == 0 && asked != "" && r.Header.Get("If-Range") == "" { // ServeContent would send the whole of nothing
 		h.Set("Content-Range", "bytes */0")
 		out.WriteHeader(http.StatusRequestedRangeNotSatisfiable)

@@ -96,7 +96,11 @@ func (s *Server) replyHistory(w http.ResponseWriter, r *http.Request, p past) er
 	if err != nil {
 		return err
 	}
-	list, err := s.newViewer(t).history(r.Context(), p)
+	v := s.newViewer(t)
+	list, err := v.history(r.Context(), p)
+	if err == nil && len(list) > 0 {
+		err = v.turns(r.Context(), list[0].Values)
+	}
 	if err != nil {
 		return err
 	}

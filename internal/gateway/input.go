@@ -9,6 +9,7 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -56,14 +57,28 @@ type input struct {
 	at      []any // where the object stands in the request
 }
 
+// bodyText reads what a request brings, without white space around it.
+func (s *Server) bodyText(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(s.steady(w, r, s.Limits.Body))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, failf(http.StatusRequestTimeout, "The request came too slowly")
+	case err != nil:
+		return nil, failf(http.StatusBadRequest, "The request's body cannot be read: %s", clip(err.Error()))
+	}
+	return bytes.TrimSpace(raw), nil
+}
+
 // body reads the JSON object that a request brings. Without one, optional is an empty object and else a fault.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, optional bool) (*input, error) {
 	in := &input{at: []any{"body"}}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.Limits.Body))
+	raw, err := s.bodyText(w, r)
 	if err != nil {
 		return nil, err
 	}
-	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		if !optional {
 			in.add("missing", "Field required", nil, "body")
@@ -268,6 +283,7 @@ func (in *input) names(name string, most int) []string {
 	}
 	if err := json.Unmarshal(v, &list); err != nil {
 		in.add("list_type", "Input should be a valid list", quoted(v), in.loc(name)...)
+		return nil
 	}
 	if len(list) > most {
 		in.add("too_long", fmt.Sprintf("List should have at most %d items", most), nil, in.loc(name)...)

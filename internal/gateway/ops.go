@@ -34,15 +34,20 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
-// info says what is served, as LangGraph's servers do.
+// info says what is served, as LangGraph's servers do, and what pudu run tells of it.
 func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
+	a := s.About
 	return reply(w, http.StatusOK, struct {
 		Version string          `json:"version"`
+		PID     int             `json:"pid"`
 		Model   string          `json:"model"`
+		Why     string          `json:"why"`
+		NoModel string          `json:"no_model,omitempty"`
 		Sandbox string          `json:"sandbox"`
+		Notes   []string        `json:"notes,omitempty"`
 		Started string          `json:"started_at"`
 		Flags   map[string]bool `json:"flags"`
-	}{s.About.Version, s.About.Model, s.About.Sandbox, stamp(s.About.Started), map[string]bool{
+	}{a.Version, a.PID, a.Model, a.Why, a.NoModel, a.Sandbox, a.Notes, stamp(a.Started), map[string]bool{
 		"assistants": true, "store": true, "crons": false, "langsmith": false,
 	}})
 }

@@ -96,7 +96,7 @@ func TestRunRoutes(t *testing.T) {
 		{name: "no JSON", method: "POST", path: "/threads/t/runs", body: `{`, status: 422, want: `{"detail":[{"type":"json_invalid","loc":["body",1],"msg":"JSON decode error"}]}`},
 		{name: "no object", method: "POST", path: "/threads/t/runs", body: `[]`, status: 422, want: `{"detail":[{"type":"model_attributes_type"}]}`},
 		{name: "an input of the wrong type", method: "POST", path: "/threads/t/runs", body: `{"input":"hello"}`, status: 422, want: `{"detail":[{"type":"dict_type","loc":["body","input"],"input":"hello"}]}`},
-		{name: "a message of no role", method: "POST", path: "/threads/t/runs", body: `{"input":{"messages":[{"content":"x"}]}}`, status: 422, want: `{"detail":[{"type":"value_error","loc":["body","input","messages",0]}]}`},
+		{name: "a message of no role", method: "POST", path: "/threads/t/runs", body: `{"input":{"messages":[{"content":"x"}]}}`, status: 422, want: `{"detail":[{"type":"value_error","loc":["body","input","messages"],"input":[{"content":"x"}]}]}`},
 		{name: "an unknown mode", method: "POST", path: "/threads/t/runs/stream", body: `{"stream_mode":["values","events"]}`, status: 422, want: `{"detail":[{"type":"unsupported_stream_mode","loc":["body","stream_mode"]}]}`},
 		{name: "several faults", method: "POST", path: "/threads/t/runs", body: `{"multitask_strategy":"x","on_disconnect":"y","if_not_exists":"z","after_seconds":-1,"config":{"recursion_limit":0},"webhook":"ftp://x"}`, status: 422,
 			want: `{"detail":[{"loc":["body","on_disconnect"]},{"loc":["body","multitask_strategy"]},{"loc":["body","if_not_exists"]},{"loc":["body","after_seconds"]},{"loc":["body","webhook"]},{"loc":["body","config","recursion_limit"]}]}`},

@@ -6,14 +6,20 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// threadFilter reads which threads are meant.
+// threadFilter reads which threads are meant. LangGraph's servers note in a thread which graph its runs are of, and clients
+// ask for it; here it is always the same.
 func (s *Server) threadFilter(in *input, r *http.Request) store.ThreadFilter {
-	return store.ThreadFilter{
+	f := store.ThreadFilter{
 		UserID: s.user(r), IDs: in.names("ids", 1000), Status: in.text("status", 64), Metadata: in.filter("metadata"),
 	}
+	if graph, ok := rawjson.String(f.Metadata["graph_id"]); ok && graph == GraphID {
+		delete(f.Metadata, "graph_id")
+	}
+	return f
 }
 
 // satisfiable reports whether any thread can be meant: no thread has another status, or one of no ids.

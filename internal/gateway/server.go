@@ -83,10 +83,13 @@ type Model struct {
 // About describes the server to people.
 type About struct {
 	Version string
-	Model   string // with why it was chosen
+	PID     int // of the process
+	Model   string
+	Why     string // the model was chosen
 	Sandbox string
-	Data    string // the data folder, or the database
-	Address string // as http://HOST:PORT
+	Notes   []string // are warnings
+	Data    string   // the data folder, or the database
+	Address string   // as http://HOST:PORT
 	// NoModel says how to add a model; empty if there is one.
 	NoModel string
 	Started time.Time
@@ -219,7 +222,7 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 // handler wraps a route's function: its error becomes the answer, and the answer is counted.
 func (s *Server) handler(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &answer{ResponseWriter: w, status: http.StatusOK}
+		out := &answer{ResponseWriter: w, rc: http.NewResponseController(w), wait: s.Limits.Write, status: http.StatusOK}
 		start := time.Now()
 		defer func() { s.Watch.Answered(route.Path, route.Method, out.status, time.Since(start)) }()
 		if err := route.handle(s, out, r); err != nil {
@@ -228,10 +231,13 @@ func (s *Server) handler(route Route) http.Handler {
 	})
 }
 
-// answer remembers the status that is sent.
+// answer remembers the status that is sent. The client has some time for each piece of it: one that takes nothing is cut
+// off, however long the answer is.
 type answer struct {
 	http.ResponseWriter
 
+	rc     *http.ResponseController
+	wait   time.Duration
 	status int
 }
 
@@ -239,6 +245,17 @@ type answer struct {
 func (a *answer) WriteHeader(status int) {
 	a.status = status
 	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (a *answer) Write(p []byte) (int, error) {
+	for written := 0; ; {
+		//_ = a.rc.SetWriteDeadline(time.Now().Add(a.wait)) // of a recorder in a test there is none
+		n, err := a.ResponseWriter.Write(p[written:min(written+piece, len(p))])
+		if written += n; err != nil || written == len(p) {
+			return written, err
+		}
+	}
 }
 
 // Unwrap lets an http.ResponseController reach what is beneath.

@@ -1,11 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -83,13 +81,12 @@ func (s *Server) batchRuns(w http.ResponseWriter, r *http.Request) error {
 
 // listBody reads a JSON list of at most maxBatch entries.
 func (s *Server) listBody(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, error) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.Limits.Body))
+	raw, err := s.bodyText(w, r)
 	if err != nil {
 		return nil, err
 	}
 	var f faults
 	var list []json.RawMessage
-	raw = bytes.TrimSpace(raw)
 	if offset, err := checkJSON(raw); err != nil {
 		f.add("json_invalid", "JSON decode error", json.RawMessage("{}"), "body", offset).Ctx = map[string]any{"error": err.Error()}
 	} else if err := json.Unmarshal(raw, &list); err != nil {

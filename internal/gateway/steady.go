@@ -35,12 +35,10 @@ func (b *steadyBody) Read(p []byte) (int, error) {
 	if last := b.begun.Add(b.wait + time.Duration(b.got/slowest)*time.Second); last.Before(deadline) {
 		deadline = last
 	}
-	_ = b.rc.SetReadDeadline(deadline) // of a recorder in a test there is none
+	_ = b.rc.SetReadDeadline(deadline) // the server sets another one for the next request; a recorder in a test has none
 	n, err := b.body.Read(p)
 	b.got += int64(n)
-	if err == io.EOF {
-		_ = b.rc.SetReadDeadline(time.Time{}) // the connection serves other requests
-	} else if err != nil && b.err == nil {
+	if err != nil && err != io.EOF && b.err == nil {
 		b.err = err
 	}
 	return n, err
@@ -57,7 +55,8 @@ func (b *steadyBody) drain() {
 	}
 }
 
-// steadyWriter gives the client of a download time for each piece that it is sent.
+// steadyWriter gives the client of a download time for each piece that it is sent. The server takes the last deadline away
+// after the answer.
 type steadyWriter struct {
 	http.ResponseWriter
 
@@ -87,11 +86,4 @@ func (w *steadyWriter) Write(p []byte) (int, error) {
 	}
 	_ = w.rc.SetWriteDeadline(time.Now().Add(w.wait)) // of a recorder in a test there is none
 	return w.ResponseWriter.Write(p)
-}
-
-// finish sends what is still in the buffer and gives the connection back without a deadline.
-func (w *steadyWriter) finish() {
-	_ = w.rc.SetWriteDeadline(time.Now().Add(w.wait))
-	_ = w.rc.Flush() // a client that has gone
-	_ = w.rc.SetWriteDeadline(time.Time{})
 }

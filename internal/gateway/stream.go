@@ -281,10 +281,14 @@ func (o *outlet) beat() {
 // piece is how many bytes are written at once at most, but for one large frame.
 const piece = 64 << 10
 
+// buffers hold what is about to be written. A stream that is quiet holds none.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // project writes the frames of events.
 func (o *outlet) project(p *frames.Projector, evs []event.Event) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	defer o.lend()()
 	for _, ev := range evs {
 		fs, err := p.Project(ev)
 		if err != nil {
@@ -312,8 +316,22 @@ func (o *outlet) add(f frames.Frame) {
 func (o *outlet) write(f frames.Frame) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	defer o.lend()()
 	o.buf = f.AppendSSE(o.buf)
 	return o.send()
+}
+
+// lend gives a buffer, with what waits to be written, until it is taken back. o.mu is held.
+func (o *outlet) lend() (back func()) {
+	b := buffers.Get().(*[]byte) //nolint:forcetypeassert // it holds nothing else
+	o.buf = append((*b)[:0], o.buf...)
+	return func() {
+		if cap(o.buf) <= 4*piece {
+			*b = o.buf[:0]
+			buffers.Put(b)
+		}
+		o.buf = nil
+	}
 }
 
 // send writes what waits. A client that does not take it in time is let go. o.mu is held.
@@ -322,13 +340,9 @@ func (o *outlet) send() error {
 		return nil
 	}
 	o.wrote = time.Now()
-	_ = o.rc.SetWriteDeadline(o.wrote.Add(o.limits.Write)) // of a recorder in a test there is none
 	_, err := o.w.Write(o.buf)
 	if err == nil {
 		err = o.rc.Flush()
-	}
-	if cap(o.buf) > 4*piece {
-		o.buf = nil
 	}
 	o.buf = o.buf[:0]
 	if err != nil {

@@ -2,14 +2,12 @@ package gateway
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
@@ -374,139 +372,6 @@ func TestUploadIsNotHeldInMemory(t *testing.T) {
 	k.expect("large", w, 200, fmt.Sprintf(`{"files":[{"size":%d}]}`, size))
 	if took := b.TotalAlloc - a.TotalAlloc; took > size/8 {
 		t.Errorf("took %d bytes of memory for %d", took, size)
-	}
-}
-
-// raw begins a request of which only a part is sent.
-func raw(t *testing.T, server *httptest.Server, request string) net.Conn {
-	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
-	if err == nil {
-		err = conn.SetDeadline(time.Now().Add(30 * time.Second))
-	}
-	if err == nil {
-		_, err = io.WriteString(conn, request)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return conn
-}
-
-// halfUpload is a request that promises more than it has.
-func halfUpload() string {
-	contentType, body := form(file("first.txt", "whole"), file("second.txt", strings.Repeat("x", 10000)))
-	return fmt.Sprintf("POST /threads/t/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
-		contentType, len(body), body[:len(body)-500])
-}
-
-func TestUploadCutOff(t *testing.T) {
-	for name, c := range map[string]struct {
-		wait   time.Duration
-		status string // that the client sees; empty if it has gone
-	}{
-		"the client goes":         {30 * time.Second, ""},
-		"the client stands still": {200 * time.Millisecond, "HTTP/1.1 408 Request Timeout"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			watch := &answered{}
-			k := newFileKit(t, func(cfg *Config) { cfg.Limits.Write, cfg.Watch = c.wait, watch })
-			server := httptest.NewServer(k)
-			defer server.Close()
-			conn := raw(t, server, halfUpload())
-			defer conn.Close()
-			eventually(t, func() bool { return slices.Contains(k.names("t"), "second.txt") || watch.count() > 0 })
-			if c.status == "" {
-				conn.Close()
-			} else if got, _, _ := strings.Cut(readAll(t, conn), "\r\n"); got != c.status {
-				t.Errorf("answered %q", got)
-			}
-			eventually(t, func() bool { return watch.count() > 0 })
-			if got := k.names("t"); len(got) > 0 {
-				t.Errorf("left behind: %q", got)
-			}
-		})
-	}
-}
-
-func readAll(t *testing.T, r io.Reader) string {
-	t.Helper()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// answered counts requests.
-type answered struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (a *answered) Answered(string, string, int, time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.n++
-}
-
-func (*answered) Streaming(int) {}
-
-func (a *answered) count() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.n
-}
-
-// A client that sends slowly, but steadily, and then rests, finds its connection as it was.
-func TestUploadSlowButSteady(t *testing.T) {
-	const wait = 300 * time.Millisecond
-	k := newFileKit(t, func(c *Config) { c.Limits.Write = wait })
-	server := httptest.NewServer(k)
-	defer server.Close()
-	contentType, body := form(file("slow.txt", strings.Repeat("x", 64<<10)))
-	conn := raw(t, server, fmt.Sprintf("POST /threads/t/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
-		contentType, len(body)))
-	defer conn.Close()
-	for piece := range slices.Chunk([]byte(body), len(body)/8+1) {
-		time.Sleep(wait / 4)
-		if _, err := conn.Write(piece); err != nil {
-			t.Fatal(err)
-		}
-	}
-	one := make([]byte, 12)
-	if _, err := io.ReadFull(conn, one); err != nil || string(one) != "HTTP/1.1 200" {
-		t.Fatalf("%v %s", err, one)
-	}
-	time.Sleep(wait * 3 / 2)
-	if _, err := io.WriteString(conn, "GET /ok HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if rest := readAll(t, conn); !strings.Contains(rest, "HTTP/1.1 200 OK\r\n") || k.read("t", "uploads/slow.txt") == "" {
-		t.Errorf("%.1000s", rest)
-	}
-}
-
-// A client that writes before it reads learns what is wrong all the same.
-func TestUploadRefusalIsRead(t *testing.T) {
-	k := newFileKit(t, func(c *Config) { c.Limits.Upload = 1000 })
-	server := httptest.NewServer(k)
-	defer server.Close()
-	contentType, body := form(file("big.bin", strings.Repeat("x", 20<<20)))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/threads/t/uploads", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", contentType)
-	res, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if got := readAll(t, res.Body); res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(got, "File too large: big.bin") {
-		t.Errorf("%d %s", res.StatusCode, got)
 	}
 }
 

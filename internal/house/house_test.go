@@ -45,7 +45,7 @@ func rooms() []room {
 		{"assembly: runs", []string{"internal/runs", "internal/archive"}},
 		{"assembly: recorded runs", []string{"internal/replay"}},
 		{"assembly: the lead agent", []string{"internal/lead"}},
-		{"edges", []string{"internal/cli", "internal/local", "internal/gateway", "internal/metrics", "internal/loadtest"}},
+		{"edges", []string{"internal/cli", "internal/client", "internal/gateway", "internal/metrics", "internal/loadtest"}},
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
 		{"tests of the whole", []string{"test/*"}},

@@ -14,11 +14,10 @@ const { useStream } = await import(`${sdk}/react`);
 const c = client();
 
 /**
- * chat shows a thread with the hook; page.now is what the hook returned last, page.seen every state of the text.
- * page.busy counts how often it was drawn while a stream was open.
+ * chat shows a thread with the hook; page.now is what the hook returned last, page.seen every state of the last message.
  */
 function chat(options) {
-  const page = { now: null, seen: [""], messages: [], errors: [], busy: 0 };
+  const page = { now: null, seen: [""], messages: [], errors: [] };
   function Chat() {
     const [threadId, onThreadId] = useState(options.threadId ?? null);
     const stream = useStream({
@@ -26,7 +25,6 @@ function chat(options) {
       onError: (e) => page.errors.push(e), ...options, threadId, onThreadId: (id) => { onThreadId(id); page.threadId = id; },
     });
     page.now = stream;
-    if (stream.isLoading) page.busy++;
     page.messages = stream.messages; // the getter also tells the hook which modes to ask for
     const last = stream.messages.at(-1);
     page.seen.push(last ? `${last.type}:${textOf(last)}` : "");
@@ -42,11 +40,10 @@ function chat(options) {
 const say = (text) => ({ messages: [{ type: "human", content: text }] });
 const idle = (page) => until("the hook to be idle", () => page.now && !page.now.isLoading && !page.now.isThreadLoading);
 
-async function submit(page, text, options) {
-  const before = page.busy;
-  const done = page.now.submit(text === null ? null : say(text), options);
-  await until("the stream to begin", () => page.busy > before);
-  await done;
+/** submit sends a message and waits until what is shown last fits want. */
+async function submit(page, text, want, options) {
+  await page.now.submit(text === null ? null : say(text), options);
+  await until(`${want} in ${page.seen.at(-1)}`, () => want.test(page.seen.at(-1)) || page.errors.length > 0);
   await idle(page);
   assert.deepEqual(page.errors, []);
 }
@@ -54,14 +51,12 @@ async function submit(page, text, options) {
 test("submit: a thread is made, the answer comes token by token", async () => {
   const page = chat({ fetchStateHistory: { limit: 1 } });
   await idle(page);
-  await submit(page, "look around", { streamMode: ["messages-tuple", "values"] });
+  await submit(page, "look around", /^ai:I have looked around\.$/, { streamMode: ["messages-tuple", "values"] });
   assert.ok(page.threadId);
-  assert.equal(page.seen.at(-1), "ai:I have looked around.");
   const pieces = new Set(page.seen.filter((s) => s !== "ai:" && s.startsWith("ai:") && "ai:I have looked around.".startsWith(s)));
   assert.ok(pieces.size >= 3, `the answer came in ${pieces.size} pieces: ${[...pieces]}`);
   assert.deepEqual(page.messages.filter((m) => m.type !== "system").map((m) => m.type), ["human", "ai", "tool", "ai"]);
-  await submit(page, "recall all");
-  assert.match(page.seen.at(-1), /^ai:I remember: [^]*look around[^]*recall all/);
+  await submit(page, "recall all", /^ai:I remember: [^]*look around[^]*recall all/);
   page.close();
 });
 
@@ -70,7 +65,7 @@ test("updates and custom events reach their callbacks", async () => {
   const custom = [];
   const page = chat({ fetchStateHistory: { limit: 1 }, onUpdateEvent: (e) => updates.push(e), onCustomEvent: (e) => custom.push(e) });
   await idle(page);
-  await submit(page, "retry please");
+  await submit(page, "retry please", /^ai:/);
   assert.ok(updates.some((u) => "model" in u));
   assert.equal(custom[0].type, "llm_retry");
   page.close();
@@ -86,8 +81,7 @@ test("stop: the stream ends and the run is cancelled", async () => {
   await idle(page);
   const run = await until("the cancelled run", async () => (await c.runs.list(id)).find((r) => r.status === "interrupted"));
   assert.ok(run);
-  await submit(page, "hello");
-  assert.equal(page.seen.at(-1), "ai:Hello from the script.");
+  await submit(page, "hello", /^ai:Hello from the script\.$/);
   page.close();
 });
 
@@ -113,7 +107,8 @@ test("interrupt: the question is shown, also after a reload, and the answer resu
   const options = { threadId: id, fetchStateHistory: true };
   const page = chat(options);
   await idle(page);
-  await submit(page, "ask me");
+  await submit(page, "ask me", /^ai:I ask first\.$/);
+  await until("the question", () => page.now.interrupt);
   const question = page.now.interrupt;
   assert.equal(question.value.action_requests[0].name, "delete");
   page.close();
@@ -121,8 +116,7 @@ test("interrupt: the question is shown, also after a reload, and the answer resu
   const again = chat(options);
   await idle(again);
   assert.deepEqual(again.now.interrupt.value, question.value);
-  await submit(again, null, { command: { resume: { decisions: [{ type: "approve" }] } } });
-  assert.match(again.seen.at(-1), /^ai:The human said: .*approve/);
+  await submit(again, null, /^ai:The human said: .*approve/, { command: { resume: { decisions: [{ type: "approve" }] } } });
   assert.equal(again.now.interrupt, undefined);
   again.close();
 });
@@ -130,12 +124,12 @@ test("interrupt: the question is shown, also after a reload, and the answer resu
 test("history: an edited message makes a branch, and both can be shown", async () => {
   const page = chat({ fetchStateHistory: { limit: 100 } });
   await idle(page);
-  await submit(page, "recall left");
+  await submit(page, "recall left", /^ai:I remember: .*left/s);
   const first = page.messages.find((m) => m.type === "human");
   const { firstSeenState } = page.now.getMessagesMetadata(first);
   assert.ok(firstSeenState.checkpoint.checkpoint_id);
-  await submit(page, "recall right", { checkpoint: firstSeenState.parent_checkpoint });
-  assert.match(page.seen.at(-1), /recall right/);
+  assert.ok(firstSeenState.parent_checkpoint, "the first message has a state before it, to which a chat goes back to edit it");
+  await submit(page, "recall right", /^ai:I remember: .*right/s, { checkpoint: firstSeenState.parent_checkpoint });
   assert.doesNotMatch(page.seen.at(-1), /left/);
 
   const right = page.messages.find((m) => m.type === "human");

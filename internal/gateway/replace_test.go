@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestReplace: who says so replaces the file of the same name, whole or not at all.
+func TestReplace(t *testing.T) {
+	k := newFileKit(t, func(c *Config) { c.Limits.Upload = 10 })
+	k.put("t", "uploads/a.txt", "old")
+	send := func(query, content string) int {
+		contentType, body := form(file("a.txt", content))
+		r := k.request("POST", "/threads/t/uploads"+query, body)
+		r.Header.Set("Content-Type", contentType)
+		return k.send(r).Code
+	}
+	for _, c := range []struct {
+		query, content string
+		status         int
+		want           string
+	}{
+		{"?replace=maybe", "no", http.StatusUnprocessableEntity, "old"},
+		{"?replace=false", "no", http.StatusOK, "old"}, // it is a_1.txt
+		{"?replace=true", "larger than ten", http.StatusRequestEntityTooLarge, "old"},
+		{"?replace=true", "new", http.StatusOK, "new"},
+	} {
+		if got := send(c.query, c.content); got != c.status || k.read("t", "uploads/a.txt") != c.want {
+			t.Errorf("%s %q: status %d, the file is %q", c.query, c.content, got, k.read("t", "uploads/a.txt"))
+		}
+	}
+	if names := k.names("t"); len(names) != 2 {
+		t.Errorf("the uploads are %q", names)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	k := newServer(t, func(c *Config) {
+		c.About = About{
+			Version: "1", PID: 7, Model: "p/m", Why: "PUDU_MODEL", Sandbox: "bwrap", Notes: []string{"a note"}, NoModel: "add one",
+			Started: time.Unix(0, 0),
+		}
+	})
+	k.play([]scenario{{name: "info", method: "GET", path: "/info", status: 200, want: `{"version":"1","pid":7,"model":"p/m","why":"PUDU_MODEL",
+		"sandbox":"bwrap","notes":["a note"],"no_model":"add one","started_at":"1970-01-01T00:00:00.000000+00:00"}`}})
+}

@@ -1,0 +1,218 @@
+//go:build linux
+
+package cluster
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// alone is a place for one server with SQLite.
+func alone(t *testing.T) (place, *model) {
+	t.Helper()
+	m := newModel(t)
+	return newPlace(t, m.URL), m
+}
+
+// address is where a server can be reached again after a restart.
+func (n *node) address() string { return strings.TrimPrefix(n.url, "http://") }
+
+// TestKilledWith50Runs: after a restart all runs finish, and their clients, who come back to the same address, have seen
+// each event once and in order.
+func TestKilledWith50Runs(t *testing.T) {
+	t.Parallel()
+	p, m := alone(t)
+	n := p.start(t, options{})
+	var viewers []*viewer
+	for i := range 50 {
+		var what plan
+		switch i % 4 {
+		case 0, 1:
+			what = plan{Words: 60, Delay: 20}
+		case 2:
+			what = plan{Tools: 3, Words: 60, Delay: 20}
+		case 3:
+			what = plan{Bash: "echo begun; sleep 2", Words: 20, Delay: 20}
+		}
+		what.Plan = fmt.Sprint("fifty", i)
+		r := n.submit(fmt.Sprint("f-", i), what, nil)
+		viewers = append(viewers, follow(t, at(n), r))
+	}
+	for i := range viewers {
+		eventually(t, "every run has asked the model", func() bool { return m.asked(fmt.Sprint("fifty", i)) > 0 })
+	}
+	for _, v := range viewers[40:] {
+		v.await("frames", func(fs []frame) bool { return len(fs) > 3 })
+	}
+	n.kill()
+	was := make([]int, len(viewers))
+	cut := 0
+	for i, v := range viewers {
+		was[i] = len(v.seen())
+		if was[i] == 0 || v.seen()[was[i]-1].event != "end" {
+			cut++
+		}
+	}
+	again := p.start(t, options{addr: n.address()})
+	ready := time.Since(again.began)
+	void := 0
+	var first []time.Duration // of each run, after the start
+	for i, v := range viewers {
+		v.end()
+		void += v.check(again)
+		if now := again.look(v.run); now.Status != "success" {
+			t.Errorf("%+v", now)
+		}
+		for j, f := range v.seen() {
+			if j >= was[i] && f.id[0] == '2' {
+				first = append(first, v.times[j].Sub(again.began))
+				break
+			}
+		}
+	}
+	slices.Sort(first)
+	if cut < 40 || len(first) < 40 {
+		t.Fatalf("%d runs were under way, %d have been resumed", cut, len(first))
+	}
+	t.Logf("%d of 50 runs were cut off, %d pieces void; ready %v after the start, the first recovered run went on after %v, the last after %v",
+		cut, void, ready.Round(time.Millisecond), first[0].Round(time.Millisecond), first[len(first)-1].Round(time.Millisecond))
+	if limit := 2 * time.Second; first[0] > limit && !raced {
+		t.Errorf("the first recovered run went on %v after the start", first[0])
+	}
+}
+
+func TestTwoServersOnOneFolder(t *testing.T) {
+	t.Parallel()
+	p, _ := alone(t)
+	n := p.start(t, options{})
+	text := p.refused(t, options{})
+	for _, part := range []string{p.dir, fmt.Sprint(n.cmd.Process.Pid)} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the second server does not say %q: %s", part, text)
+		}
+	}
+	r := n.submit("first", plan{Plan: "first", Words: 3}, nil)
+	n.awaitStatus(r, "success")
+	n.kill()
+	p.start(t, options{}) // the lock has gone with its holder
+}
+
+// TestDrain: a server that is asked to stop ends its streams and goes at once; the runs go on after the next start.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	p, m := alone(t)
+	n := p.start(t, options{})
+	h := at(n)
+	words := follow(t, h, n.submit("words", plan{Plan: "words", Hold: "drain"}, nil))
+	bash := follow(t, h, n.submit("bash", plan{Plan: "bash", Bash: "echo begun; sleep 60", Words: 3}, nil))
+	words.more(3)
+	bash.await("the command", func(fs []frame) bool { return len(fs) > 5 })
+	waiting := make(chan string, 1)
+	go func() {
+		resp, err := http.Get(n.url + words.run.path() + "/join")
+		if err == nil {
+			resp.Body.Close()
+		}
+		waiting <- fmt.Sprint(err)
+	}()
+	took := n.term()
+	if took > 5*time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	<-waiting // a client that waits for the end is not kept waiting
+	for _, v := range []*viewer{words, bash} {
+		if seen := v.seen(); seen[len(seen)-1].event == "end" {
+			t.Error("a stream of a run that is under way ended with end")
+		}
+	}
+	again := p.start(t, options{addr: n.address()})
+	words.more(3)
+	m.open("drain")
+	words.end()
+	words.check(again)
+	bash.end()
+	bash.check(again)
+	if now := again.look(bash.run); now.Status != "success" || now.Attempt != 2 {
+		t.Errorf("%+v", now)
+	}
+	if !slices.ContainsFunc(bash.seen(), func(f frame) bool { return strings.Contains(f.data, "outcome_unknown") }) {
+		t.Error("the model was not told that the command's outcome is unknown")
+	}
+	t.Logf("it took %v to stop", took.Round(time.Millisecond))
+}
+
+func TestHowItIsReached(t *testing.T) {
+	t.Parallel()
+	p, _ := alone(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer taken.Close()
+	refusals := []struct {
+		name string
+		o    options
+		says []string
+	}{
+		{"the address is in use", options{addr: taken.Addr().String()}, []string{taken.Addr().String(), "in use", "--addr"}},
+		{"everybody could reach it", options{addr: "0.0.0.0:0"}, []string{"PUDU_TOKEN", "--insecure"}},
+		{"no address", options{addr: "nonsense"}, []string{"nonsense", "--addr"}},
+	}
+	for _, c := range refusals {
+		text := p.refused(t, c.o)
+		for _, part := range c.says {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: it does not say %q: %s", c.name, part, text)
+			}
+		}
+	}
+
+	ask := func(n *node, token string) int {
+		url := strings.Replace(n.url, "0.0.0.0", "127.0.0.1", 1)
+		req, err := http.NewRequest(http.MethodPost, url+"/threads/search", strings.NewReader("{}"))
+		must(t, err)
+		req.Host = "pudu.example.com"
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		must(t, err)
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	secret := p.start(t, options{addr: "0.0.0.0:0", env: []string{"PUDU_TOKEN=a secret"}})
+	for token, want := range map[string]int{"": 401, "wrong": 401, "a secret": 200} {
+		if got := ask(secret, token); got != want {
+			t.Errorf("with token %q: HTTP %d, want %d", token, got, want)
+		}
+	}
+	secret.term()
+	open := p.start(t, options{addr: "0.0.0.0:0", args: []string{"--insecure"}})
+	if got := ask(open, ""); got != 200 {
+		t.Errorf("--insecure: HTTP %d", got)
+	}
+	open.term()
+	local := p.start(t, options{})
+	if got := ask(local, ""); got != 403 {
+		t.Errorf("by another name than localhost: HTTP %d", got)
+	}
+}
+
+// TestStopsTwice: a second signal does not wait.
+func TestStopsTwice(t *testing.T) {
+	t.Parallel()
+	p, _ := alone(t)
+	n := p.start(t, options{})
+	n.signal(syscall.SIGINT)
+	n.signal(os.Interrupt)
+	select {
+	case <-n.ended:
+	case <-time.After(patience):
+		t.Fatal("it did not end")
+	}
+}

@@ -1,0 +1,140 @@
+//go:build linux
+
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCancel stops a run in each of its phases, in both ways. It must be at its end within two seconds, say so to who
+// follows it, and leave a thread that can be used.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	p, m := alone(t)
+	n := p.start(t, options{})
+	phases := []struct {
+		name  string
+		plan  plan
+		ready func(t *testing.T, v *viewer)
+	}{
+		{"at once", plan{Words: 3, Hold: "never"}, func(*testing.T, *viewer) {}},
+		{"before the first token", plan{Before: "never"}, func(t *testing.T, v *viewer) {
+			eventually(t, "the model is asked", func() bool { return m.asked(v.run.Thread) == 1 })
+		}},
+		{"in the middle of the tokens", plan{Hold: "never"}, func(_ *testing.T, v *viewer) { v.more(5) }},
+		{"after a tool", plan{Tools: 1, Before: "never"}, func(t *testing.T, v *viewer) {
+			eventually(t, "the model is asked again", func() bool { return m.asked(v.run.Thread) == 2 })
+		}},
+		{"in a command", plan{Bash: "sleep 600.%s & echo begun; sleep 601.%[1]s"}, func(t *testing.T, v *viewer) {
+			eventually(t, "the command and its child run", func() bool {
+				return running("600."+v.run.Thread) == 1 && running("601."+v.run.Thread) == 1
+			})
+		}},
+	}
+	for i, phase := range phases {
+		for _, action := range []string{"interrupt", "rollback"} {
+			t.Run(phase.name+"/"+action, func(t *testing.T) {
+				t.Parallel()
+				thread := fmt.Sprintf("%d%d%d", i, len(action), os.Getpid()%1000)
+				what := phase.plan
+				what.Plan = thread
+				if what.Bash != "" {
+					what.Bash = fmt.Sprintf(what.Bash, thread)
+				}
+				v := follow(t, at(n), n.submit(thread, what, nil))
+				phase.ready(t, v)
+				n.cancelled(t, v, action)
+				if running("600."+thread)+running("601."+thread) > 0 {
+					t.Error("the command outlived its run")
+				}
+				next := n.submit(thread, plan{Plan: "after " + thread, Words: 1}, nil)
+				n.awaitStatus(next, "success")
+			})
+		}
+	}
+	for _, action := range []string{"interrupt", "rollback"} {
+		t.Run("while it waits/"+action, func(t *testing.T) {
+			t.Parallel()
+			first := n.submit("w-"+action, plan{Plan: "w", Hold: "w-" + action}, nil)
+			v := follow(t, at(n), n.submit("w-"+action, plan{Plan: "never begun " + action}, map[string]any{"multitask_strategy": "enqueue"}))
+			n.cancelled(t, v, action)
+			m.open("w-" + action)
+			n.awaitStatus(first, "success")
+			if m.asked("never begun "+action) > 0 {
+				t.Error("the model was asked")
+			}
+		})
+	}
+}
+
+// cancelled stops a run and looks whether it has ended.
+func (n *node) cancelled(t *testing.T, v *viewer, action string) {
+	t.Helper()
+	start := time.Now()
+	status, raw := request(t, http.MethodPost, n.url+v.run.path()+"/cancel?wait=true&action="+action, "")
+	took := time.Since(start)
+	if status != http.StatusNoContent {
+		t.Errorf("HTTP %d %s", status, raw)
+	}
+	if took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	v.end()
+	want := map[string]string{"interrupt": "interrupted", "rollback": "error"}[action]
+	if now := n.look(v.run); now.Status != want || now.Stop != "cancelled" {
+		t.Errorf("%+v", now)
+	}
+	all := n.readAll(v.run)
+	if len(all) == 0 || all[len(all)-1].event != "end" {
+		t.Errorf("who comes later sees %+v", all)
+	}
+}
+
+// running counts the processes of which sleep is given the argument.
+func running(arg string) (count int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		raw, err := os.ReadFile(file) // it may have ended
+		if err == nil && string(raw) == "sleep\x00"+arg+"\x00" {
+			count++
+		}
+	}
+	return count
+}
+
+// TestDeletedWhileItStreams: a thread that is removed takes its run with it, and the stream ends.
+func TestDeletedWhileItStreams(t *testing.T) {
+	t.Parallel()
+	p, _ := alone(t)
+	n := p.start(t, options{})
+	r := n.submit("gone", plan{Plan: "gone", Hold: "never"}, nil)
+	other := follow(t, at(n), n.submit("stays", plan{Plan: "stays", Words: 50, Delay: 10}, nil))
+	v := follow(t, at(n), r)
+	v.more(5)
+	status, raw := request(t, http.MethodDelete, n.url+"/threads/gone", "")
+	if status >= 500 {
+		t.Fatalf("HTTP %d %s", status, raw)
+	}
+	if status >= 300 { // it is refused as long as a run is active
+		if !strings.Contains(string(raw), "active") {
+			t.Errorf("HTTP %d %s", status, raw)
+		}
+		n.api(http.MethodPost, r.path()+"/cancel?wait=true", "", nil)
+		v.end()
+		n.api(http.MethodDelete, "/threads/gone", "", nil)
+	}
+	eventually(t, "the stream ended", func() bool { return v.connected() > 0 })
+	for _, path := range []string{"/threads/gone", "/threads/gone/state", r.path(), r.path() + "/stream"} {
+		if status, raw := request(t, http.MethodGet, n.url+path, ""); status != http.StatusNotFound {
+			t.Errorf("%s: HTTP %d %.200s", path, status, raw)
+		}
+	}
+	other.end()
+	other.check(n)
+}

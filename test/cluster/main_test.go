@@ -1,0 +1,83 @@
+//go:build linux
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/pgtest"
+)
+
+// patience bounds every wait for a condition.
+const patience = 45 * time.Second
+
+var (
+	programs string // the folder of the built servers
+	pg       pgtest.Lazy
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(withPrograms(m))
+}
+
+func withPrograms(m *testing.M) int {
+	var err error
+	if programs, err = os.MkdirTemp("", "pudu-cluster-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(programs)
+	defer pg.Stop() //nolint:errcheck // its folder goes with the process
+	if err := build("one"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// program is the path of the server of a version.
+func program(version string) string { return filepath.Join(programs, version) }
+
+// build makes the server of a version.
+func build(version string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	args := []string{"build", "-ldflags", "-s -w -X main.version=" + version, "-o", program(version)}
+	if raced {
+		args = append(args, "-race")
+	}
+	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/pudu-ai/pudu/cmd/pudu")...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// nextVersion builds a server that says it is another version, once.
+var nextVersion = sync.OnceValue(func() error { return build("two") })
+
+// eventually waits until a condition holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,339 @@
+//go:build linux
+
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/natstest"
+	"github.com/pudu-ai/pudu/internal/pgtest"
+)
+
+// cluster is two nodes that share everything.
+type cluster struct {
+	place
+
+	model *model
+	bus   *natstest.Server
+	a, b  *node
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	return clusterOn(t, pg.Database(t))
+}
+
+func clusterOn(t *testing.T, database string) *cluster {
+	t.Helper()
+	c := &cluster{model: newModel(t), bus: natstest.Start(t)}
+	c.place = newPlace(t, c.model.URL)
+	c.database, c.nats = database, c.bus.URL()
+	c.a, c.b = c.start(t, options{}), c.start(t, options{})
+	return c
+}
+
+// TestSharedRuns: what one node is asked for, the other shows at once, can stop and can add to.
+func TestSharedRuns(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	t.Run("a run is followed live at the other node", func(t *testing.T) { c.sharedLive(t) })
+	t.Run("a run is cancelled through the other node", func(t *testing.T) { c.sharedCancel(t, "interrupt", "interrupted") })
+	t.Run("a run is rolled back through the other node", func(t *testing.T) { c.sharedCancel(t, "rollback", "error") })
+	t.Run("runs wait in line across the nodes", func(t *testing.T) { c.sharedLine(t) })
+}
+
+func (c *cluster) sharedLive(t *testing.T) {
+	t.Parallel()
+	var runs []run
+	var viewers []*viewer
+	for i, n := range []*node{c.a, c.b} {
+		r := n.submit(fmt.Sprint("live-", i), plan{Plan: fmt.Sprint("live", i), Tools: 1, Words: 3, Hold: "live"}, nil)
+		runs = append(runs, r)
+		viewers = append(viewers, follow(t, at(c.a), r), follow(t, at(c.b), r))
+	}
+	for _, v := range viewers { // the messages are not finished before the gate opens: no log has these pieces
+		v.await("50 pieces", func(fs []frame) bool { return pieces(fs) >= 50 })
+	}
+	c.model.open("live")
+	for _, v := range viewers {
+		v.end()
+		if void := v.check(c.a); void != 0 {
+			t.Errorf("%d pieces were void, and no attempt was cut off", void)
+		}
+		v.check(c.b)
+	}
+	t.Logf("the other node shows a frame %v later (median), %v (99 %%)", lag(viewers[0], viewers[1], 0.5), lag(viewers[0], viewers[1], 0.99))
+	for _, r := range runs {
+		if now := c.b.look(r); now.Status != "success" || now.Attempt != 1 {
+			t.Errorf("%+v", now)
+		}
+	}
+	if x, y := c.a.answer("live-1"), c.b.answer("live-1"); x != y || !strings.HasPrefix(x, "w1 ") {
+		t.Errorf("the nodes say %.100q and %.100q", x, y)
+	}
+}
+
+// lag is how much later one client sees the frames than the other, in a share of the cases.
+func lag(a, b *viewer, share float64) time.Duration {
+	var lags []time.Duration
+	for i := range min(len(a.times), len(b.times)) {
+		lags = append(lags, b.times[i].Sub(a.times[i]))
+	}
+	slices.Sort(lags)
+	return lags[int(share*float64(len(lags)-1))].Round(100 * time.Microsecond)
+}
+
+func (c *cluster) sharedCancel(t *testing.T, action, status string) {
+	t.Parallel()
+	thread := "stop-" + action
+	first := c.a.submit(thread, plan{Plan: action + " before", Words: 1}, nil)
+	c.a.awaitStatus(first, "success")
+	before := c.b.answer(thread)
+	r := c.a.submit(thread, plan{Plan: action, Hold: "never"}, nil)
+	v := follow(t, at(c.b), r)
+	v.more(3)
+	start := time.Now()
+	c.b.api(http.MethodPost, r.path()+"/cancel?wait=true&action="+action, "", nil)
+	took := time.Since(start)
+	if took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	t.Logf("it took %v", took.Round(time.Millisecond))
+	if now := c.b.look(r); now.Status != status || now.Stop != "cancelled" {
+		t.Errorf("%+v", now)
+	}
+	v.end()
+	if after := c.b.answer(thread); action == "rollback" && after != before {
+		t.Errorf("the thread's answer is %q, and was %q before the run that was rolled back", after, before)
+	}
+}
+
+func (c *cluster) sharedLine(t *testing.T) {
+	t.Parallel()
+	r1 := c.a.submit("line", plan{Plan: "line1", Hold: "line"}, nil)
+	follow(t, at(c.b), r1).more(1)
+	if status, raw := request(t, http.MethodPost, c.b.url+"/threads/line/runs", order(plan{Plan: "line2"}, nil)); status != http.StatusConflict {
+		t.Errorf("a second run at the other node: HTTP %d %s", status, raw)
+	}
+	enqueue := map[string]any{"multitask_strategy": "enqueue"}
+	r2 := c.b.submit("line", plan{Plan: "line2", Words: 5}, enqueue)
+	r3 := c.a.submit("line", plan{Plan: "line3", Words: 5}, enqueue)
+	v2, v3 := follow(t, at(c.a), r2), follow(t, at(c.b), r3)
+	if n2, n3 := c.a.look(r2), c.b.look(r3); n2.Status != "pending" || n3.Status != "pending" || n2.Position >= n3.Position {
+		t.Errorf("they wait as %+v and %+v", n2, n3)
+	}
+	start := time.Now()
+	c.model.open("line")
+	v2.end()
+	v3.end()
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %v until both had their turn and ended", took)
+	}
+	v2.check(c.b)
+	v3.check(c.a)
+	v2.mu.Lock()
+	v3.mu.Lock()
+	defer v2.mu.Unlock()
+	defer v3.mu.Unlock()
+	if end2, begin3 := v2.times[len(v2.times)-1], v3.times[0]; begin3.Before(end2.Add(-100 * time.Millisecond)) {
+		t.Errorf("the third began %v before the end of the second", end2.Sub(begin3))
+	}
+}
+
+// TestNodeIsKilled: the runs of a node that is killed go on at the other, and so do its clients.
+func TestNodeIsKilled(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	h := at(c.a)
+	var viewers []*viewer
+	for i := range 20 {
+		r := c.a.submit(fmt.Sprint("k-", i), plan{Plan: fmt.Sprint("kill", i), Tools: i % 3, Words: 100, Delay: 20}, nil)
+		viewers = append(viewers, follow(t, h, r), follow(t, at(c.b), r)) // the second is at the other node all the time
+	}
+	for _, v := range viewers {
+		v.await("some frames", func(fs []frame) bool { return pieces(fs) >= 10 })
+	}
+	h.move(c.b)
+	killed := time.Now()
+	c.a.kill()
+	var last time.Time
+	void := 0
+	for i, v := range viewers {
+		v.end()
+		void += v.check(c.b)
+		if now := c.b.look(v.run); now.Status != "success" || now.Attempt != 2 {
+			t.Errorf("%+v", now)
+		}
+		if n := v.connected(); i%2 == 1 && n != 1 {
+			t.Errorf("the client at the other node needed %d connections", n)
+		}
+		last = v.times[len(v.times)-1]
+	}
+	if void == 0 {
+		t.Error("no piece was void: the node was killed too late")
+	}
+	t.Logf("%d pieces were void; the last run ended %v after the kill", void, last.Sub(killed).Round(time.Millisecond))
+}
+
+// TestNATSGoesAndComesBack: without the bus events come later, and none is lost.
+func TestNATSGoesAndComesBack(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	during := c.a.submit("during", plan{Plan: "during", Tools: 1, Hold: "during"}, nil)
+	v := follow(t, at(c.b), during)
+	v.more(20)
+	c.bus.Stop()
+	start := time.Now()
+	stopped := c.a.submit("stopped", plan{Plan: "stopped", Hold: "never"}, nil)
+	eventually(t, "the run is in the model", func() bool { return c.model.asked("stopped") > 0 })
+	c.b.api(http.MethodPost, stopped.path()+"/cancel?wait=true", "", nil)
+	t.Logf("cancelled through the other node in %v, without a bus", time.Since(start).Round(time.Millisecond))
+	whole := c.b.submit("whole", plan{Plan: "whole", Tools: 2, Words: 20}, nil)
+	late := follow(t, at(c.a), whole)
+	late.end()
+	t.Logf("a short run at the other node, without a bus: %v", time.Since(start))
+	late.check(c.b)
+	start = time.Now()
+	c.model.open("during")
+	v.end()
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("without a bus the end came after %v", took)
+	}
+	if void := v.check(c.b); void != 0 || v.connected() != 1 {
+		t.Errorf("%d pieces were void; %d connections", void, v.connected())
+	}
+	c.bus.Restart()
+	start = time.Now()
+	after := c.a.submit("after", plan{Plan: "after", Hold: "after"}, nil)
+	back := follow(t, at(c.b), after)
+	back.more(50) // live again, which no log could be
+	t.Logf("live again %v after the bus was back", time.Since(start).Round(time.Millisecond))
+	c.model.open("after")
+	back.end()
+	back.check(c.a)
+}
+
+// TestPostgreSQLRestarts: runs whose database goes away for a moment come to their end.
+func TestPostgreSQLRestarts(t *testing.T) {
+	t.Parallel()
+	server, err := pgtest.Start(t.Context(), pgtest.Config{})
+	must(t, err)
+	t.Cleanup(func() { server.Stop() })
+	c := clusterOn(t, server.URL("postgres"))
+	var viewers []*viewer
+	for i := range 10 {
+		p := plan{Plan: fmt.Sprint("restart", i), Tools: i % 4, Words: 30, Delay: 20}
+		r := []*node{c.a, c.b}[i%2].submit(fmt.Sprint("pg-", i), p, nil)
+		viewers = append(viewers, follow(t, at(c.a), r), follow(t, at(c.b), r))
+	}
+	viewers[0].more(5)
+	must(t, server.Kill())
+	start := time.Now()
+	must(t, server.Restart(t.Context()))
+	t.Logf("the database was away for %v", time.Since(start).Round(time.Millisecond))
+	for _, v := range viewers {
+		v.end()
+		v.check(c.a)
+		if now := c.b.look(v.run); now.Status != "success" {
+			t.Errorf("%+v", now)
+		}
+	}
+}
+
+// TestPausedNode: a node that stands still for longer than its lease has lost its runs. When it wakes up it writes nothing
+// more, and its clients see the run's end all the same.
+func TestPausedNode(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	r := c.a.submit("paused", plan{Plan: "paused", Hold: "paused"}, nil)
+	v := follow(t, at(c.a), r) // stays at the node that is stopped
+	v.more(10)
+	c.a.signal(syscall.SIGSTOP)
+	stopped := time.Now()
+	other := follow(t, at(c.b), r)
+	other.await("the second attempt", func(fs []frame) bool { return len(fs) > 0 && fs[len(fs)-1].id[0] == '2' && pieces(fs) > 20 })
+	t.Logf("taken over after %v", time.Since(stopped).Round(time.Millisecond))
+	eventually(t, "the node stood still for 8 s", func() bool { return time.Since(stopped) > 8*time.Second })
+	c.a.signal(syscall.SIGCONT)
+	v.await("the second attempt, at the node that woke up", func(fs []frame) bool { return fs[len(fs)-1].id[0] == '2' && fs[len(fs)-1].piece() })
+	c.model.open("paused")
+	v.end()
+	other.end()
+	v.check(c.b)
+	other.check(c.a)
+	for _, f := range other.seen() {
+		if strings.Contains(f.data, "run_resumed") && strings.Contains(f.data, `"attempt":3`) {
+			t.Error("the run was taken back")
+		}
+	}
+	if now := c.a.look(r); now.Status != "success" || now.Attempt != 2 {
+		t.Errorf("%+v", now)
+	}
+	// It works again.
+	again := c.a.submit("again", plan{Plan: "again", Words: 3}, nil)
+	c.b.awaitStatus(again, "success")
+}
+
+func TestOtherFolder(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	other := newPlace(t, c.model.URL)
+	other.database, other.nats = c.database, c.nats
+	text := other.refused(t, options{})
+	for _, part := range []string{other.dir, "not the one", "--data"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("it does not say %q: %s", part, text)
+		}
+	}
+}
+
+// TestRollingRestart: two nodes are replaced by another version, one after the other, and no client notices more than a
+// connection that ends.
+func TestRollingRestart(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	must(t, nextVersion())
+	h := at(c.a)
+	var viewers []*viewer
+	for i := range 8 {
+		r := c.a.submit(fmt.Sprint("roll-", i), plan{Plan: fmt.Sprint("roll", i), Tools: 1, Hold: "roll"}, nil)
+		viewers = append(viewers, follow(t, h, r))
+	}
+	more := func() {
+		for _, v := range viewers {
+			v.more(10)
+		}
+	}
+	more()
+	h.move(c.b)
+	t.Logf("the first node ended in %v", c.a.term().Round(time.Millisecond))
+	more()
+	for _, v := range viewers {
+		if v.connected() != 1 {
+			t.Errorf("the client of run %s needed %d more connections", v.run.ID, v.connected())
+		}
+	}
+	next := c.start(t, options{version: "two"})
+	var info struct{ Version string }
+	next.api(http.MethodGet, "/info", "", &info)
+	if info.Version != "two" {
+		t.Errorf("the new node is of version %q", info.Version)
+	}
+	h.move(next)
+	c.b.term()
+	more()
+	c.model.open("roll")
+	for _, v := range viewers {
+		v.end()
+		v.check(next)
+		if now := next.look(v.run); now.Status != "success" || now.Attempt != 3 {
+			t.Errorf("%+v", now)
+		}
+	}
+}

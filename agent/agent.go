@@ -230,7 +230,7 @@ func (r *run) apply(node string, u state.Update) error {
 func (r *run) commit(ctx context.Context, next string) error { return r.commitStep(ctx, next, false) }
 
 // commitLazy is commit for a step that nothing outside depends on: what follows changes nothing there before it has
-// committed something itself, a tool with side effects its intent, other tools their results, the run its end.
+// committed something itself, a tool with side effects its intent, the run its end.
 func (r *run) commitLazy(ctx context.Context, next string) error {
 	return r.commitStep(ctx, next, true)
 }

@@ -234,3 +234,30 @@ func ExampleNew() {
 	// 5 lines of a.txt <nil>
 	// Invalid arguments for this tool: "limit" must be at least 1, got the number 0; "path" is required. <nil>
 }
+
+func TestSpecKnowsItsSchema(t *testing.T) {
+	spec := MustNew(Spec{Name: "x"}, func(context.Context, *Call, struct {
+		Path string `json:"path"`
+	}) (*Result, error) {
+		return nil, nil
+	}).Spec()
+	first, err := spec.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := spec.Schema(); again != first {
+		t.Error("the schema was parsed again")
+	}
+	spec.Parameters = json.RawMessage(`{"type":"object","required":["other"]}`)
+	other, err := spec.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Check(json.RawMessage(`{"path":"p"}`)); err == nil {
+		t.Error("the schema is not that of the parameters, which were changed")
+	}
+	spec.Parameters = json.RawMessage(`{`)
+	if _, err := spec.Schema(); err == nil {
+		t.Error("broken parameters have a schema")
+	}
+}

@@ -70,8 +70,8 @@ func (h *house) files(threadID string) (*sandbox.Files, error) {
 	if err := config.CheckThreadID(threadID); err != nil {
 		return nil, err
 	}
-	mounts := h.mountsOf(threadID)
-	f, err := sandbox.NewFiles(mounts, h.box.owner(threadID))
+	mounts, owner := h.mountsOf(threadID), h.box.owner(threadID)
+	f, err := sandbox.NewFiles(mounts, owner)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
@@ -80,5 +80,5 @@ func (h *house) files(threadID string) (*sandbox.Files, error) {
 			return nil, fmt.Errorf("make thread folder: %w", err)
 		}
 	}
-	return sandbox.NewFiles(mounts, h.box.owner(threadID))
+	return sandbox.NewFiles(mounts, owner)
 }

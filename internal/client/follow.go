@@ -18,15 +18,31 @@ import (
 
 // endJSON is how a run ended: what the last line of its log says.
 type endJSON struct {
-	RunID      string        `json:"run_id"`
-	ThreadID   string        `json:"thread_id"`
-	Status     string        `json:"status"`
-	Attempt    int           `json:"attempt"`
-	Error      string        `json:"error"`
-	StopReason string        `json:"stop_reason"`
-	Usage      message.Usage `json:"usage"`
-	CreatedAt  time.Time     `json:"created_at"`
-	UpdatedAt  time.Time     `json:"updated_at"`
+	RunID      string    `json:"run_id"`
+	ThreadID   string    `json:"thread_id"`
+	Status     string    `json:"status"`
+	Attempt    int       `json:"attempt"`
+	Error      string    `json:"error"`
+	StopReason string    `json:"stop_reason"`
+	Usage      usageJSON `json:"usage"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+}
+
+type usageJSON struct {
+	Input         int `json:"input_tokens"`
+	Output        int `json:"output_tokens"`
+	Total         int `json:"total_tokens"`
+	CacheRead     int `json:"cache_read"`
+	CacheCreation int `json:"cache_creation"`
+	Reasoning     int `json:"reasoning"`
+}
+
+func (u usageJSON) usage() message.Usage {
+	return message.Usage{
+		InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Total,
+		CacheRead: u.CacheRead, CacheCreation: u.CacheCreation, Reasoning: u.Reasoning,
+	}
 }
 
 func (e endJSON) run() store.Run {

@@ -50,9 +50,9 @@ func (t threadJSON) thread() store.Thread {
 	return store.Thread{ID: inert.Line(t.ThreadID), Title: t.Values.Title, Status: t.Status, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
 }
 
-// Knows reports whether a run can name the model.
+// Knows reports whether a run can name the model. To name none is to take the server's.
 func (c *Client) Knows(ctx context.Context, model string) (bool, error) {
-	if model == c.Info.Model {
+	if model == "" || model == c.Info.Model {
 		return true, nil
 	}
 	segments := strings.Split(model, "/")

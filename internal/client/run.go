@@ -109,7 +109,7 @@ func (c *Client) Resume(ctx context.Context, run store.Run, show func(event.Even
 	if err != nil {
 		return runs.Outcome{Run: run}, err
 	}
-	out := runs.Outcome{Run: ended.run(), Usage: ended.Usage}
+	out := runs.Outcome{Run: ended.run(), Usage: ended.Usage.usage()}
 	out.State, err = c.last(context.WithoutCancel(ctx), run, note)
 	return out, err
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/frames"
@@ -25,6 +26,8 @@ const (
 	maxMessages = 1000 // of one input
 	maxNodes    = 100  // of a list of breakpoints
 	maxKey      = 200  // bytes of an idempotency key
+	// maxModelName bounds the name of a model, in bytes: the log tells of unknown ones.
+	maxModelName = 256
 	// maxDelay bounds after_seconds.
 	maxDelay = 30 * 24 * time.Hour
 	maxSteps = 1 << 30
@@ -68,8 +71,11 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	if err := o.takeConfig(in, s.Now()); err != nil {
 		return o, err
 	}
-	if len(o.Key) > maxKey {
+	switch {
+	case len(o.Key) > maxKey:
 		in.add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxKey), nil, "header", "idempotency-key")
+	case !utf8.ValidString(o.Key) || strings.ContainsRune(o.Key, 0):
+		in.add("string_unicode", "Input should be a valid string of UTF-8 without NUL", nil, "header", "idempotency-key")
 	}
 	name := in.str("assistant_id")
 	if err := in.err(); err != nil {
@@ -239,7 +245,7 @@ func (o *order) takeConfig(in *input, now time.Time) error {
 	if o.choice = context.members != nil; !o.choice {
 		named = conf
 	}
-	o.Model = named.str("model_name")
+	o.Model = named.text("model_name", maxModelName)
 	if metadata := (&input{members: in.members}).object("metadata"); metadata.has("auth_token") { // its faults are known
 		in.add("value_error", "Value error, auth_token must not stand in metadata", nil, in.loc("metadata")...)
 	}
@@ -261,13 +267,13 @@ func withoutSecrets(raw json.RawMessage) (json.RawMessage, error) {
 	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool {
 		return name == "secrets" || strings.HasPrefix(name, "__")
 	})
-	if inner, ok := members["context"]; ok {
-		clean, err := withoutSecrets(inner)
+	for _, name := range []string{"context", "configurable"} {
+		clean, err := withoutSecrets(members[name])
 		if err != nil {
 			return nil, err
 		}
 		if clean != nil {
-			members["context"] = clean
+			members[name] = clean
 		}
 	}
 	return json.Marshal(members)
@@ -339,7 +345,10 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request, o order) (store.
 
 // checkCheckpoint refuses a checkpoint that the thread does not have, before there is a run.
 func (s *Server) checkCheckpoint(ctx context.Context, o order) error {
-	_, err := s.Store.Checkpoint(ctx, s.Manager.Schema(), o.ThreadID, o.Checkpoint)
+	err := error(store.ErrNotFound)
+	if checkpointID.MatchString(o.Checkpoint) {
+		_, err = s.Store.Checkpoint(ctx, s.Manager.Schema(), o.ThreadID, o.Checkpoint)
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		return failf(http.StatusNotFound, "Checkpoint %s not found", clip(o.Checkpoint))
 	}

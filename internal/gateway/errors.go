@@ -47,7 +47,7 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later", RetryAfter: 5}
 	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, store.ErrTooLarge):
 		return &Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
-	case errors.Is(err, store.ErrClosed), errors.Is(err, runs.ErrStopped):
+	case errors.Is(err, store.ErrClosed), errors.Is(err, runs.ErrStopped), errors.Is(err, errStopping):
 		return &Error{Status: http.StatusServiceUnavailable, Detail: "The server is stopping", RetryAfter: 1}
 	}
 	return &Error{Status: http.StatusInternalServerError, Detail: "Internal Server Error"}

@@ -147,15 +147,25 @@ func published(schema state.Schema, raw json.RawMessage) (json.RawMessage, error
 // endJSON is how a run ended. Unlike in the LangGraph API, the status is the one that is stored: a run that waits for a human is
 // interrupted, without a stop reason.
 type endJSON struct {
-	RunID      string        `json:"run_id"`
-	ThreadID   string        `json:"thread_id"`
-	Status     string        `json:"status"`
-	Attempt    int           `json:"attempt"`
-	Error      string        `json:"error,omitempty"`
-	StopReason string        `json:"stop_reason,omitempty"`
-	Usage      message.Usage `json:"usage"`
-	CreatedAt  string        `json:"created_at"`
-	UpdatedAt  string        `json:"updated_at"`
+	RunID      string    `json:"run_id"`
+	ThreadID   string    `json:"thread_id"`
+	Status     string    `json:"status"`
+	Attempt    int       `json:"attempt"`
+	Error      string    `json:"error,omitempty"`
+	StopReason string    `json:"stop_reason,omitempty"`
+	Usage      usageJSON `json:"usage"`
+	CreatedAt  string    `json:"created_at"`
+	UpdatedAt  string    `json:"updated_at"`
+}
+
+// usageJSON is what the model calls of a run took, in tokens.
+type usageJSON struct {
+	Input         int `json:"input_tokens"`
+	Output        int `json:"output_tokens"`
+	Total         int `json:"total_tokens"`
+	CacheRead     int `json:"cache_read"`
+	CacheCreation int `json:"cache_creation"`
+	Reasoning     int `json:"reasoning"`
 }
 
 // end writes the last line.
@@ -165,9 +175,11 @@ func (l *logger) end(run store.Run) error {
 		CreatedAt: stamp(run.CreatedAt), UpdatedAt: stamp(run.UpdatedAt),
 	}
 	if run.Usage != nil {
-		if err := json.Unmarshal(run.Usage, &end.Usage); err != nil {
+		var u message.Usage
+		if err := json.Unmarshal(run.Usage, &u); err != nil {
 			return err
 		}
+		end.Usage = usageJSON{u.InputTokens, u.OutputTokens, u.TotalTokens, u.CacheRead, u.CacheCreation, u.Reasoning}
 	}
 	raw, err := json.Marshal(map[string]endJSON{"run": end})
 	if err != nil {

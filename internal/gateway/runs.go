@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -119,9 +121,9 @@ func (s *Server) describe(ctx context.Context, run store.Run) (runJSON, error) {
 	if run.NotBefore.After(s.Now()) {
 		out.NotBefore = stamp(run.NotBefore)
 	}
-	var err error
-	out.Position, err = s.Store.Position(ctx, run.ID)
-	return out, err
+	// The run is there, whatever is known of its place: an error would have clients submit it again.
+	out.Position, _ = s.Store.Position(ctx, run.ID)
+	return out, nil
 }
 
 func (s *Server) replyRun(ctx context.Context, w http.ResponseWriter, run store.Run) error {
@@ -193,6 +195,9 @@ func (s *Server) ownThread(r *http.Request) (store.Thread, error) {
 // ownRun returns the run of the path, if it is the thread's and the caller's.
 func (s *Server) ownRun(r *http.Request) (store.Run, error) {
 	threadID, runID := r.PathValue("thread_id"), r.PathValue("run_id")
+	if len(runID) > 256 || !utf8.ValidString(runID) || strings.ContainsRune(runID, 0) { // no database has it
+		return store.Run{}, notFound("Run", clip(runID))
+	}
 	run, err := s.Store.Run(r.Context(), runID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && (threadID != "" && run.ThreadID != threadID || run.UserID != s.user(r)) {
 		return run, notFound("Run", clip(runID))
@@ -285,7 +290,9 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
-	if _, err := s.Hub.Follow(r.Context(), run.ID, event.ID{}, func([]event.Event) error { return nil }); err != nil {
+	ctx, stop := s.until(r.Context())
+	defer stop()
+	if _, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func([]event.Event) error { return nil }); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -250,7 +250,7 @@ func (a *answer) WriteHeader(status int) {
 // Write implements [http.ResponseWriter].
 func (a *answer) Write(p []byte) (int, error) {
 	for written := 0; ; {
-		//_ = a.rc.SetWriteDeadline(time.Now().Add(a.wait)) // of a recorder in a test there is none
+		_ = a.rc.SetWriteDeadline(time.Now().Add(a.wait)) // of a recorder in a test there is none
 		n, err := a.ResponseWriter.Write(p[written:min(written+piece, len(p))])
 		if written += n; err != nil || written == len(p) {
 			return written, err

@@ -53,6 +53,7 @@ func (s *Server) joinRun(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) await(w http.ResponseWriter, r *http.Request, run store.Run, cancel bool) error {
 	location(w, run, "join")
 	w.Header().Set("Content-Type", "application/json")
+	_ = http.NewResponseController(w).Flush() // whose connection breaks from here on knows where to ask; a client that has gone is noticed later
 	quiet := keepAlive(w, s.Limits.Heartbeat/3)
 	defer quiet()
 	ctx, stop := s.until(r.Context())

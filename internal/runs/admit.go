@@ -92,7 +92,7 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 	a := store.Admission{
 		Run: store.Run{
 			ID: id.New(now), ThreadID: req.ThreadID, UserID: req.UserID, Owner: owner, Request: raw,
-			NotBefore: req.NotBefore, Key: req.Key, Notify: req.Webhook != "", CreatedAt: now, UpdatedAt: now,
+			NotBefore: req.NotBefore, Key: req.Key, Notify: req.Webhook != "" || req.OnCompletion == DeleteThread, CreatedAt: now, UpdatedAt: now,
 		},
 		Thread: store.Thread{
 			ID: req.ThreadID, UserID: req.UserID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
@@ -100,6 +100,9 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending,
 	}
 	run, err = m.cfg.Store.Admit(ctx, a)
+	if errors.Is(err, store.ErrUnknown) { // it may be there, and this process's
+		m.lose(a.Run.ID, err)
+	}
 	return run, run.ID == a.Run.ID, err
 }
 
@@ -136,6 +139,7 @@ func (m *Manager) take() bool {
 		return false
 	}
 	m.taken++
+	m.background.Add(1)
 	return true
 }
 
@@ -143,6 +147,7 @@ func (m *Manager) giveBack() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.taken--
+	m.background.Done()
 }
 
 // perform executes a run of this process in the place that was taken for it.

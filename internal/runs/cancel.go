@@ -52,6 +52,15 @@ func (m *Manager) stopHere(runID string, cause error) bool {
 	return l != nil
 }
 
+// stopMine is stopAsked for a process that executes runs and does not serve. It never holds up the lease.
+func (m *Manager) stopMine(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, store.Beat)
+	defer cancel()
+	if err := m.stopAsked(ctx); err != nil && ctx.Err() == nil {
+		m.cfg.Log.Warn("cannot look for runs to stop", "error", err)
+	}
+}
+
 // stopAsked ends the runs that others have asked to stop.
 func (m *Manager) stopAsked(ctx context.Context) error {
 	list, err := m.cfg.Store.Stopping(ctx, m.cfg.Owner, 1000)

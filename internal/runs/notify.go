@@ -2,6 +2,8 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -18,13 +20,12 @@ const (
 	notifyOrphans = time.Minute
 	// notifyAtOnce bounds the webhooks that are called side by side.
 	notifyAtOnce = 8
+	// deleteAfter is how long a thread that goes with its run's end stays for those who still read it.
+	deleteAfter = 5 * time.Second
 )
 
-// notify calls the webhooks of runs that have ended, until ctx ends.
+// notify calls the webhooks of runs that have ended, and removes the threads that go with them, until ctx ends.
 func (m *Manager) notify(ctx context.Context) {
-	if m.cfg.Notify == nil {
-		return
-	}
 	n := &notifier{m: m, tries: make(map[string]*tries), slots: make(chan struct{}, notifyAtOnce)}
 	defer n.begun.Wait()
 	tick := time.NewTicker(store.Beat)
@@ -56,7 +57,7 @@ type tries struct {
 }
 
 func (n *notifier) look(ctx context.Context) {
-	list, err := n.m.cfg.Store.Unnotified(ctx, 100)
+	list, err := n.m.cfg.Store.Unnotified(ctx, 500)
 	if err != nil {
 		if ctx.Err() == nil {
 			n.m.cfg.Log.Warn("cannot look for webhooks to call", "error", err)
@@ -64,7 +65,9 @@ func (n *notifier) look(ctx context.Context) {
 		return
 	}
 	for _, run := range list {
-		if run.Owner != n.m.cfg.Owner && n.m.cfg.Now().Sub(run.UpdatedAt) < notifyOrphans || !n.begin(run.ID) {
+		var req Request
+		_ = json.Unmarshal(run.Request, &req) // it was read to execute the run
+		if wait := n.wait(run, req); wait > 0 && n.m.cfg.Now().Sub(run.UpdatedAt) < wait || !n.begin(run.ID) {
 			continue
 		}
 		select {
@@ -74,9 +77,20 @@ func (n *notifier) look(ctx context.Context) {
 		}
 		n.begun.Go(func() {
 			defer func() { <-n.slots }()
-			n.call(ctx, run)
+			n.call(ctx, run, req)
 		})
 	}
+}
+
+// wait is how long after its end a run is left alone.
+func (n *notifier) wait(run store.Run, req Request) time.Duration {
+	switch {
+	case run.Owner != n.m.cfg.Owner:
+		return notifyOrphans
+	case req.OnCompletion == DeleteThread:
+		return deleteAfter
+	}
+	return 0
 }
 
 // begin reports whether it is time to call for a run, and notes that it is done.
@@ -95,32 +109,50 @@ func (n *notifier) begin(runID string) bool {
 	return true
 }
 
-func (n *notifier) call(ctx context.Context, run store.Run) {
-	callCtx, cancel := context.WithTimeout(ctx, notifyLimit)
-	err := n.m.cfg.Notify(callCtx, run)
-	cancel()
-	if ctx.Err() != nil {
-		return // the next process calls
-	}
+// call does what is to be done for a run, and notes it when nothing is left.
+func (n *notifier) call(ctx context.Context, run store.Run, req Request) {
 	log := n.m.cfg.Log.With("run", run.ID)
-	n.mu.Lock()
-	t := n.tries[run.ID]
-	t.under = false
-	t.n++
-	t.next = n.m.cfg.Now().Add(notifyWait << t.n)
-	last := t.n >= notifyTries
-	if err == nil || last {
-		delete(n.tries, run.ID)
-	}
-	n.mu.Unlock()
+	err := n.tell(ctx, run, req)
 	switch {
-	case err != nil && !last:
+	case ctx.Err() != nil:
+		return // the next process calls
+	case err != nil && n.again(run.ID):
 		log.Warn("the webhook failed and is called again", "error", err)
 		return
 	case err != nil:
 		log.Error("the webhook failed and is given up", "error", err)
 	}
-	if err := n.m.cfg.Store.Notified(ctx, run.ID); err != nil {
+	if req.OnCompletion == DeleteThread && n.m.cfg.Delete != nil {
+		if err := n.m.cfg.Delete(ctx, run.ThreadID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			log.Warn("the thread of a finished run was not deleted", "thread", run.ThreadID, "error", err)
+		}
+	}
+	if err := n.m.cfg.Store.Notified(ctx, run.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		log.Warn("cannot note that the webhook was called", "error", err)
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.tries, run.ID) // not before the store knows: a look in between would begin anew
+}
+
+// tell calls the webhook, if there is one.
+func (n *notifier) tell(ctx context.Context, run store.Run, req Request) error {
+	if req.Webhook == "" || n.m.cfg.Notify == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
+	defer cancel()
+	return n.m.cfg.Notify(ctx, run)
+}
+
+// again has a run wait for its next call; false means that there were enough.
+func (n *notifier) again(runID string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.tries[runID]
+	if t.n++; t.n >= notifyTries {
+		return false
+	}
+	t.under, t.next = false, n.m.cfg.Now().Add(notifyWait<<t.n)
+	return true
 }

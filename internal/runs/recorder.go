@@ -119,11 +119,11 @@ func (r *recorder) leave(step agent.Step) (bool, error) {
 	return true, nil
 }
 
-// running marks the run as started. parent is the checkpoint that its first one stands on; empty means the head.
-func (r *recorder) running(parent string) {
-	r.parent = parent
-	r.emit("", event.Run{Status: event.StatusRunning})
-}
+// running marks the run as started.
+func (r *recorder) running() { r.emit("", event.Run{Status: event.StatusRunning}) }
+
+// branch says which checkpoint the run's first one stands on; empty means the head. It comes before the first step.
+func (r *recorder) branch(parent string) { r.parent = parent }
 
 // end records the run's end, and before it undo, if it is not nil. When it returns everything is committed and shown.
 func (r *recorder) end(end event.Run, undo *store.Step) error {

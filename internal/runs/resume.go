@@ -22,9 +22,6 @@ func (m *Manager) Resume(ctx context.Context, run store.Run, show func(event.Eve
 	}
 	claimed, err := m.claim(ctx, run)
 	if err != nil {
-		if !errors.Is(err, store.ErrConflict) {
-			m.lose(run.ID, err)
-		}
 		return Outcome{Run: run}, err
 	}
 	return m.Execute(ctx, claimed, show)
@@ -39,10 +36,13 @@ func (m *Manager) giveUp(ctx context.Context, run store.Run) (Outcome, error) {
 	return Outcome{Run: run}, err
 }
 
-// claim makes this process the run's owner.
+// claim makes this process the run's owner. If it does not know whether it is, Serve looks again.
 func (m *Manager) claim(ctx context.Context, run store.Run) (store.Run, error) {
 	fence, err := m.cfg.Store.ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
 	if err != nil {
+		if !errors.Is(err, store.ErrConflict) {
+			m.lose(run.ID, err)
+		}
 		return run, fmt.Errorf("take over unfinished run: %w", err)
 	}
 	if run.Owner != m.cfg.Owner {
@@ -65,6 +65,7 @@ func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
 	defer to.leave()
 	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
 	if err := rec.end(event.Run{Status: event.StatusError, Error: reason.Error()}, nil); err != nil {
+		m.lose(run.ID, err)
 		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
 	}
 	m.roomForNext()

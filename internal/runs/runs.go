@@ -82,7 +82,8 @@ type Config struct {
 	// Notify tells the webhook of a run that it has ended; nil means that there are none. It is called until it succeeds or
 	// has failed a few times, at least once however often a process dies.
 	Notify func(ctx context.Context, run store.Run) error
-	// Delete removes a thread that its run's request wants gone at the end; nil keeps it.
+	// Delete removes a thread that its run's request wants gone at the end, after Notify, however often a process dies in
+	// between; nil keeps it.
 	Delete func(ctx context.Context, threadID string) error
 	// Log hears of runs that are taken over or lost; nil discards.
 	Log *slog.Logger
@@ -203,7 +204,7 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience) (Outc
 		m.lose(run.ID, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
-	m.ended(run, req, end.Status)
+	m.ended(end.Status)
 	return Outcome{Run: run, State: last, Usage: rec.usage()}, nil
 }
 
@@ -250,12 +251,14 @@ func (m *Manager) undo(ctx context.Context, run store.Run) (*store.Step, error) 
 	if err != nil || first.ID == "" {
 		return nil, err
 	}
+	// The head before the run, which need not be what the run stood on: it may have begun a branch.
+	heads, err := m.cfg.Store.Checkpoints(ctx, run.ThreadID, first.ID, 1)
 	before := store.Checkpoint{Next: agent.Done}
-	if first.ParentID != "" {
-		before, err = m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, first.ParentID)
+	if err == nil && len(heads) > 0 {
+		before, err = m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, heads[0].ID)
 	}
 	return &store.Step{
-		Parent: cmp.Or(first.ParentID, store.Origin), Next: before.Next, State: before.State, Now: m.cfg.Now(),
+		Parent: cmp.Or(before.ID, store.Origin), Next: before.Next, State: before.State, Now: m.cfg.Now(),
 		Updates: []store.NodeUpdate{{Node: nodeRollback}},
 	}, err
 }
@@ -264,24 +267,16 @@ func (m *Manager) undo(ctx context.Context, run store.Run) (*store.Step, error) 
 const nodeRollback = "rollback"
 
 // ended does what follows a run's end.
-func (m *Manager) ended(run store.Run, req Request, status string) {
+func (m *Manager) ended(status string) {
 	m.mu.Lock()
 	m.counts[status]++
 	m.mu.Unlock()
 	m.roomForNext()
-	if req.OnCompletion == DeleteThread && m.cfg.Delete != nil {
-		m.background.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-			defer cancel()
-			if err := m.cfg.Delete(ctx, run.ThreadID); err != nil {
-				m.cfg.Log.Warn("the thread of a finished run was not deleted", "thread", run.ThreadID, "error", err)
-			}
-		})
-	}
 }
 
 // drive builds the agent for the job and runs it on the thread's state, from where an earlier attempt left off.
 func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state.State, err error) {
+	rec.running() // is shown while the agent is built
 	built, err := m.cfg.Build(ctx, job)
 	if err != nil {
 		return state.State{}, fmt.Errorf("build agent: %w", err)
@@ -298,7 +293,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
 		NewID: m.newID,
 	}
-	rec.running(at.parent)
+	rec.branch(at.parent)
 	return built.Agent.Run(ctx, rt, at.from.State)
 }
 

@@ -111,6 +111,7 @@ func (m *Manager) keepLease(ctx context.Context) {
 		}
 		if err := m.renew(ctx); err == nil {
 			renewed = time.Now()
+			m.stopMine(ctx)
 		} else if time.Since(renewed) > store.Lease {
 			m.cfg.Log.Error("the lease could not be renewed: the runs are left to others", "error", err)
 			m.detach(fmt.Errorf("%w: the lease could not be renewed: %w", store.ErrFenced, err), nil)

@@ -134,6 +134,19 @@ func (m *Manager) UpdateState(ctx context.Context, threadID string, u StateUpdat
 	one := &m.updating[maphash.String(m.seed, threadID)%uint64(len(m.updating))]
 	one.Lock() // what is read here is what the next one stands on
 	defer one.Unlock()
+	for try := 1; ; try++ {
+		id, err := m.updateState(ctx, threadID, u)
+		if u.Checkpoint != "" || try == updateTries || !errors.Is(err, store.ErrConflict) {
+			return id, err
+		}
+	}
+}
+
+// updateTries is how often a change of the head is made that meets runs and changes by other processes.
+const updateTries = 4
+
+// updateState makes the change once. The head may have moved since it was read; then it is store.ErrConflict.
+func (m *Manager) updateState(ctx context.Context, threadID string, u StateUpdate) (string, error) {
 	cp, err := m.cfg.Store.Checkpoint(ctx, m.schema, threadID, u.Checkpoint)
 	if err != nil {
 		return "", err
@@ -156,7 +169,7 @@ func (m *Manager) UpdateState(ctx context.Context, threadID string, u StateUpdat
 		node = manualNode
 	}
 	return m.cfg.Store.Write(ctx, threadID, store.Step{
-		Parent: cmp.Or(cp.ID, store.Origin), Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
+		Parent: cmp.Or(cp.ID, store.Origin), OnHead: u.Checkpoint == "", Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
 		Next: agent.After(u.AsNode, next, cp.Next), Title: u.Title, Now: m.cfg.Now(),
 	})
 }

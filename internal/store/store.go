@@ -149,7 +149,7 @@ type Run struct {
 	Key string
 	// Stop is what the owner of a running run is asked for: [StopInterrupt], [StopRollback], or nothing.
 	Stop string
-	// Notify says that somebody is to be told of the run's end and was not yet.
+	// Notify says that something is to follow the run's end and has not yet: a call of its webhook, the removal of its thread.
 	Notify     bool
 	Error      string
 	StopReason string
@@ -293,6 +293,8 @@ type Step struct {
 	// checkpoint becomes the head in any case: one with another parent than the head begins a branch. Of steps with updates
 	// that are written together only the first may name one.
 	Parent string
+	// OnHead refuses the step with [ErrConflict] if Parent is not the head any more.
+	OnHead bool
 	// Updates are the deltas, in the order they were applied.
 	Updates []NodeUpdate
 	// Next is the node that the run goes on with after this step.

@@ -49,7 +49,7 @@ func startServer(t *testing.T) string {
 			t.Fatalf("the clients are not installed: %v; run scripts/clients", err)
 		}
 	}
-	return server.Start(t, server.Options{Config: "testdata/config.yaml", Model: "clients"})
+	return server.Start(t, server.Options{Config: "testdata/config.yaml", Model: "clients"}).URL
 }
 
 func suites(t *testing.T, pattern string) []string {

@@ -4,11 +4,10 @@ package cluster
 
 import (
 	"bufio"
-	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -38,7 +37,7 @@ func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	p, _ := alone(t)
 	n := p.start(t, options{})
-	const words, deaf = 20_000, 100
+	const words, deaf = 10_000, 100
 	warm := follow(t, at(n), n.submit("warm", plan{Plan: "warm", Words: words}, nil))
 	warm.end()
 	before := n.rss()
@@ -71,7 +70,7 @@ func TestSlowClients(t *testing.T) {
 	}
 	perClient := (n.rss() - before) / deaf
 	t.Logf("%d KiB for each client that does not read", perClient>>10)
-	if perClient > 1<<20 && !raced {
+	if perClient > 6<<20 && !raced { // the events of the message that was shown meanwhile, and no more
 		t.Errorf("a client that does not read costs %d KiB", perClient>>10)
 	}
 	(&viewer{t: t, run: r, frames: <-slow}).compare(all)
@@ -211,7 +210,7 @@ func TestHostileRequests(t *testing.T) {
 	long := strings.Repeat("a", 100<<10)
 	for _, c := range []struct {
 		name, text string
-		status     []int // allowed; none is any below 500
+		status     []int // allowed; nil is any below 500
 	}{
 		{"a control character in a header", get("/ok", "X-Evil: a\x01b\r\n"), []int{400}},
 		{"NUL in a header", get("/ok", "X-Evil: a\x00b\r\n"), []int{400}},
@@ -263,7 +262,7 @@ func TestHostileRequests(t *testing.T) {
 		{"no UTF-8 in a body", post("/threads/search", "Content-Length: 4\r\n", "{\"\xff\""), []int{422}},
 	} {
 		status, body := ask(t, n, c.text)
-		if status >= 500 || len(c.status) > 0 && !contains(c.status, status) {
+		if c.status == nil && status >= 500 || c.status != nil && !slices.Contains(c.status, status) {
 			t.Errorf("%s: HTTP %d, want %v: %.200s", c.name, status, c.status, body)
 		}
 	}
@@ -276,8 +275,6 @@ func TestHostileRequests(t *testing.T) {
 		t.Errorf("the client beside needed %d connections", v.connected())
 	}
 }
-
-func contains(list []int, v int) bool { return bytes.Contains(fmt.Appendf(nil, " %d ", list), fmt.Appendf(nil, "%d", v)) }
 
 // ask sends bytes and reads one answer. Status 0 means that the connection was cut.
 func ask(t testing.TB, n *node, text string) (int, string) {
@@ -320,6 +317,22 @@ func (n *node) hostileIDs(t *testing.T, r run) {
 		if first.id != "1-1" && !strings.Contains(last, "Last-Event-ID") {
 			t.Errorf("Last-Event-ID %.60q: the first frame is %+v", last, first)
 		}
+	}
+}
+
+// TestAHeadThatDoesNotCome: a client that does not finish the head of its request is cut off.
+func TestAHeadThatDoesNotCome(t *testing.T) {
+	t.Parallel()
+	p, _ := alone(t)
+	n := p.start(t, options{})
+	start := time.Now()
+	conn := dial(t, n, "GET /ok HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+	must(t, conn.SetDeadline(start.Add(patience)))
+	if raw, err := io.ReadAll(conn); err != nil || strings.Contains(string(raw), " 200 ") {
+		t.Errorf("%v %s", err, raw)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it was cut off after %v", took)
 	}
 }
 

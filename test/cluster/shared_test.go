@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -199,6 +200,8 @@ func TestNATSGoesAndComesBack(t *testing.T) {
 	late.end()
 	t.Logf("a short run at the other node, without a bus: %v", time.Since(start))
 	late.check(c.b)
+	early := c.start(t, options{}) // the bus need not be there
+	early.awaitStatus(early.submit("early", plan{Plan: "early", Words: 3}, nil), "success")
 	start = time.Now()
 	c.model.open("during")
 	v.end()
@@ -219,30 +222,47 @@ func TestNATSGoesAndComesBack(t *testing.T) {
 	back.check(c.a)
 }
 
-// TestPostgreSQLRestarts: runs whose database goes away for a moment come to their end.
+// TestPostgreSQLRestarts: runs whose database goes away for a moment, or for so long that their nodes let go of them, come
+// to their end, and nobody who follows them misses anything.
 func TestPostgreSQLRestarts(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.Start(t.Context(), pgtest.Config{})
-	must(t, err)
-	t.Cleanup(func() { server.Stop() })
-	c := clusterOn(t, server.URL("postgres"))
-	var viewers []*viewer
-	for i := range 10 {
-		p := plan{Plan: fmt.Sprint("restart", i), Tools: i % 4, Words: 30, Delay: 20}
-		r := []*node{c.a, c.b}[i%2].submit(fmt.Sprint("pg-", i), p, nil)
-		viewers = append(viewers, follow(t, at(c.a), r), follow(t, at(c.b), r))
-	}
-	viewers[0].more(5)
-	must(t, server.Kill())
-	start := time.Now()
-	must(t, server.Restart(t.Context()))
-	t.Logf("the database was away for %v", time.Since(start).Round(time.Millisecond))
-	for _, v := range viewers {
-		v.end()
-		v.check(c.a)
-		if now := c.b.look(v.run); now.Status != "success" {
-			t.Errorf("%+v", now)
-		}
+	for name, away := range map[string]func(t *testing.T, c *cluster){
+		"at once": func(*testing.T, *cluster) {},
+		"after the leases have run out": func(t *testing.T, c *cluster) {
+			for _, n := range []*node{c.a, c.b} {
+				eventually(t, "the node has let go of its runs", func() bool { return strings.Contains(n.out.String(), "the lease could not be renewed") })
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, err := pgtest.Start(t.Context(), pgtest.Config{})
+			must(t, err)
+			t.Cleanup(func() { server.Stop() })
+			c := clusterOn(t, server.URL("postgres"))
+			var viewers []*viewer
+			for i := range 10 {
+				p := plan{Plan: fmt.Sprint("restart", i), Tools: i % 4, Hold: "restart"}
+				r := []*node{c.a, c.b}[i%2].submit(fmt.Sprint("pg-", i), p, nil)
+				viewers = append(viewers, follow(t, at(c.a), r), follow(t, at(c.b), r))
+			}
+			for _, v := range viewers {
+				v.await("some pieces", func(fs []frame) bool { return pieces(fs) > 5 })
+			}
+			must(t, server.Kill())
+			start := time.Now()
+			away(t, c)
+			must(t, server.Restart(context.Background()))
+			t.Logf("the database was away for %v", time.Since(start).Round(time.Millisecond))
+			c.model.open("restart")
+			for _, v := range viewers {
+				v.end()
+				v.check(c.a)
+				if now := c.b.look(v.run); now.Status != "success" {
+					t.Errorf("%+v", now)
+				}
+			}
+		})
 	}
 }
 

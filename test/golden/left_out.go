@@ -42,6 +42,7 @@ func leftOut() []Rule {
 		{Recordings: "langgraph/73-*", Reason: jsGraph},
 		{Recordings: "langgraph/4[23]-*", Reason: disconnects},
 		{Recordings: "langgraph/83-*", Reason: disconnects},
+		{Recordings: "langgraph/63-not-found", Route: `POST .*/runs(/stream|/wait)?`, Reason: "the JavaScript server takes a missing thread for a busy one"},
 		{Recordings: "langgraph/00-*", Route: `GET /(nope|info)|PUT .*|OPTIONS .*`, Reason: "tells of the other server itself"},
 	}
 }
@@ -49,6 +50,10 @@ func leftOut() []Rule {
 // changed lists what we answer otherwise on purpose. Of a changed status only that the error says why is compared.
 func changed() []Rule {
 	return []Rule{
+		{Recordings: "langgraph/48*", From: 422, Status: 409, Reason: "a busy thread is a conflict, as in LangGraph's own server and in DeerFlow"},
+		{Recordings: "langgraph/86-*", From: 422, Status: 409, Reason: "a busy thread is a conflict, as in LangGraph's own server and in DeerFlow"},
+		{Recordings: "langgraph/*", Route: `DELETE /threads/\{id\}`, From: 204, Status: 200, Reason: "DeerFlow's answer has a body, and its web client reads it"},
+		{Recordings: "gateway/*", Route: `HEAD .*`, From: 405, Status: 200, Reason: "HEAD is answered wherever GET is"},
 		{Recordings: "langgraph/*", From: 400, Status: 422, Reason: "what does not fit the schema is 422, as in LangGraph's own server and in DeerFlow"},
 	}
 }

@@ -46,6 +46,10 @@ type Exchange struct {
 	// Stream is the shape of an event stream.
 	Stream *Stream `json:"stream,omitempty"`
 
+	// NeedsThread and NeedsRun are variables of a thread and of an ended run in it that were there before the trace began.
+	NeedsThread string `json:"needs_thread,omitempty"`
+	NeedsRun    string `json:"needs_run,omitempty"`
+
 	// Overlaps: the next request was sent before this response was over.
 	Overlaps bool `json:"overlaps,omitempty"`
 	// HangUp: the client left after so many events.

@@ -40,8 +40,8 @@ type used struct {
 }
 
 // replay returns what does not fit, each with the number of the exchange.
-func replay(ctx context.Context, base string, rec *Recording, u *used, patience time.Duration) []string {
-	r := &replayer{base: base, rec: rec, used: u, patience: patience, vars: Vars{}}
+func (r *replayer) replay(ctx context.Context) []string {
+	rec := r.rec
 	var background sync.WaitGroup
 	for i := range rec.Exchanges {
 		e := &rec.Exchanges[i]
@@ -49,6 +49,7 @@ func replay(ctx context.Context, base string, rec *Recording, u *used, patience 
 			continue
 		}
 		r.invent(e)
+		r.prepare(ctx, e)
 		if !e.Overlaps {
 			r.exchange(ctx, e, func() {})
 			continue
@@ -82,6 +83,47 @@ func randomUUID() string {
 	rand.Read(b)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// prepare makes what was there before the trace began. What it cannot make shows when it is asked for.
+func (r *replayer) prepare(ctx context.Context, e *Exchange) {
+	api := r.base
+	if r.rec.Set() == "gateway" {
+		api += "/api"
+	}
+	if e.NeedsThread != "" {
+		r.post(ctx, api+"/threads", `{"thread_id":"${`+e.NeedsThread+`}"}`)
+	}
+	if e.NeedsRun == "" {
+		return
+	}
+	thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
+	resp := r.post(ctx, api+thread+"/runs/stream", `{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":"hello"}]}}`)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.vars, e.NeedsRun)
+	match("*/runs/${"+e.NeedsRun+"}", resp.Get("Content-Location"), r.vars)
+}
+
+// post sends a request of the preparation, reads the answer to its end and returns its headers.
+func (r *replayer) post(ctx context.Context, url, body string) http.Header {
+	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	r.mu.Lock()
+	url, body = fill(url, r.vars), fill(body, r.vars)
+	r.mu.Unlock()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return nil
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.Header
 }
 
 // exchange sends one request, again for a while if its answer may still change, and keeps what does not fit. begun is

@@ -35,7 +35,7 @@ func TestSpoiledAnswersAreFound(t *testing.T) {
 						continue
 					}
 					one := Recording{Name: rec.Name, Exchanges: []Exchange{*e}}
-					one.Exchanges[0].Overlaps = false
+					one.Exchanges[0].Overlaps, one.Exchanges[0].NeedsThread, one.Exchanges[0].NeedsRun = false, "", ""
 					did := false
 					found := playOnce(t, &one, func(e *Exchange, a *answer) { did = spoil(e, a) })
 					if did {

@@ -5,7 +5,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -39,17 +38,23 @@ type Options struct {
 	Env []string
 }
 
-// Start builds and starts the server and returns its address, such as "http://127.0.0.1:4711". It stops the server when
-// the test ends, and shows what it printed if the test failed.
-func Start(t testing.TB, o Options) string {
+// Server is a server that has started.
+type Server struct {
+	// URL is its address, such as "http://127.0.0.1:4711"; Data is its data folder.
+	URL, Data string
+}
+
+// Start builds and starts the server. It stops it when the test ends, and shows what it printed if the test failed.
+func Start(t testing.TB, o Options) Server {
 	t.Helper()
 	bin := build(t)
 	config, err := filepath.Abs(o.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	data := t.TempDir()
 	out := &output{address: make(chan string, 1)}
-	cmd := exec.Command(bin, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--config", config, "--model", o.Model)
+	cmd := exec.Command(bin, "serve", "--addr", "127.0.0.1:0", "--data", data, "--config", config, "--model", o.Model)
 	cmd.Dir = filepath.Dir(config)
 	cmd.Env = append(environment(os.Environ()), o.Env...)
 	cmd.Stdout, cmd.Stderr = out, out
@@ -64,7 +69,7 @@ func Start(t testing.TB, o Options) string {
 			t.Logf("the server said:\n%s", out)
 		}
 	})
-	return ready(t, out, ended)
+	return Server{URL: ready(t, out, ended), Data: data}
 }
 
 // build makes the program. The second time is quick, since Go's build cache has everything.
@@ -171,5 +176,5 @@ func (o *output) Write(p []byte) (int, error) {
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return fmt.Sprintf("%s", o.kept.Bytes())
+	return o.kept.String()
 }

@@ -314,6 +314,9 @@ func (c *commit) findHead(t *tx) error {
 
 // findParent puts the step on its parent, if that is not the head.
 func (c *commit) findParent(t *tx) error {
+	if c.step.OnHead && c.step.Parent != cmp.Or(c.head, store.Origin) {
+		return fmt.Errorf("%w: the head of the thread has moved", store.ErrConflict)
+	}
 	c.from = c.head
 	switch c.step.Parent {
 	case "", c.head:

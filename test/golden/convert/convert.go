@@ -16,6 +16,7 @@ type converter struct {
 	set    string
 	vars   map[string]string // the name of each id
 	needed map[string]bool   // ids that stand in a request
+	there  map[string]bool   // variables of threads and runs that exist by now
 }
 
 var (
@@ -28,7 +29,7 @@ var (
 
 func convert(name string, traces []trace) golden.Recording {
 	set, _, _ := strings.Cut(name, "/")
-	c := &converter{set: set, vars: map[string]string{}, needed: map[string]bool{}}
+	c := &converter{set: set, vars: map[string]string{}, needed: map[string]bool{}, there: map[string]bool{}}
 	for i := range traces {
 		adapt(set, &traces[i])
 		for _, id := range uuid.FindAllString(request(&traces[i]), -1) {
@@ -45,6 +46,31 @@ func convert(name string, traces []trace) golden.Recording {
 	return r
 }
 
+var (
+	threadInPath = regexp.MustCompile(`/threads/\$\{(n\d+)\}`)
+	runInPath    = regexp.MustCompile(`/runs/\$\{(n\d+)\}`)
+	threadInBody = regexp.MustCompile(`"thread_id": ?"\$\{(n\d+)\}"`)
+)
+
+// needs notes what a request takes for granted: a thread that no earlier one made, a run that no earlier one started.
+func (c *converter) needs(t *trace, e *golden.Exchange) {
+	if e.Method == "POST" && strings.HasSuffix(e.Path, "/threads") || strings.Contains(e.Body, `"if_not_exists":"create"`) {
+		for _, m := range append(threadInBody.FindAllStringSubmatch(e.Body, -1), threadInPath.FindAllStringSubmatch(e.Path, -1)...) {
+			c.there[m[1]] = c.there[m[1]] || t.status < 300
+		}
+		return
+	}
+	if t.status == 404 || c.set == "gateway" && strings.Contains(e.Path, "/uploads") {
+		return
+	}
+	if m := threadInPath.FindStringSubmatch(e.Path); m != nil && !c.there[m[1]] {
+		e.NeedsThread, c.there[m[1]] = m[1], true
+	}
+	if m := runInPath.FindStringSubmatch(e.Path); m != nil && !c.there[m[1]] {
+		e.NeedsRun, c.there[m[1]] = m[1], true
+	}
+}
+
 func request(t *trace) string {
 	return t.path + "\n" + t.headers["last-event-id"] + "\n" + t.body
 }
@@ -59,6 +85,7 @@ func (c *converter) exchange(name string, traces []trace, i int) golden.Exchange
 		return e
 	}
 	e.Body = c.madeUp(t.body)
+	c.needs(t, &e)
 	c.name(t.answer+"\n"+t.heads["content-location"], "c")
 	e.Heads = c.heads(t)
 	c.body(t, &e)

@@ -1,0 +1,138 @@
+package runs_test
+
+import (
+	"context"
+	"iter"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// looked counts what is asked of a store.
+type looked struct {
+	store.Store
+	waiting, first atomic.Int64
+}
+
+func (l *looked) Waiting(ctx context.Context, now time.Time, limit int) ([]store.Run, error) {
+	l.waiting.Add(1)
+	return l.Store.Waiting(ctx, now, limit)
+}
+
+func (l *looked) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
+	l.first.Add(1)
+	return l.Store.FirstCheckpoint(ctx, runID)
+}
+
+// TestNobodyAsksForRunsThatWaitWhenNoneDoes: with thousands of runs a second that would be a good part of the work.
+func TestNobodyAsksForRunsThatWaitWhenNoneDoes(t *testing.T) {
+	w := newWard(t)
+	l := &looked{Store: w.store}
+	m := w.serving("a", func(c *runs.Config) { c.Store = l })
+	for range 5 {
+		w.wants(w.submit(m, ordered("answer")), event.StatusSuccess)
+	}
+	if n := l.waiting.Load(); n > 0 {
+		t.Errorf("the store was asked %d times", n)
+	}
+	before := w.waiting(m)
+	req := ordered("answer")
+	req.Strategy = store.Enqueue
+	after := w.submit(m, req)
+	close(w.free)
+	w.wants(before, event.StatusSuccess)
+	w.wants(after, event.StatusSuccess)
+	if l.waiting.Load() == 0 {
+		t.Error("the run that waited was started without asking")
+	}
+}
+
+// TestTheBaseOfARunIsKnownWhereItIsExecuted compares what is in memory with what the store says.
+func TestTheBaseOfARunIsKnownWhereItIsExecuted(t *testing.T) {
+	w := newWard(t)
+	l := &looked{Store: w.store}
+	here, elsewhere := w.serving("a", func(c *runs.Config) { c.Store = l }), w.process("b", nil)
+	w.wants(w.submit(here, ordered("answer")), event.StatusSuccess)
+	run := w.waiting(here)
+	got, err := here.Base(t.Context(), run, runs.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.first.Load() > 0 {
+		t.Error("the store was asked")
+	}
+	want, err := elsewhere.Base(t.Context(), run, runs.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.ID != want.ID || got.Step != want.Step || got.ThreadID != want.ThreadID {
+		t.Errorf("the base is %s at step %d, want %s at %d", got.ID, got.Step, want.ID, want.Step)
+	}
+	if d := cmp.Diff(agent.Messages.Get(want.State), agent.Messages.Get(got.State)); d != "" {
+		t.Errorf("state of the base (-want +got):\n%s", d)
+	}
+	close(w.free)
+	w.wants(run, event.StatusSuccess)
+}
+
+// stuck holds commits up until it is told to let them pass.
+type stuck struct {
+	store.Store
+	pass chan struct{}
+}
+
+func (s *stuck) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
+	<-s.pass
+	return s.Store.CommitAll(ctx, f, steps)
+}
+
+// TestARunThatOnlyReadsDoesNotOutrunTheDisk has a model that never has enough and a disk that stands still.
+func TestARunThatOnlyReadsDoesNotOutrunTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWard(t)
+		disk := &stuck{Store: w.store, pass: make(chan struct{})}
+		var reads atomic.Int64
+		look := tool.MustNew(tool.Spec{Name: "count", Description: "Looks.", Effect: tool.ReadOnly},
+			func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+				reads.Add(1)
+				return tool.Text("seen"), nil
+			})
+		more := message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "count", Args: `{}`}}, FinishReason: "tool_calls"}
+		always := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] { return chunks(more) })
+		a, err := agent.New(agent.Config{Model: always, Tools: []tool.Tool{look}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := w.process("a", func(c *runs.Config) {
+			c.Store = disk
+			c.Build = func(context.Context, runs.Job) (runs.Built, error) {
+				return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: 500}, Close: func() error { return nil }}, nil
+			}
+		})
+		ended := make(chan error)
+		go func() {
+			_, err := m.Run(t.Context(), ordered("go"), nil)
+			ended <- err
+		}()
+		synctest.Wait()
+		time.Sleep(5 * time.Second) // of the test's clock, while a commit may take 30
+		if n := reads.Load(); n == 0 || n > 100 {
+			t.Errorf("%d tools ran while nothing was written", n)
+		}
+		close(disk.pass)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

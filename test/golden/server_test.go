@@ -1,0 +1,74 @@
+package golden
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
+)
+
+// patience is how long an answer may take to become what the recording has.
+const patience = 5 * time.Second
+
+// TestReplay replays every recording against our server.
+func TestReplay(t *testing.T) {
+	s := server.Start(t, server.Options{Config: "testdata/config.yaml", Model: "fake"})
+	u := newUsed()
+	t.Run("recordings", func(t *testing.T) {
+		for _, rec := range recordings(t) {
+			if !slices.ContainsFunc(rec.Exchanges, func(e Exchange) bool { return !IsLeftOut(rec.Name, &e) }) {
+				continue
+			}
+			t.Run(rec.Name, func(t *testing.T) {
+				t.Parallel()
+				r := &replayer{base: s.URL, rec: &rec, used: u, patience: patience, vars: Vars{}}
+				if strings.HasSuffix(rec.Name, "-artifacts") {
+					putFiles(t, s.Data, r)
+				}
+				for _, f := range r.replay(t.Context()) {
+					t.Error(f)
+				}
+			})
+		}
+	})
+	for i, rule := range changed() {
+		if !u.rules[i] {
+			t.Errorf("line %d of the table of changes is for nothing: %+v", i, rule)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(notYet())) {
+		if !u.keys[key] {
+			t.Errorf("key %q is never missing any more; take it off the table", key)
+		}
+	}
+}
+
+// putFiles lays the files that an agent wrote before a recording began.
+func putFiles(t *testing.T, data string, r *replayer) {
+	t.Helper()
+	r.invent(&r.rec.Exchanges[0])
+	dir := filepath.Join(data, "users", "default", "threads", fill("${n1}", r.vars), "user-data", "outputs")
+	files := map[string]string{
+		"a.txt": "hello\nworld\n", "page.html": "<html>hi</html>\n", "pic.svg": "<svg/>\n", "noext": "text\n", "blob": "\x00\x01\x02\x03",
+		"s.js": "1\n", "t.csv": "a,b\n", "d.json": "{}\n", "x.xhtml": "<html/>\n", "f.pdf": "%PDF-1.4\n", "v.mp4": "\x00\x00\x00",
+		"résumé 1.md": "# r\n", "empty.txt": "", "sub/deep.txt": "deep\n", "out.txt": "x\n",
+		"img.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00",
+	}
+	for name, content := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a.txt", filepath.Join(dir, "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+}

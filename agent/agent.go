@@ -159,8 +159,11 @@ func (r *run) step(ctx context.Context) error {
 // pause stops the run at a breakpoint, for good: another run goes on from there. One that does so passes the breakpoint
 // that it begins at.
 func (r *run) pause(ctx context.Context) error {
-	c := r.rt.Config
-	before := breaks(c.InterruptBefore, r.next) && (r.ran != "" || r.rt.Resume == nil || !r.rt.Resume.Passed)
+	c, at := r.rt.Config, r.rt.Resume
+	if r.ran == "" && at != nil && at.Paused && !at.Passed {
+		return &Interrupted{}
+	}
+	before := breaks(c.InterruptBefore, r.next) && (r.ran != "" || at == nil || !at.Passed)
 	if !before && !breaks(c.InterruptAfter, r.ran) {
 		return nil
 	}

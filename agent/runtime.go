@@ -91,6 +91,8 @@ type Resume struct {
 	Answers map[string]json.RawMessage
 	// Passed says that the run was begun to go on behind the breakpoint before Next.
 	Passed bool
+	// Paused says that the run has stopped at a breakpoint there, which is in the log, and its end is not.
+	Paused bool
 }
 
 // Note adds what an event of the step under way tells of its calls. It returns true, so that it can take a log of events.
@@ -100,8 +102,9 @@ func (r *Resume) Note(ev event.Event) bool {
 		r.Started[d.CallID] = d
 	case event.ToolEnd:
 		r.Ended[d.CallID] = d
-	case event.Interrupt: // the call stopped to ask before it did anything
+	case event.Interrupt: // the call stopped to ask before it did anything; without a call it is a breakpoint
 		delete(r.Started, d.CallID)
+		r.Paused = r.Paused || d.CallID == ""
 	}
 	return true
 }

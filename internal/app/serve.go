@@ -51,7 +51,7 @@ func (h *house) serve(ctx context.Context, s *cli.Session, server config.Server,
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer stop()
-	defer doors.close() //nolint:contextcheck // what is open is closed after ctx has ended
+	defer doors.close()
 	background.Go(func() { h.manager.Serve(ctx, nil) })
 	background.Go(func() { h.collect(ctx) })
 	for _, door := range doors {

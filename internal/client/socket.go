@@ -28,8 +28,10 @@ func Listen(ctx context.Context, dir string) (net.Listener, error) {
 		if l, err = c.Listen(ctx, "unix", path); err != nil {
 			return err
 		}
-		l.(*net.UnixListener).SetUnlinkOnClose(false) // the path may be another's then
-		return os.Chmod(path, 0o600)                  // the folder is its owner's alone, as a rule; this is for one that is not
+		if u, ok := l.(*net.UnixListener); ok {
+			u.SetUnlinkOnClose(false) // the path may be another's then
+		}
+		return os.Chmod(path, 0o600) // the folder is its owner's alone, as a rule; this is for one that is not
 	})
 	if err != nil && l != nil {
 		err = errors.Join(err, l.Close())

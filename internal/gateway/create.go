@@ -17,6 +17,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/frames"
 	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -68,9 +69,7 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	o.takeCheckpoint(in)
 	o.takeTimes(in, s.Now())
 	o.takeWebhook(in)
-	if err := o.takeConfig(in, s.Now()); err != nil {
-		return o, err
-	}
+	o.takeConfig(in, s.Now())
 	switch {
 	case len(o.Key) > maxKey:
 		in.add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxKey), nil, "header", "idempotency-key")
@@ -227,7 +226,7 @@ func (o *order) takeWebhook(in *input) {
 }
 
 // takeConfig reads config and context. Secrets in them are not kept.
-func (o *order) takeConfig(in *input, now time.Time) error {
+func (o *order) takeConfig(in *input, now time.Time) {
 	config, context := in.object("config"), in.object("context")
 	within := config.object("context")
 	if context.members == nil {
@@ -252,31 +251,25 @@ func (o *order) takeConfig(in *input, now time.Time) error {
 	for _, sub := range []*input{config, context, within, conf} {
 		in.faults = append(in.faults, sub.faults...)
 	}
-	var errConfig, errContext error
-	o.Config, errConfig = withoutSecrets(in.raw("config"))
-	o.Context, errContext = withoutSecrets(in.raw("context"))
-	return errors.Join(errConfig, errContext)
+	o.Config, o.Context = withoutSecrets(in.raw("config")), withoutSecrets(in.raw("context"))
 }
 
-// withoutSecrets drops the members of a config or context that a run may use but nobody may keep.
-func withoutSecrets(raw json.RawMessage) (json.RawMessage, error) {
-	var members map[string]json.RawMessage
-	if raw == nil || json.Unmarshal(raw, &members) != nil {
-		return nil, nil // of another type, which is a fault already
+// withoutSecrets drops the members of a config or context that a run may use but nobody may keep. What is no object, which
+// is a fault already, becomes nil.
+func withoutSecrets(raw json.RawMessage) json.RawMessage {
+	members, ok := rawjson.Members(raw)
+	if !ok {
+		return nil
 	}
 	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool {
 		return name == "secrets" || strings.HasPrefix(name, "__")
 	})
 	for _, name := range []string{"context", "configurable"} {
-		clean, err := withoutSecrets(members[name])
-		if err != nil {
-			return nil, err
-		}
-		if clean != nil {
+		if clean := withoutSecrets(members[name]); clean != nil {
 			members[name] = clean
 		}
 	}
-	return json.Marshal(members)
+	return object(members)
 }
 
 // takeAssistant resolves the assistant and gives the run what that sets and the request leaves open.
@@ -319,8 +312,7 @@ func under(low, high json.RawMessage) json.RawMessage {
 	if len(members) == 0 {
 		return nil
 	}
-	out, _ := json.Marshal(members)
-	return out
+	return object(members)
 }
 
 // submit makes the run, and tells the client where it is to be found.
@@ -345,12 +337,12 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request, o order) (store.
 
 // checkCheckpoint refuses a checkpoint that the thread does not have, before there is a run.
 func (s *Server) checkCheckpoint(ctx context.Context, o order) error {
-	err := error(store.ErrNotFound)
-	if checkpointID.MatchString(o.Checkpoint) {
-		_, err = s.Store.Checkpoint(ctx, s.Manager.Schema(), o.ThreadID, o.Checkpoint)
+	if !checkpointID.MatchString(o.Checkpoint) {
+		return noCheckpoint(o.Checkpoint)
 	}
+	_, err := s.Store.Checkpoint(ctx, s.Manager.Schema(), o.ThreadID, o.Checkpoint)
 	if errors.Is(err, store.ErrNotFound) {
-		return failf(http.StatusNotFound, "Checkpoint %s not found", clip(o.Checkpoint))
+		return noCheckpoint(o.Checkpoint)
 	}
 	return err
 }

@@ -57,7 +57,7 @@ func refuse(w http.ResponseWriter, status int, why string) bool {
 
 // public are the routes that say no more than that the server is there.
 func public(r *http.Request) bool {
-	switch strings.TrimPrefix(r.URL.Path, "/api") {
+	switch strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/api"), "/langgraph") {
 	case "/health", "/ok", "/ready":
 		return true
 	}

@@ -42,6 +42,7 @@ func TestGuard(t *testing.T) {
 		"the token":                       {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"Authorization": "bearer secret"}, status: 200},
 		"the token as the SDKs send it":   {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"X-Api-Key": "secret"}, status: 200},
 		"health needs none":               {guard: token, path: "/api/health", host: "pudu.example", status: 200},
+		"under any of its names":          {guard: token, path: "/api/langgraph/ok", host: "pudu.example", status: 200},
 		"a foreign page needs it as well": {guard: Guard{Token: "secret", Origins: []string{"*"}}, path: "/info", host: "pudu.example", headers: map[string]string{"Origin": "https://x.example"}, status: 401},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"reflect"
 
@@ -13,8 +14,8 @@ import (
 )
 
 const (
-	// maxHistory bounds the messages of a history, in bytes: entries behind that have none.
-	maxHistory = 16 << 20
+	// smallValue is how many bytes a value may have that is kept when Limits.History is reached.
+	smallValue = 1 << 10
 	// maxScan bounds the checkpoints that are looked at to fill a page by metadata.
 	maxScan = 20_000
 )
@@ -142,8 +143,13 @@ func (v *viewer) history(ctx context.Context, p past) ([]stateJSON, error) {
 			return nil, err
 		}
 		wentOn[[2]string{cp.ParentID, cp.RunID}] = true
-		if size += len(out[i].Values[agent.Messages.Name()]); size > maxHistory {
-			delete(out[i].Values, agent.Messages.Name())
+		for _, v := range out[i].Values {
+			size += len(v)
+		}
+		if size > v.Limits.History {
+			maps.DeleteFunc(out[i].Values, func(name string, v json.RawMessage) bool {
+				return name == agent.Messages.Name() || len(v) > smallValue
+			})
 		}
 	}
 	return out, nil

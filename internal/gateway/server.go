@@ -101,6 +101,7 @@ type Limits struct {
 	Upload    int64         // bytes of one uploaded file; 50 MiB
 	Files     int           // of one upload; 10
 	Uploads   int64         // bytes of all files of one upload; 100 MiB
+	History   int           // bytes of the values of a history; 16 MiB. Entries behind that come without their messages
 	Heartbeat time.Duration // of a quiet stream; 15 s
 	Write     time.Duration // that a client may take for one piece of a stream; 30 s
 }
@@ -116,6 +117,9 @@ func (l Limits) withDefaults() Limits {
 	or(&l.Uploads, 100<<20)
 	if l.Files == 0 {
 		l.Files = 10
+	}
+	if l.History == 0 {
+		l.History = 16 << 20
 	}
 	if l.Heartbeat == 0 {
 		l.Heartbeat = 15 * time.Second

@@ -162,9 +162,9 @@ func TestHistory(t *testing.T) {
 }
 
 func TestHistoryIsBounded(t *testing.T) {
-	k := newServer(t, nil)
+	k := newServer(t, func(c *Config) { c.Limits.History = 320 << 10 })
 	k.do("POST", "/threads", `{"thread_id":"t"}`)
-	text := strings.Repeat("x", 5<<20)
+	text := strings.Repeat("x", 100<<10)
 	for _, id := range []string{"a", "b", "c"} {
 		body, _ := json.Marshal(map[string]any{"values": map[string]any{"messages": []any{map[string]string{"type": "human", "id": id, "content": text}}}})
 		if w := k.do("POST", "/threads/t/state", string(body)); w.Code != 200 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/frames"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -132,7 +133,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run store.Run, v
 		return out.write(frames.EndFrame())
 	case err == nil:
 	case r.Context().Err() != nil || errors.Is(err, errGone):
-		s.disconnected(run, v)
+		s.disconnected(r.Context(), run, v)
 	case !errors.Is(err, errStopping):
 		s.Log.Warn("stream broke off", "run", run.ID, "error", err)
 	}
@@ -140,11 +141,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run store.Run, v
 }
 
 // disconnected does what was asked for when the reader goes away.
-func (s *Server) disconnected(run store.Run, v view) {
+func (s *Server) disconnected(ctx context.Context, run store.Run, v view) {
 	if !v.cancel {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.Limits.Write)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limits.Write) // the reader's has ended
 	defer cancel()
 	if _, err := s.Manager.Cancel(ctx, run.ID, store.StopInterrupt); err != nil {
 		s.Log.Warn("the run of a client that has gone was not cancelled", "run", run.ID, "error", err)
@@ -187,16 +188,15 @@ func (s *Server) modelMetadata(model string) map[string]string {
 }
 
 // with adds members to a JSON object.
-func with(object json.RawMessage, more map[string]string) json.RawMessage {
-	members := make(map[string]json.RawMessage)
-	if object != nil {
-		_ = json.Unmarshal(object, &members) // it is an object
+func with(low json.RawMessage, more map[string]string) json.RawMessage {
+	members, ok := rawjson.Members(low)
+	if !ok {
+		members = make(map[string]json.RawMessage)
 	}
 	for name, v := range more {
-		members[name], _ = json.Marshal(v)
+		members[name] = rawjson.AppendString(nil, v)
 	}
-	out, _ := json.Marshal(members)
-	return out
+	return object(members)
 }
 
 // defaultModel is the name of the model of a run that names none.

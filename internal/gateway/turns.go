@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -15,14 +16,6 @@ import (
 // maxTurns bounds the runs whose durations a history tells: those of the newest.
 const maxTurns = 100
 
-// turn is what tells which run a message belongs to.
-type turn struct {
-	Role   message.Role `json:"type"`
-	Kwargs struct {
-		RunID json.RawMessage `json:"run_id"` // a client may have written anything
-	} `json:"additional_kwargs"`
-}
-
 // turns adds to the messages of a state what the web client shows beside them: which run an answer or the result of a tool
 // is of, and with the last answer of a run how many seconds that took. The run is the one that is noted in the human message
 // before; who answers a question of a tool goes on with it.
@@ -33,17 +26,20 @@ func (v *viewer) turns(ctx context.Context, values map[string]json.RawMessage) e
 	}
 	run, last := "", make(map[string]int) // the place of the last answer, by run
 	for i, raw := range list {
-		var t turn
-		if err := json.Unmarshal(raw, &t); err != nil {
-			return err
-		}
-		switch t.Role {
+		members, _ := rawjson.Members(raw)
+		role, _ := rawjson.String(members["type"])
+		switch message.Role(role) {
 		case message.Human:
-			run, _ = rawjson.String(t.Kwargs.RunID)
+			kwargs, _ := rawjson.Members(members["additional_kwargs"])
+			run, _ = rawjson.String(kwargs["run_id"]) // a client may have written anything
+			continue
 		case message.AI:
 			last[run] = i
-			list[i] = withRun(raw, run)
 		case message.Tool:
+		default:
+			continue
+		}
+		if run != "" && members["run_id"] == nil {
 			list[i] = withRun(raw, run)
 		}
 	}
@@ -51,21 +47,21 @@ func (v *viewer) turns(ctx context.Context, values map[string]json.RawMessage) e
 	if err := v.durations(ctx, list, last); err != nil {
 		return err
 	}
-	out, err := json.Marshal(list)
-	values[agent.Messages.Name()] = out
-	return err
+	out := []byte{'['}
+	for i, raw := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, raw...)
+	}
+	values[agent.Messages.Name()] = append(out, ']')
+	return nil
 }
 
-// withRun is a message with the run that it is of, if that is known.
+// withRun is a message with the run that it is of.
 func withRun(raw json.RawMessage, run string) json.RawMessage {
-	end := len(raw) - 1
-	for end > 0 && raw[end] != '}' { // blanks
-		end--
-	}
-	if run == "" {
-		return raw
-	}
-	o := rawjson.Object{Buf: slices.Clone(raw[:end])}
+	raw, _ = bytes.CutSuffix(bytes.TrimSpace(raw), []byte{'}'})
+	o := rawjson.Object{Buf: slices.Clone(raw)}
 	o.String("run_id", run)
 	return append(o.Buf, '}')
 }

@@ -61,7 +61,7 @@ func (s *Server) await(w http.ResponseWriter, r *http.Request, run store.Run, ca
 	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func([]event.Event) error { return nil })
 	if err != nil {
 		if r.Context().Err() != nil {
-			s.disconnected(run, view{cancel: cancel})
+			s.disconnected(r.Context(), run, view{cancel: cancel})
 		}
 		panic(http.ErrAbortHandler) // a cut connection: the client asks again
 	}

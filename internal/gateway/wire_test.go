@@ -137,7 +137,7 @@ func TestTurnsInHistory(t *testing.T) {
 	state := `{"values":{"messages":[{"type":"remove","id":"__remove_all__"},` + stamp(`"`+first.ID+`"`, "one") + `,
 		{"type":"ai","content":"","tool_calls":[{"name":"count","args":{},"id":"c"}],"id":"a1"},{"type":"tool","content":"1","tool_call_id":"c","id":"b1"},
 		{"type":"ai","content":"done","id":"a2","additional_kwargs":{"k":1}},` + stamp(`5`, "two") + `,{"type":"ai","content":"by hand","id":"a3"},
-		` + stamp(`"gone"`, "three") + `,{"type":"ai","content":"of a run that is gone","id":"a4"}]}}`
+		` + stamp(`"gone"`, "three") + `,{"type":"ai","content":"of a run that is gone","id":"a4","usage_metadata":{"input_tokens":1,"output_tokens":2,"total_tokens":3}}]}}`
 	if w := k.do("POST", "/threads/t/state", state); w.Code != 200 {
 		t.Fatal(w.Body)
 	}
@@ -145,7 +145,7 @@ func TestTurnsInHistory(t *testing.T) {
 		{"id":"a1","run_id":"RUN","additional_kwargs":{"turn_duration":"<absent>"}},{"id":"b1","run_id":"RUN","additional_kwargs":{"turn_duration":"<absent>"}},
 		{"id":"a2","run_id":"RUN","additional_kwargs":{"k":1,"turn_duration":0},"content":"done"},
 		{},{"id":"a3","run_id":"<absent>","additional_kwargs":{"turn_duration":"<absent>"}},
-		{},{"id":"a4","run_id":"gone","additional_kwargs":{"turn_duration":"<absent>"}}]}}`, "RUN", first.ID)
+		{},{"id":"a4","run_id":"gone","usage_metadata":{"total_tokens":3},"additional_kwargs":{"turn_duration":"<absent>"}}]}}`, "RUN", first.ID)
 	k.play([]scenario{
 		{name: "history", method: "POST", path: "/threads/t/history", body: `{"limit":1}`, status: 200, want: `[` + want + `]`},
 		{name: "the state is as it was", method: "GET", path: "/threads/t/state", status: 200, want: `{"values":{"messages":[{},{"run_id":"<absent>"},{},{},{},{},{},{}]}}`},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -175,6 +176,58 @@ func TestAStateUpdateStandsOnTheHead(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"one", "done: one", "two", "done: two", "note"}, w.texts(m)); d != "" {
 		t.Error(d)
+	}
+}
+
+// lastBreath is a store whose process stops right behind the commit that tells of a breakpoint.
+type lastBreath struct {
+	store.Store
+
+	stop func()
+}
+
+func (l *lastBreath) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
+	ids, err := l.Store.CommitAll(ctx, f, steps)
+	for _, s := range steps {
+		for _, ev := range s.Events {
+			if ev.Data.Kind() == event.KindInterrupt {
+				l.stop()
+			}
+		}
+	}
+	return ids, err
+}
+
+// TestABreakpointOutlivesACrash: who goes on with a run that had stopped at a breakpoint does not go past it.
+func TestABreakpointOutlivesACrash(t *testing.T) {
+	for name, set := range map[string]func(*runs.Request){
+		"after the model":  func(r *runs.Request) { r.InterruptAfter = []string{agent.NodeModel} },
+		"before the tools": func(r *runs.Request) { r.InterruptBefore = []string{agent.NodeTools} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, []string{"work"})
+			s.does("work")
+			kept := s.store
+			last := &lastBreath{Store: kept}
+			s.store = last
+			first := s.process("first")
+			last.stop, s.store = first.Stop, kept
+			req := request()
+			set(&req)
+			if _, err := first.Run(t.Context(), req, noShow); !errors.Is(err, runs.ErrStopped) {
+				t.Fatalf("the first process ended with %v", err)
+			}
+			out, err := s.process("second").Resume(t.Context(), s.unfinished("second"), noShow)
+			if err != nil || out.Run.Status != event.StatusInterrupted || s.calls["work"] != 0 {
+				t.Fatalf("status %s, %d calls, error %v", out.Run.Status, s.calls["work"], err)
+			}
+			on := request()
+			on.Input, on.Continue = nil, true
+			out, err = s.process("second").Run(t.Context(), on, noShow)
+			if err != nil || out.Run.Status != event.StatusSuccess || s.calls["work"] != 1 {
+				t.Errorf("it goes on with status %s, %d calls, error %v", out.Run.Status, s.calls["work"], err)
+			}
+		})
 	}
 }
 

@@ -4,11 +4,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"strconv"
 	"testing"
 	"time"
 
@@ -17,6 +19,9 @@ import (
 
 // patience bounds every wait for a condition.
 const patience = 45 * time.Second
+
+// sideBySide is how many tests run at once, on however few processors: they wait for leases and time limits most of their time.
+const sideBySide = 6
 
 var (
 	programs string // the folder of the built servers
@@ -27,6 +32,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(diskEnv) != "" { // the process that a test has started
 		programs = os.Getenv(programsEnv)
 		os.Exit(m.Run())
+	}
+	flag.Parse()
+	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || n < sideBySide {
+		_ = flag.Set("test.parallel", strconv.Itoa(sideBySide)) // it is there, and a number
 	}
 	os.Exit(withPrograms(m))
 }
@@ -39,7 +48,11 @@ func withPrograms(m *testing.M) int {
 	}
 	defer os.RemoveAll(programs)
 	defer pg.Stop() //nolint:errcheck // its folder goes with the process
-	if err := build("one"); err != nil {
+	built := make(chan error)
+	for _, version := range []string{"one", "two"} {
+		go func() { built <- build(version) }()
+	}
+	if err := errors.Join(<-built, <-built); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -63,9 +76,6 @@ func build(version string) error {
 	}
 	return nil
 }
-
-// nextVersion builds a server that says it is another version, once.
-var nextVersion = sync.OnceValue(func() error { return build("two") })
 
 // eventually waits until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {

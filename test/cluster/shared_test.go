@@ -318,7 +318,6 @@ func TestOtherFolder(t *testing.T) {
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	must(t, nextVersion())
 	h := at(c.a)
 	var viewers []*viewer
 	for i := range 8 {

@@ -114,8 +114,8 @@ func Write(dir string, r *Recording) error {
 		}
 	}
 	file := filepath.Join(dir, filepath.FromSlash(r.Name)+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
 	}
-	return os.WriteFile(file, b.Bytes(), 0o644)
+	return os.WriteFile(file, b.Bytes(), 0o600)
 }

@@ -164,10 +164,14 @@ func (r *replayer) try(ctx context.Context, e *Exchange, begun func()) (found []
 		return []string{err.Error()}, 0
 	}
 	defer resp.Body.Close()
-	begun()
 	c := r.check()
-	r.compare(c, e, resp)
-	r.keep(c)
+	shape, other := r.head(c, e, resp)
+	r.keep(c) // the next request may need the run's id while this one streams
+	begun()
+	if shape {
+		r.content(c, e, resp, other)
+		r.keep(c)
+	}
 	return c.found, resp.StatusCode
 }
 
@@ -191,7 +195,7 @@ func (r *replayer) request(ctx context.Context, e *Exchange) (*http.Request, err
 	return req, nil
 }
 
-// check begins a comparison on a copy of the variables, since an answer that does not fit must not set any.
+// check begins a comparison on a copy of the variables.
 func (r *replayer) check() *check {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -208,43 +212,51 @@ func (r *replayer) later(key string) bool {
 	return ok
 }
 
+// keep takes over the variables that a comparison has set.
 func (r *replayer) keep(c *check) {
-	if len(c.found) > 0 {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.Copy(r.vars, c.vars)
 }
 
-func (r *replayer) compare(c *check, e *Exchange, resp *http.Response) {
-	want, other := e.Status, find(changed(), r.rec.Name, e)
-	if other >= 0 {
+// head compares the status and the headers. It tells whether the rest is to be compared, and whether ours is another
+// answer by the table.
+func (r *replayer) head(c *check, e *Exchange, resp *http.Response) (more, other bool) {
+	want, rule := e.Status, find(changed(), r.rec.Name, e)
+	if rule >= 0 {
 		r.used.mu.Lock()
-		r.used.rules[other] = true
+		r.used.rules[rule] = true
 		r.used.mu.Unlock()
-		if status := changed()[other].Status; status != 0 {
+		if status := changed()[rule].Status; status != 0 {
 			want = status
 		}
 	}
 	if resp.StatusCode != want {
 		c.failf("status", "is %d, want %d; %s", resp.StatusCode, want, start(resp.Body))
-		return
+		return false, false
 	}
 	for name, pattern := range e.Heads {
-		if got := resp.Header.Get(name); other < 0 && !match(pattern, got, c.vars) {
+		got := resp.Header.Get(name)
+		if fits := match(pattern, got, c.vars); !fits && rule < 0 {
 			c.failf(name, "is %q, want %q", got, fill(pattern, c.vars))
 		}
 	}
-	if e.Stream != nil && other < 0 {
-		frames, err := ReadFrames(resp.Body, e.HangUp)
-		if err != nil {
-			c.failf("stream", "breaks: %v", err)
-		}
-		c.stream(e.Stream, frames, e.HangUp > 0)
+	return true, rule >= 0
+}
+
+// content compares what comes after the headers.
+func (r *replayer) content(c *check, e *Exchange, resp *http.Response, other bool) {
+	if e.Stream == nil {
+		r.body(c, e, resp, other)
 		return
 	}
-	r.body(c, e, resp, other >= 0)
+	frames, err := ReadFrames(resp.Body, e.HangUp)
+	if err != nil {
+		c.failf("stream", "breaks: %v", err)
+	}
+	if !other {
+		c.stream(e.Stream, frames, e.HangUp > 0)
+	}
 }
 
 // body compares a body that is no stream. Every error must say why, in the way of DeerFlow.

@@ -143,22 +143,23 @@ func (c *check) value(at string, s *Shape, v any) {
 	if s == nil || s.Kind == Any || s.Kind == "" {
 		return
 	}
-	kind := kindOf(v)
-	switch {
-	case s.Kind == Literal && kind == String:
-		if text := v.(string); !match(s.Text, text, c.vars) {
-			c.failf(at, "is %.200q, want %.200q", text, fill(s.Text, c.vars))
-		}
-	case s.Kind == Literal || s.Kind != kind:
-		want := s.Kind
-		if want == Literal {
-			want = String
-		}
+	want := s.Kind
+	if want == Literal {
+		want = String
+	}
+	if kind := kindOf(v); kind != want {
 		c.failf(at, "is %s (%.80s), want %s", kind, brief(v), want)
-	case kind == Object:
-		c.object(at, s, v.(map[string]any))
-	case kind == Array:
-		for i, item := range v.([]any) {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		if s.Kind == Literal && !match(s.Text, v, c.vars) {
+			c.failf(at, "is %.200q, want %.200q", v, fill(s.Text, c.vars))
+		}
+	case map[string]any:
+		c.object(at, s, v)
+	case []any:
+		for i, item := range v {
 			c.value(fmt.Sprintf("%s[%d]", at, i), s.Items, item)
 		}
 	}

@@ -54,7 +54,8 @@ func Start(t testing.TB, o Options) Server {
 	}
 	data := t.TempDir()
 	out := &output{address: make(chan string, 1)}
-	cmd := exec.Command(bin, "serve", "--addr", "127.0.0.1:0", "--data", data, "--config", config, "--model", o.Model)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), bin, // stopped by a signal, not killed with the test's context
+		"serve", "--addr", "127.0.0.1:0", "--data", data, "--config", config, "--model", o.Model)
 	cmd.Dir = filepath.Dir(config)
 	cmd.Env = append(environment(os.Environ()), o.Env...)
 	cmd.Stdout, cmd.Stderr = out, out
@@ -62,7 +63,7 @@ func Start(t testing.TB, o Options) Server {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() { ended <- cmd.Wait() }() // ends with the process, which stop ends
 	t.Cleanup(func() {
 		stop(t, cmd, ended)
 		if t.Failed() {
@@ -136,11 +137,14 @@ func stop(t testing.TB, cmd *exec.Cmd, ended chan error) {
 		return // it has ended already
 	}
 	select {
-	case <-ended:
+	case err := <-ended:
+		if err != nil {
+			t.Logf("the server ended with: %v", err)
+		}
 	case <-time.After(stopTime):
 		t.Errorf("the server did not end within %v after SIGTERM", stopTime)
 		if err := cmd.Process.Kill(); err == nil {
-			<-ended
+			t.Log(<-ended)
 		}
 	}
 }

@@ -1,4 +1,5 @@
 // useStream, the React hook of the SDK, in a page: what a chat does with a server.
+import { after, afterEach } from "node:test";
 import { JSDOM } from "jsdom";
 import { answers, agent, assert, client, sdk, test, textOf, thread, until, url } from "./lib.mjs";
 
@@ -12,6 +13,9 @@ const { createElement, useState } = await import("react");
 const { createRoot } = await import("react-dom/client");
 const { useStream } = await import(`${sdk}/react`);
 const c = client();
+const pages = new Set();
+afterEach(() => pages.forEach((page) => page.close())); // also of a test that failed
+after(() => dom.window.close());
 
 /**
  * chat shows a thread with the hook; page.now is what the hook returned last, page.seen every state of the last message.
@@ -33,7 +37,8 @@ function chat(options) {
   page.threadId = options.threadId;
   const root = createRoot(document.getElementById("root").appendChild(document.createElement("div")));
   root.render(createElement(Chat));
-  page.close = () => root.unmount();
+  page.close = () => pages.delete(page) && root.unmount();
+  pages.add(page);
   return page;
 }
 

@@ -21,7 +21,11 @@ func adapt(set string, t *trace) {
 	if json.Unmarshal([]byte(t.body), &v) != nil {
 		return
 	}
-	raw, err := json.Marshal(adaptValue("", v))
+	v = adaptValue("", v)
+	if m, ok := v.(map[string]any); ok && (m["interrupt_before"] != nil || m["interrupt_after"] != nil) && m["input"] != nil {
+		m["input"] = state(map[string]any{"log": []any{"look into it"}}) // a run with a step to stop at
+	}
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return
 	}

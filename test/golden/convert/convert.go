@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ var (
 
 // needs notes what a request takes for granted: a thread that no earlier one made, a run that no earlier one started.
 func (c *converter) needs(t *trace, e *golden.Exchange) {
-	if e.Method == "POST" && strings.HasSuffix(e.Path, "/threads") || strings.Contains(e.Body, `"if_not_exists":"create"`) {
+	if e.Method == http.MethodPost && strings.HasSuffix(e.Path, "/threads") || strings.Contains(e.Body, `"if_not_exists":"create"`) {
 		for _, m := range append(threadInBody.FindAllStringSubmatch(e.Body, -1), threadInPath.FindAllStringSubmatch(e.Path, -1)...) {
 			c.there[m[1]] = c.there[m[1]] || t.status < 300
 		}

@@ -18,7 +18,7 @@ func opaque(set, key string) bool {
 		return true
 	}
 	return set == "langgraph" && slices.Contains([]string{"values", "metadata", "config", "kwargs", "context", "configurable",
-		"payload", "checkpoint_map"}, key)
+		"payload", "checkpoint_map", "value"}, key)
 }
 
 // fixed tells whether the protocol fixes the value of a key, so that it is compared and not only its type.
@@ -47,7 +47,10 @@ func (c *converter) shape(key string, v any) *golden.Shape {
 		}
 		fields := map[string]*golden.Shape{}
 		for k, item := range v {
-			fields[c.names(k)] = c.shape(k, item)
+			if k != c.names(k) || uuid.MatchString(k) { // the keys are ids of tasks
+				continue
+			}
+			fields[k] = c.shape(k, item)
 		}
 		if _, ok := fields["parent_checkpoint_id"]; ok && c.set == "gateway" {
 			keep(fields["metadata"], "source", "step", "parents")

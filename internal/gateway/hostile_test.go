@@ -87,14 +87,15 @@ func TestStopEndsTheWaitForACancel(t *testing.T) {
 
 // TestAHistoryIsBounded: however large a value of the state is, a history repeats it a few times only.
 func TestAHistoryIsBounded(t *testing.T) {
-	k := newServer(t, nil)
+	const most = 400 << 10
+	k := newServer(t, func(c *Config) { c.Limits.History = most })
 	k.do("POST", "/threads", `{"thread_id":"t"}`)
-	k.do("POST", "/threads/t/state", fmt.Sprintf(`{"values":{"summary_text":%q}}`, strings.Repeat("x", maxHistory/4)))
+	k.do("POST", "/threads/t/state", fmt.Sprintf(`{"values":{"summary_text":%q}}`, strings.Repeat("x", most/4)))
 	for i := range 9 {
 		k.do("POST", "/threads/t/state", fmt.Sprintf(`{"values":{"title":"t%d"}}`, i))
 	}
 	w := k.do("POST", "/threads/t/history", `{"limit":1000}`)
-	if list, ok := decode(t, w.Body.Bytes()).([]any); !ok || len(list) != 10 || w.Body.Len() > maxHistory*3/2 {
+	if list, ok := decode(t, w.Body.Bytes()).([]any); !ok || len(list) != 10 || w.Body.Len() > most*3/2 {
 		t.Errorf("%d bytes of %d states", w.Body.Len(), len(list))
 	}
 }

@@ -27,6 +27,9 @@ type Guard struct {
 func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	foreign := origin != "" && !sameHost(origin, r.Host)
+	if origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		return refuse(w, http.StatusForbidden, "Pages of other sites may not load this")
+	}
 	if foreign {
 		if !slices.Contains(g.Origins, origin) && !slices.Contains(g.Origins, "*") {
 			return refuse(w, http.StatusForbidden, "Pages of "+clip(origin)+" may not call this server; name them in GATEWAY_CORS_ORIGINS")

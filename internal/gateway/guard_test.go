@@ -33,6 +33,8 @@ func TestGuard(t *testing.T) {
 		"a page of ours":                  {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "http://localhost:2026"}, status: 200},
 		"a page of somebody's":            {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://evil.example"}, status: 403},
 		"a page of nobody's":              {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "null"}, status: 403},
+		"an image on somebody's page":     {path: "/info", host: "localhost:2026", headers: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, status: 403},
+		"a link on somebody's page":       {path: "/info", host: "localhost:2026", headers: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, status: 200},
 		"a page that may":                 {guard: Guard{Origins: []string{"https://app.example"}}, path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://app.example"}, status: 200},
 		"every page may":                  {guard: Guard{Origins: []string{"*"}}, path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://x.example"}, status: 200},
 		"open":                            {guard: Guard{Open: true}, path: "/info", host: "pudu.example", status: 200},

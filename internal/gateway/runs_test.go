@@ -276,6 +276,7 @@ func TestStatelessRoutes(t *testing.T) {
 		{name: "on a bad one", method: "POST", path: "/runs/wait", body: `{"config":{"configurable":{"thread_id":"a b"}}}`, status: 422},
 		{name: "batch", method: "POST", path: "/runs/batch", body: `[{"input":{"messages":"hello"}},{"input":{"messages":"count"}}]`, status: 200, want: `[{"run_id":"*"},{"run_id":"*"}]`},
 		{name: "batch with a fault", method: "POST", path: "/runs/batch", body: `[{"input":{"messages":"hello"}},{"input":1}]`, status: 422, want: `{"detail":[{"loc":["body",1,"input"]}]}`},
+		{name: "batch with a refusal", method: "POST", path: "/runs/batch", body: `[{"input":{"messages":"hello"}},{"input":{},"checkpoint_id":"nope"}]`, status: 200, want: `[{"run_id":"*"},{"status":"error","detail":"Checkpoint nope not found"}]`},
 		{name: "batch of no list", method: "POST", path: "/runs/batch", body: `{}`, status: 422},
 		{name: "cancel none", method: "POST", path: "/runs/cancel", body: `{"thread_id":"{thread}","run_ids":["{run}"]}`, status: 404},
 		{name: "cancel what", method: "POST", path: "/runs/cancel", body: `{}`, status: 422},

@@ -65,14 +65,14 @@ func (s *Server) batchRuns(w http.ResponseWriter, r *http.Request) error {
 		}
 		orders[i].Key = "" // one key cannot stand for many runs
 	}
-	out := make([]runJSON, len(orders))
-	for i, o := range orders {
+	out := make([]any, len(orders))
+	for i, o := range orders { // one that is refused says so in its place: the others are there
 		run, err := s.submit(w, r, o)
-		if err != nil {
-			return err
+		if err == nil {
+			out[i], err = s.describe(r.Context(), run)
 		}
-		if out[i], err = s.describe(r.Context(), run); err != nil {
-			return err
+		if err != nil {
+			out[i] = map[string]any{"status": "error", "detail": asError(err).Detail}
 		}
 	}
 	w.Header().Del("Content-Location")

@@ -59,7 +59,7 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if action != "" {
+	if action != "" && r.Method == http.MethodPost { // to look at something changes nothing
 		if err := s.cancel(r.Context(), run, action); err != nil {
 			return err
 		}

@@ -19,10 +19,10 @@ func ending(ctx context.Context, runID string, last state.State, err error) even
 	var waiting *agent.Interrupted
 	switch {
 	case err == nil:
-	case errors.As(err, &waiting):
-		return event.Run{Status: event.StatusInterrupted}
 	case errors.Is(context.Cause(ctx), ErrRolledBack):
 		return event.Run{Status: event.StatusError, Error: store.RolledBack, StopReason: store.Cancelled}
+	case errors.As(err, &waiting):
+		return event.Run{Status: event.StatusInterrupted}
 	case ctx.Err() != nil:
 		return event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}
 	default:

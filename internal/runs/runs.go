@@ -193,7 +193,7 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience) (Outc
 	defer to.leave()
 	var req Request
 	if err := json.Unmarshal(run.Request, &req); err != nil {
-		return Outcome{Run: run}, fmt.Errorf("decode request of run %s: %w", run.ID, err)
+		return m.unreadable(run, to.show, fmt.Errorf("decode request of run %s: %w", run.ID, err))
 	}
 	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
 	ctx, leave := m.enter(ctx, run, rec)
@@ -227,6 +227,18 @@ func (m *Manager) audience(run store.Run, show func(event.Event)) audience {
 		f.Show(ev)
 		show(ev)
 	}, f.Close}
+}
+
+// unreadable ends a run as failed whose request this program cannot read.
+func (m *Manager) unreadable(run store.Run, show func(event.Event), why error) (Outcome, error) {
+	end := event.Run{Status: event.StatusError, Error: why.Error()}
+	if err := newRecorder(m.cfg.Store, run, m.cfg.Now, show).end(end, nil); err != nil {
+		m.lose(run.ID, err)
+		return Outcome{Run: run}, errors.Join(why, err)
+	}
+	m.ended(end.Status)
+	run.Status, run.Error = end.Status, end.Error
+	return Outcome{Run: run}, nil
 }
 
 // finish records the end. A run that is rolled back gives the thread the state back that it began on.

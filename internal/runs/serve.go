@@ -109,10 +109,11 @@ func (m *Manager) keepLease(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		asked := time.Now() // the lease is at least as long from here
 		if err := m.renew(ctx); err == nil {
-			renewed = time.Now()
+			renewed = asked
 			m.stopMine(ctx)
-		} else if time.Since(renewed) > store.Lease {
+		} else if time.Since(renewed) > store.Lease-store.Beat/2 {
 			m.cfg.Log.Error("the lease could not be renewed: the runs are left to others", "error", err)
 			m.detach(fmt.Errorf("%w: the lease could not be renewed: %w", store.ErrFenced, err), nil)
 		}
@@ -129,7 +130,7 @@ func (m *Manager) releaseLease(ctx context.Context) {
 
 // renew renews the lease. If it had lapsed, the runs that others have claimed since are stopped.
 func (m *Manager) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, store.Lease)
+	ctx, cancel := context.WithTimeout(ctx, 2*store.Beat)
 	defer cancel()
 	lapsed, err := m.cfg.Store.Renew(ctx, m.cfg.Owner)
 	if err != nil || !lapsed {

@@ -90,7 +90,7 @@ func TestTwoServersOnOneFolder(t *testing.T) {
 		}
 	}
 	r := n.submit("first", plan{Plan: "first", Words: 3}, nil)
-	n.awaitStatus(r, "success")
+	n.succeeds(r)
 	n.kill()
 	p.start(t, options{}) // the lock has gone with its holder
 }

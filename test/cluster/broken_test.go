@@ -96,7 +96,7 @@ func onSmallDisk(t *testing.T) {
 	if m.asked("refused") > 0 {
 		t.Error("the run that was refused was executed")
 	}
-	n.awaitStatus(n.submit("new", plan{Plan: "new", Words: 3}, nil), "success")
+	n.succeeds(n.submit("new", plan{Plan: "new", Words: 3}, nil))
 }
 
 // fill writes zeros until the disk is full.
@@ -194,5 +194,5 @@ func TestTheDatabaseIsLocked(t *testing.T) {
 	if m.asked("long") > 0 {
 		t.Error("the run that was refused was executed")
 	}
-	n.awaitStatus(n.submit("after", plan{Plan: "after", Words: 3}, nil), "success")
+	n.succeeds(n.submit("after", plan{Plan: "after", Words: 3}, nil))
 }

@@ -53,7 +53,7 @@ func TestCancel(t *testing.T) {
 					t.Error("the command outlived its run")
 				}
 				next := n.submit(thread, plan{Plan: "after " + thread, Words: 1}, nil)
-				n.awaitStatus(next, "success")
+				n.succeeds(next)
 			})
 		}
 	}
@@ -64,7 +64,7 @@ func TestCancel(t *testing.T) {
 			v := follow(t, at(n), n.submit("w-"+action, plan{Plan: "never begun " + action}, map[string]any{"multitask_strategy": "enqueue"}))
 			n.cancelled(t, v, action)
 			m.open("w-" + action)
-			n.awaitStatus(first, "success")
+			n.succeeds(first)
 			if m.asked("never begun "+action) > 0 {
 				t.Error("the model was asked")
 			}
@@ -136,7 +136,8 @@ func TestDeletedWhileItStreams(t *testing.T) {
 			})
 		}
 	}
-	if folders, err := filepath.Glob(filepath.Join(p.dir, "users/*/threads/*")); err != nil || len(folders) > 0 {
-		t.Errorf("left behind: %q %v", folders, err)
-	}
+	eventually(t, "the files are gone", func() bool {
+		folders, err := filepath.Glob(filepath.Join(p.dir, "users/*/threads/*"))
+		return err == nil && len(folders) == 0
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,14 +93,10 @@ func (n *node) look(r run) (now run) {
 	return now
 }
 
-// awaitStatus waits until the run has a status.
-func (n *node) awaitStatus(r run, status string) (now run) {
+// succeeds waits for the run's success.
+func (n *node) succeeds(r run) {
 	n.t.Helper()
-	eventually(n.t, "run "+r.ID+" is "+status+"; it is "+n.look(r).Status, func() bool {
-		now = n.look(r)
-		return now.Status == status
-	})
-	return now
+	eventually(n.t, "run "+r.ID+" has succeeded; it is "+n.look(r).Status, func() bool { return n.look(r).Status == "success" })
 }
 
 // frame is one server-sent event.
@@ -240,7 +237,7 @@ func (v *viewer) last() string {
 func (v *viewer) seen() []frame {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.frames[:len(v.frames):len(v.frames)]
+	return slices.Clip(v.frames)
 }
 
 // connected is how many connections have ended.

@@ -47,7 +47,7 @@ func withPrograms(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(programs)
-	defer pg.Stop() //nolint:errcheck // its folder goes with the process
+	defer pg.Stop()
 	built := make(chan error)
 	for _, version := range []string{"one", "two"} {
 		go func() { built <- build(version) }()

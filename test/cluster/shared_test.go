@@ -94,7 +94,7 @@ func (c *cluster) sharedCancel(t *testing.T, action, status string) {
 	t.Parallel()
 	thread := "stop-" + action
 	first := c.a.submit(thread, plan{Plan: action + " before", Words: 1}, nil)
-	c.a.awaitStatus(first, "success")
+	c.a.succeeds(first)
 	before := c.b.answer(thread)
 	r := c.a.submit(thread, plan{Plan: action, Hold: "never"}, nil)
 	v := follow(t, at(c.b), r)
@@ -154,7 +154,7 @@ func TestNodeIsKilled(t *testing.T) {
 	h := at(c.a)
 	var viewers []*viewer
 	for i := range 20 {
-		r := c.a.submit(fmt.Sprint("k-", i), plan{Plan: fmt.Sprint("kill", i), Tools: i % 3, Words: 100, Delay: 20}, nil)
+		r := c.a.submit(fmt.Sprint("k-", i), plan{Plan: fmt.Sprint("kill", i), Tools: i % 3, Hold: "kill"}, nil)
 		viewers = append(viewers, follow(t, h, r), follow(t, at(c.b), r)) // the second is at the other node all the time
 	}
 	for _, v := range viewers {
@@ -163,6 +163,7 @@ func TestNodeIsKilled(t *testing.T) {
 	h.move(c.b)
 	killed := time.Now()
 	c.a.kill()
+	c.model.open("kill")
 	var last time.Time
 	void := 0
 	for i, v := range viewers {
@@ -201,7 +202,7 @@ func TestNATSGoesAndComesBack(t *testing.T) {
 	t.Logf("a short run at the other node, without a bus: %v", time.Since(start))
 	late.check(c.b)
 	early := c.start(t, options{}) // the bus need not be there
-	early.awaitStatus(early.submit("early", plan{Plan: "early", Words: 3}, nil), "success")
+	early.succeeds(early.submit("early", plan{Plan: "early", Words: 3}, nil))
 	start = time.Now()
 	c.model.open("during")
 	v.end()
@@ -297,7 +298,7 @@ func TestPausedNode(t *testing.T) {
 	}
 	// It works again.
 	again := c.a.submit("again", plan{Plan: "again", Words: 3}, nil)
-	c.b.awaitStatus(again, "success")
+	c.b.succeeds(again)
 }
 
 func TestOtherFolder(t *testing.T) {

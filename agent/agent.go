@@ -13,6 +13,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,12 +126,13 @@ type run struct {
 	events  []Emitted
 	usage   message.Usage
 	ran     string // the node before next, empty at first
+	saved   string // the next node of the last checkpoint
 }
 
 func newRun(a *Agent, rt *Runtime, s state.State) *run {
 	r := &run{Agent: a, rt: rt.withDefaults(), state: s, next: NodeBeforeAgent}
 	if rt.Resume != nil {
-		r.next = rt.Resume.Next
+		r.next, r.saved = rt.Resume.Next, rt.Resume.Next
 	}
 	return r
 }
@@ -166,6 +168,9 @@ func (r *run) pause(ctx context.Context) error {
 	before := breaks(c.InterruptBefore, r.next) && (r.ran != "" || at == nil || !at.Passed)
 	if !before && !breaks(c.InterruptAfter, r.ran) {
 		return nil
+	}
+	if len(r.pending) == 0 && r.saved != r.next { // so that there is a checkpoint to go on from
+		r.pending = append(r.pending, NodeUpdate{Node: cmp.Or(r.ran, NodeInput)})
 	}
 	r.events = append(r.events, Emitted{Data: event.Interrupt{}})
 	if err := r.commit(ctx, r.next); err != nil {
@@ -244,6 +249,9 @@ func (r *run) commitStep(ctx context.Context, next string, lazy bool) error {
 		return nil
 	}
 	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage, Lazy: lazy}
+	if len(r.pending) > 0 {
+		r.saved = next
+	}
 	r.pending, r.events = nil, nil
 	return r.write(ctx, step)
 }

@@ -265,6 +265,22 @@ func TestQuestionsOverTheAPI(t *testing.T) {
 	}
 }
 
+func TestEveryNodeIsABreakpoint(t *testing.T) {
+	k := newServer(t, nil)
+	k.do("POST", "/threads", `{"thread_id":"t"}`)
+	k.do("POST", "/threads/t/runs/wait", `{"input":{"messages":"count"},"interrupt_before":"*"}`)
+	for range 12 {
+		if w := k.do("POST", "/threads/t/runs/wait", `{"input":null,"interrupt_before":"*"}`); w.Code != http.StatusOK {
+			t.Fatal(w.Body)
+		}
+		if strings.Contains(k.do("GET", "/threads/t/state", "").Body.String(), `"next":[]`) {
+			k.play([]scenario{{name: "the end", method: "GET", path: "/threads/t/state", status: 200, want: `{"values":{"messages":[{},{},{"content":"counted"},{"content":"Hi there."}]}}`}})
+			return
+		}
+	}
+	t.Error("the run does not come to its end")
+}
+
 func TestStatelessRoutes(t *testing.T) {
 	k := newServer(t, nil)
 	k.play([]scenario{

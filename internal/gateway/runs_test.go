@@ -251,6 +251,7 @@ func TestQuestionsOverTheAPI(t *testing.T) {
 		{name: "the end", method: "GET", path: "/threads/t/state", status: 200, want: `{"next":[]}`},
 		{name: "from there again", method: "POST", path: "/threads/t/runs/wait", body: `{"checkpoint_id":"{fork}"}`, status: 200},
 		{name: "a branch", method: "GET", path: "/threads/t/state", status: 200, want: `{"next":[]}`},
+		{name: "from the empty state", method: "POST", path: "/threads/t/runs/wait", body: `{"input":{"messages":"anew"},"checkpoint":{"checkpoint_id":"0","checkpoint_ns":""}}`, status: 200, want: `{"messages":[{"content":"anew"},{}]}`},
 		{name: "goto the end with an update", method: "POST", path: "/threads/t/runs/wait", body: `{"command":{"goto":"__end__","update":{"messages":[{"type":"human","content":"by hand"}]}}}`, status: 200},
 		{name: "goto nowhere", method: "POST", path: "/threads/t/runs", body: `{"command":{"goto":"nowhere"}}`, status: 422},
 	})

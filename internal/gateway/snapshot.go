@@ -161,9 +161,25 @@ func (out *stateJSON) place(threadID string, cp store.Checkpoint) {
 	at := stamp(cp.CreatedAt)
 	out.CreatedAt, out.CheckpointID, out.ParentID = &at, &cp.ID, orNil(cp.ParentID)
 	out.Checkpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cp.ID, ID: cp.ID, Time: at}
+	if onOrigin(cp) {
+		cp.ParentID = store.Origin
+	}
 	if cp.ParentID != "" {
 		out.ParentCheckpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cp.ParentID}
 	}
+}
+
+// onOrigin reports whether a run has begun on the empty state with this checkpoint.
+func onOrigin(cp store.Checkpoint) bool { return cp.ParentID == "" && cp.RunID != "" }
+
+// origin is the empty state before a thread's first checkpoint: what a branch that changes the first message stands on.
+func (v *viewer) origin() stateJSON {
+	out := stateJSON{
+		Values: make(map[string]json.RawMessage), Next: []string{agent.NodeInput}, Tasks: []taskJSON{}, Interrupts: []interruptJSON{},
+		Metadata: map[string]json.RawMessage{"source": json.RawMessage(`"input"`), "step": json.RawMessage("0"), "parents": json.RawMessage("{}")},
+	}
+	out.place(v.thread.ID, store.Checkpoint{ID: store.Origin, CreatedAt: v.thread.CreatedAt})
+	return out
 }
 
 // metadata says how a checkpoint came to be: what the run was started with, and LangGraph's own members.

@@ -59,7 +59,7 @@ func TestPostState(t *testing.T) {
 	k := newServer(t, nil)
 	k.run("t", "hello")
 	first := decode(t, k.do("GET", "/threads/t/history?limit=10", "").Body.Bytes()).([]any)
-	k.vars["first"] = at(first[len(first)-1], "checkpoint_id").(string)
+	k.vars["first"] = at(first[len(first)-2], "checkpoint_id").(string)
 	k.start("busy")
 	post := func(name, body, want string) scenario {
 		return scenario{name: name, method: "POST", path: "/api/langgraph/threads/t/state", body: body, status: 200, want: want}
@@ -108,8 +108,8 @@ func TestHistory(t *testing.T) {
 	k.vars["run"] = k.run("t", "count").ID
 	k.do("POST", "/threads/t/state", `{"values":{"title":"Renamed"}}`)
 	list := decode(t, k.do("POST", "/threads/t/history", `{}`).Body.Bytes()).([]any)
-	if len(list) != 5 {
-		t.Fatalf("%d entries, want 5: %v", len(list), list)
+	if len(list) != 6 {
+		t.Fatalf("%d entries, want 6: %v", len(list), list)
 	}
 	for i, name := range []string{"update", "answer", "counted", "called", "input"} {
 		k.vars[name] = at(list[i], "checkpoint_id").(string)
@@ -128,14 +128,15 @@ func TestHistory(t *testing.T) {
 			{"metadata":{"source":"loop","run_id":"{run}"},"values":{"title":"<absent>","messages":[{},{},{},{}]},"next":[]},
 			{"values":{"messages":[{},{},{}]},"next":["model"]},
 			{"values":{"messages":[{},{}]},"next":["tools"],"interrupts":[]},
-			{"metadata":{"source":"input","step":1,"purpose":"test"},"values":{"messages":[{}]},"next":["model"],"parent_checkpoint":null,"parent_checkpoint_id":null}]`),
-		post("without a body", "", `[{},{},{},{},{}]`),
+			{"metadata":{"source":"input","step":1,"purpose":"test"},"values":{"messages":[{}]},"next":["model"],"parent_checkpoint":{"checkpoint_id":"0"},"parent_checkpoint_id":null},
+			{"checkpoint_id":"0","checkpoint":{"checkpoint_id":"0"},"values":{},"next":["__start__"],"metadata":{"source":"input","step":0},"parent_checkpoint":null}]`),
+		post("without a body", "", `[{},{},{},{},{},{}]`),
 		post("as the web client asks", `{"limit":1}`, `[{"checkpoint":"<absent>","parent_checkpoint":"<absent>","checkpoint_id":"{update}","values":{"title":"Renamed","messages":[{},{},{},{}]}}]`),
 		post("as RemoteGraph asks", `{"limit":1,"checkpoint":{"thread_id":"t"}}`, `[{"checkpoint":{"checkpoint_id":"{update}"}}]`),
 		post("a page", `{"limit":2}`, `[{"checkpoint_id":"{update}","checkpoint":{}},{"checkpoint_id":"{answer}"}]`),
 		post("the next page, by a string", `{"limit":2,"before":"{answer}"}`, `[{"checkpoint_id":"{counted}"},{"checkpoint_id":"{called}"}]`),
 		post("by an object", `{"limit":1,"before":{"checkpoint_id":"{called}","thread_id":"t"}}`, `[{"checkpoint_id":"{input}","checkpoint":{}}]`),
-		post("by a config", `{"before":{"configurable":{"checkpoint_id":"{called}"}}}`, `[{"checkpoint_id":"{input}"}]`),
+		post("by a config", `{"before":{"configurable":{"checkpoint_id":"{called}"}}}`, `[{"checkpoint_id":"{input}"},{"checkpoint_id":"0"}]`),
 		post("before the first", `{"before":"{input}"}`, `[]`),
 		post("before an unknown one", `{"before":"1f000000-0000-6000-8000-000000000000"}`, `[]`),
 		post("before no checkpoint", `{"before":"zzz"}`, `[]`),
@@ -156,7 +157,7 @@ func TestHistory(t *testing.T) {
 		{name: "no id", method: "POST", path: "/threads/a.b/history", body: `{}`, status: 422},
 		{
 			name: "a question that was passed over", method: "POST", path: "/threads/asks/history", body: `{}`, status: 200,
-			want: `[{"next":[]},{"next":["model"],"metadata":{"source":"input"}},{"next":["tools"],"tasks":[{"interrupts":[{"value":"may I?"}]}]},{"next":["model"]}]`,
+			want: `[{"next":[]},{"next":["model"],"metadata":{"source":"input"}},{"next":["tools"],"tasks":[{"interrupts":[{"value":"may I?"}]}]},{"next":["model"]},{"next":["__start__"]}]`,
 		},
 	})
 }

@@ -350,7 +350,7 @@ type Log interface {
 	// thread has an active run, [ErrNotFound] without the thread or the parent.
 	Write(ctx context.Context, threadID string, s Step) (checkpoint string, err error)
 	// Checkpoint loads a checkpoint with its state, decoded by schema; an empty id means the thread's head. A thread
-	// without checkpoints gives the zero Checkpoint with an empty state.
+	// without checkpoints gives the zero Checkpoint with an empty state, and so does [Origin].
 	Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (Checkpoint, error)
 	// FirstCheckpoint returns the first checkpoint of a run, without state: its parent is what the run began on. The zero
 	// Checkpoint if the run has none, [ErrNotFound] if there is no such run.

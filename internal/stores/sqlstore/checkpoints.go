@@ -30,10 +30,13 @@ func (s *Store) Checkpoint(ctx context.Context, schema state.Schema, threadID, i
 }
 
 func (s *Store) checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
-	if id == "" {
+	if id == "" || id == store.Origin {
 		t, err := s.Thread(ctx, threadID)
 		if err != nil {
 			return store.Checkpoint{}, err
+		}
+		if id == store.Origin {
+			t.Head = ""
 		}
 		if id = t.Head; id == "" {
 			st, err := schema.Load(nil)

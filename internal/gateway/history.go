@@ -152,7 +152,7 @@ func (v *viewer) history(ctx context.Context, p past) ([]stateJSON, error) {
 			})
 		}
 	}
-	if n := len(list); n > 0 && n < p.limit && onOrigin(list[n-1]) && p.only == "" && len(p.match) == 0 {
+	if n := len(list); n > 0 && n < p.limit && list[n-1].ParentID == "" && p.only == "" && len(p.match) == 0 {
 		out = append(out, v.origin())
 	}
 	return out, nil

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,16 +162,10 @@ func (out *stateJSON) place(threadID string, cp store.Checkpoint) {
 	at := stamp(cp.CreatedAt)
 	out.CreatedAt, out.CheckpointID, out.ParentID = &at, &cp.ID, orNil(cp.ParentID)
 	out.Checkpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cp.ID, ID: cp.ID, Time: at}
-	if onOrigin(cp) {
-		cp.ParentID = store.Origin
-	}
-	if cp.ParentID != "" {
-		out.ParentCheckpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cp.ParentID}
+	if cp.ID != store.Origin {
+		out.ParentCheckpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cmp.Or(cp.ParentID, store.Origin)}
 	}
 }
-
-// onOrigin reports whether a run has begun on the empty state with this checkpoint.
-func onOrigin(cp store.Checkpoint) bool { return cp.ParentID == "" && cp.RunID != "" }
 
 // origin is the empty state before a thread's first checkpoint: what a branch that changes the first message stands on.
 func (v *viewer) origin() stateJSON {

@@ -174,7 +174,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	k.play([]scenario{{
 		name: "the newest first", method: "POST", path: "/threads/t/history", body: `{}`, status: 200,
-		want: `[{"values":{"messages":[{},{},{}]}},{"values":{"messages":"<absent>"}},{"values":{"messages":"<absent>"},"checkpoint_id":"*"}]`,
+		want: `[{"values":{"messages":[{},{},{}]}},{"values":{"messages":"<absent>"}},{"values":{"messages":"<absent>"},"checkpoint_id":"*"},{"checkpoint_id":"0"}]`,
 	}})
 }
 

@@ -60,7 +60,7 @@ func TestCreateThreadWithAState(t *testing.T) {
 				{"updates":[{"command":{"update":{"messages":[{"type":"ai","content":"two","id":"m2"}],"title":"Imported"}},"as_node":"model"}]}]}`,
 			want: `{"thread_id":"t1","values":{"title":"Imported","messages":[{"id":"m1","type":"human"},{"id":"m2","type":"ai"}]}}`,
 		},
-		{name: "its history", method: "POST", path: "/threads/t1/history", body: `{}`, status: 200, want: `[{"next":[]},{"next":["model"],"values":{"messages":[{"id":"m1"}]}}]`},
+		{name: "its history", method: "POST", path: "/threads/t1/history", body: `{}`, status: 200, want: `[{"next":[]},{"next":["model"],"values":{"messages":[{"id":"m1"}]}},{"checkpoint_id":"0"}]`},
 		{name: "an unknown channel", method: "POST", path: "/threads", body: `{"thread_id":"t2","supersteps":[{"updates":[{"values":{"foo":1},"as_node":"model"}]}]}`, status: 422, want: `{"detail":"Unknown thread-state field(s): foo"}`},
 		{name: "no list", method: "POST", path: "/threads", body: `{"thread_id":"t2","supersteps":{}}`, status: 422, want: `{"detail":[{"type":"list_type","loc":["body","supersteps"]}]}`},
 		{name: "no objects", method: "POST", path: "/threads", body: `{"thread_id":"t2","supersteps":[{"updates":[1]}]}`, status: 422, want: `{"detail":[{"type":"dict_type","loc":["body","supersteps",0,"updates",0]}]}`},

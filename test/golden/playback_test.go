@@ -65,10 +65,10 @@ func (p *player) answer(e *Exchange) *answer {
 		a.heads[name] = p.text(pattern)
 	}
 	switch {
-	case e.Stream != nil:
-		a.frames = p.frames(e.Stream)
 	case a.status >= 400 && (p.rec.Set() == "langgraph" || e.JSON == nil):
 		a.body, a.json = map[string]any{"detail": "no"}, true
+	case e.Stream != nil:
+		a.frames = p.frames(e.Stream)
 	case e.JSON != nil:
 		a.body, a.json = p.sample(e.JSON), true
 	}
@@ -152,7 +152,9 @@ func send(w http.ResponseWriter, a *answer) {
 	}
 }
 
-func newUsed() *used { return &used{rules: map[int]bool{}, keys: map[string]bool{}} }
+func newUsed() *used {
+	return &used{rules: map[int]bool{}, finds: map[int]bool{}, keys: map[string]bool{}}
+}
 
 // playOnce plays a recording back, spoiled.
 func playOnce(t *testing.T, rec *Recording, spoil func(*Exchange, *answer)) []string {

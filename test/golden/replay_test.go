@@ -36,7 +36,17 @@ type replayer struct {
 type used struct {
 	mu    sync.Mutex
 	rules map[int]bool // of changed
+	finds map[int]bool // of excused
 	keys  map[string]bool
+}
+
+// excused notes which lines excused something.
+func (u *used) excused(rules []int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, i := range rules {
+		u.finds[i] = true
+	}
 }
 
 // replay returns what does not fit, each with the number of the exchange.
@@ -91,8 +101,13 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 	if r.rec.Set() == "gateway" {
 		api += "/api"
 	}
-	if e.NeedsThread != "" {
-		r.post(ctx, api+"/threads", `{"thread_id":"${`+e.NeedsThread+`}"}`)
+	past := pasts()[fmt.Sprintf("%s, exchange %d", r.rec.Name, e.N)]
+	if e.NeedsThread != "" && !past.Absent {
+		r.post(ctx, api+"/threads", `{"thread_id":"${`+e.NeedsThread+`}","metadata":{`+past.Metadata+`}}`)
+	}
+	if past.Said != "" {
+		thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
+		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":"`+past.Said+`"}}`)
 	}
 	if e.NeedsRun == "" {
 		return
@@ -132,8 +147,10 @@ func (r *replayer) exchange(ctx context.Context, e *Exchange, begun func()) {
 	end := time.Now().Add(r.patience)
 	for {
 		found, status := r.try(ctx, e, begun)
+		found, rules := excuse(r.rec.Name, e, found)
 		again := asks(e) || status == http.StatusConflict && e.Status < 300
 		if len(found) == 0 || !again || !time.Now().Before(end) {
+			r.used.excused(rules)
 			r.mu.Lock()
 			for _, f := range found {
 				r.found = append(r.found, fmt.Sprintf("%s, exchange %d, %s %s: %s", r.rec.Name, e.N, e.Method, e.Path, f))
@@ -246,7 +263,7 @@ func (r *replayer) head(c *check, e *Exchange, resp *http.Response) (more, other
 
 // content compares what comes after the headers.
 func (r *replayer) content(c *check, e *Exchange, resp *http.Response, other bool) {
-	if e.Stream == nil {
+	if e.Stream == nil || resp.StatusCode >= 400 {
 		r.body(c, e, resp, other)
 		return
 	}

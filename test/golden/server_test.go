@@ -41,6 +41,11 @@ func TestReplay(t *testing.T) {
 			t.Errorf("line %d of the table of changes is for nothing: %+v", i, rule)
 		}
 	}
+	for i, rule := range excused() {
+		if !u.finds[i] {
+			t.Errorf("line %d of the table of excuses is for nothing: %+v", i, rule)
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(notYet())) {
 		if !u.keys[key] {
 			t.Errorf("key %q is never missing any more; take it off the table", key)

@@ -1,0 +1,31 @@
+package golden
+
+// Past is what happened to a thread before an exchange and stands in no recording.
+type Past struct {
+	// Absent: there is no such thread, though the exchange does not say so.
+	Absent bool
+	// Metadata are the members of the thread's metadata.
+	Metadata string
+	// Said is what a run was asked before, to its end; empty means that there was none.
+	Said string
+}
+
+// pasts are by exchange. Where there is none, a thread that a recording takes for granted is new.
+func pasts() map[string]Past {
+	talked, looked := Past{Said: "hello"}, Past{Said: "look into the folder"}
+	return map[string]Past{
+		"gateway/11-thread-get, exchange 1":            {Metadata: `"k":"w"`},
+		"gateway/13-thread-patch, exchange 1":          {Metadata: `"a":1`},
+		"gateway/20-state-get, exchange 2":             talked,
+		"gateway/21-state-update, exchange 1":          talked,
+		"gateway/31c-reasoning, exchange 1":            looked,
+		"gateway/31d-write-file-coalesced, exchange 1": looked,
+		"gateway/32a-clarification, exchange 1":        talked,
+		"gateway/32b-clarification-form, exchange 1":   talked,
+		"gateway/35-second-turn, exchange 1":           talked,
+		"gateway/40-runs-create-list-get, exchange 10": {Absent: true},
+		"langgraph/14-thread-copy, exchange 7":         {Absent: true},
+		"langgraph/21-state-update, exchange 1":        talked,
+		"langgraph/65-if-not-exists, exchange 6":       {Absent: true},
+	}
+}

@@ -36,7 +36,8 @@ func excused() []Rule {
 		{Recordings: "gateway/54-artifacts", N: []int{33}, Finds: `body\.detail: is "Path is not a file: .*`, Reason: "the path is named without its last slash"},
 
 		// Events of streams.
-		{Recordings: "gateway/3*", Finds: `messages:human: does not come`, Reason: rebuilt},
+		{Recordings: "gateway/30[ad]-*", Finds: `messages:human: does not come`, Reason: rebuilt},
+		{Recordings: "gateway/31[acd]-*", Finds: `messages:human: does not come`, Reason: rebuilt},
 		{Recordings: "gateway/30b-*", N: []int{2, 3, 4}, Finds: values, Reason: inTwo},
 		{Recordings: "gateway/36b-*", N: []int{1}, Finds: values, Reason: inTwo},
 		{Recordings: "gateway/44-cancel", N: []int{1, 11}, Finds: values, Reason: inTwo},
@@ -77,10 +78,11 @@ func excused() []Rule {
 		{Recordings: "gateway/40-*", N: []int{1, 2}, Finds: `body\.kwargs\.config\.metadata: has no key "purpose"`, Reason: "the config is shown as it came; what DeerFlow adds to it stands in the run's metadata"},
 		{Recordings: "gateway/36b-*", N: []int{5, 8}, Finds: `body\[0\]\.stop_reason: is any \(null\), want string`, Reason: "the middleware that notes it comes later"},
 		{Recordings: "gateway/53-uploads", N: []int{5}, Finds: `body\.files\[0\]\.(filename|virtual_path): is ".*notes_1\.txt", want ".*notes\.txt"`, Reason: "a file that is there is kept and the new one gets a number; DeerFlow overwrites it"},
+		{Recordings: "gateway/31[cd]-*", N: []int{1}, Finds: `values: has no key "sandbox"`, Reason: "a run finds its sandbox by the thread, so the state need not name it"},
+		{Recordings: "gateway/21-*", N: []int{5}, Finds: `body\.values\.messages\[1\]\.type: is "ai", want "human"`, Reason: "messages that are written are added, as with LangGraph; DeerFlow replaces all"},
 		{Recordings: "gateway/11-thread-get", N: []int{1}, Finds: `body\.values: has no key "messages"`, Reason: firstOne},
 		{Recordings: "gateway/20-state-get", N: []int{1}, Finds: `body\.(checkpoint|checkpoint_id|created_at): is any \(null\), want .*|body\.metadata: has no key "(parents|source|step)"|body\.values: has no key "messages"`, Reason: firstOne},
 		{Recordings: "gateway/30f-*", N: []int{2}, Finds: `checkpoints\.parent_config: is any \(null\), want object`, Reason: firstOne},
 		{Recordings: "langgraph/03-*", N: []int{5}, Finds: `body: has no key "child"`, Reason: jsGraph},
-		{Recordings: "langgraph/14-*", N: []int{6}, Finds: `body\[1\]\.parent_checkpoint: is any \(null\), want object`, Reason: "a run of the other server's graph makes more checkpoints"},
 	}
 }

@@ -26,6 +26,8 @@ type replayer struct {
 	used *used
 	// patience is how long a question is asked again until the answer fits: what it asks for may still be under way.
 	patience time.Duration
+	// past: what was before an exchange is made by the table of it.
+	past bool
 
 	mu    sync.Mutex
 	vars  Vars
@@ -101,13 +103,16 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 	if r.rec.Set() == "gateway" {
 		api += "/api"
 	}
-	past := pasts()[fmt.Sprintf("%s, exchange %d", r.rec.Name, e.N)]
+	var past Past
+	if r.past {
+		past = pasts()[fmt.Sprintf("%s, exchange %d", r.rec.Name, e.N)]
+	}
 	if e.NeedsThread != "" && !past.Absent {
 		r.post(ctx, api+"/threads", `{"thread_id":"${`+e.NeedsThread+`}","metadata":{`+past.Metadata+`}}`)
 	}
 	if past.Said != "" {
 		thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
-		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":"`+past.Said+`"}}`)
+		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":"`+past.Said+`"},"config":{"recursion_limit":100}}`)
 	}
 	if e.NeedsRun == "" {
 		return

@@ -21,7 +21,7 @@ func TestSpoiledAnswersAreFound(t *testing.T) {
 		"a key of an event":    func(_ *Exchange, a *answer) bool { return len(a.frames) > 0 && drop(aMap(a.frames[0].Data)) },
 		"no body":              func(_ *Exchange, a *answer) bool { had := a.body != nil; a.json = false; return had },
 	}
-	names := []string{"gateway/10-thread-create", "gateway/30a-stream-web-client", "gateway/40-runs-create-list-get", "gateway/41-join"}
+	names := []string{"gateway/10-thread-create", "gateway/30a-stream-web-client", "gateway/30c-stream-updates", "gateway/31b-two-tools-parallel", "gateway/40-runs-create-list-get", "gateway/41-join"}
 	for fault, spoil := range faults {
 		t.Run(fault, func(t *testing.T) {
 			tried := 0

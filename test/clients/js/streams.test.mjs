@@ -101,7 +101,8 @@ test("checkpoints: what the history then shows", async () => {
   for (const p of points) for (const key of ["values", "metadata", "next", "tasks", "config"]) assert.ok(key in p, `it has ${key}`);
   assert.deepEqual(points.at(-1).next, []);
   const history = await c.threads.getHistory(id, { limit: 100 });
-  const ids = history.map((s) => s.checkpoint.checkpoint_id).reverse();
+  const [empty, ...ids] = history.map((s) => s.checkpoint.checkpoint_id).reverse();
+  assert.equal(empty, "0"); // what was before the first one
   assert.deepEqual(points.map((p) => p.config.configurable.checkpoint_id), ids);
 });
 

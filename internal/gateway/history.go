@@ -132,22 +132,24 @@ func (v *viewer) history(ctx context.Context, p past) ([]stateJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]stateJSON, len(list))
+	out := make([]stateJSON, 0, len(list)+1)
 	wentOn, size := make(map[[2]string]bool), 0 // which runs went on from which checkpoints
-	for i, cp := range list {
+	for _, cp := range list {
 		snap, err := v.snapshot(ctx, cp, wentOn[[2]string{cp.ID, cp.RunID}])
 		if err != nil {
 			return nil, err
 		}
-		if out[i], err = v.state(ctx, snap); err != nil {
+		st, err := v.state(ctx, snap)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, st)
 		wentOn[[2]string{cp.ParentID, cp.RunID}] = true
-		for _, v := range out[i].Values {
+		for _, v := range st.Values {
 			size += len(v)
 		}
 		if size > v.Limits.History {
-			maps.DeleteFunc(out[i].Values, func(name string, v json.RawMessage) bool {
+			maps.DeleteFunc(st.Values, func(name string, v json.RawMessage) bool {
 				return name == agent.Messages.Name() || len(v) > smallValue
 			})
 		}

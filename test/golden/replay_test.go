@@ -19,6 +19,9 @@ import (
 // exchangeTime bounds one request with its answer.
 const exchangeTime = 60 * time.Second
 
+// underWay is how long the next request waits for the events of a stream that it overlaps, as some come only because of it.
+const underWay = 500 * time.Millisecond
+
 // replayer sends the requests of a recording and compares the answers.
 type replayer struct {
 	base string
@@ -37,17 +40,17 @@ type replayer struct {
 // used counts which lines of the tables were needed.
 type used struct {
 	mu    sync.Mutex
-	rules map[int]bool // of changed
-	finds map[int]bool // of excused
+	rules uses // of changed
+	finds uses // of excused
 	keys  map[string]bool
 }
 
 // excused notes which lines excused something.
-func (u *used) excused(rules []int) {
+func (u *used) excused(e *Exchange, rules []int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, i := range rules {
-		u.finds[i] = true
+		u.finds.add(i, e)
 	}
 }
 
@@ -155,7 +158,7 @@ func (r *replayer) exchange(ctx context.Context, e *Exchange, begun func()) {
 		found, rules := excuse(r.rec.Name, e, found)
 		again := asks(e) || status == http.StatusConflict && e.Status < 300
 		if len(found) == 0 || !again || !time.Now().Before(end) {
-			r.used.excused(rules)
+			r.used.excused(e, rules)
 			r.mu.Lock()
 			for _, f := range found {
 				r.found = append(r.found, fmt.Sprintf("%s, exchange %d, %s %s: %s", r.rec.Name, e.N, e.Method, e.Path, f))
@@ -189,9 +192,12 @@ func (r *replayer) try(ctx context.Context, e *Exchange, begun func()) (found []
 	c := r.check()
 	shape, other := r.head(c, e, resp)
 	r.keep(c) // the next request may need the run's id while this one streams
-	begun()
+	if e.Stream == nil {
+		begun()
+	}
+	defer time.AfterFunc(underWay, begun).Stop()
 	if shape {
-		r.content(c, e, resp, other)
+		r.content(c, e, resp, other, begun)
 		r.keep(c)
 	}
 	return c.found, resp.StatusCode
@@ -247,7 +253,7 @@ func (r *replayer) head(c *check, e *Exchange, resp *http.Response) (more, other
 	want, rule := e.Status, find(changed(), r.rec.Name, e)
 	if rule >= 0 {
 		r.used.mu.Lock()
-		r.used.rules[rule] = true
+		r.used.rules.add(rule, e)
 		r.used.mu.Unlock()
 		if status := changed()[rule].Status; status != 0 {
 			want = status
@@ -266,13 +272,19 @@ func (r *replayer) head(c *check, e *Exchange, resp *http.Response) (more, other
 	return true, rule >= 0
 }
 
-// content compares what comes after the headers.
-func (r *replayer) content(c *check, e *Exchange, resp *http.Response, other bool) {
+// content compares what comes after the headers. begun is called when each event of a stream came once.
+func (r *replayer) content(c *check, e *Exchange, resp *http.Response, other bool, begun func()) {
 	if e.Stream == nil || resp.StatusCode >= 400 {
 		r.body(c, e, resp, other)
 		return
 	}
-	frames, err := ReadFrames(resp.Body, e.HangUp)
+	missing := maps.Clone(e.Stream.Events)
+	delete(missing, e.Stream.Last)
+	frames, err := readFrames(resp.Body, e.HangUp, func(f *Frame) {
+		if delete(missing, f.Key()); len(missing) == 0 {
+			begun()
+		}
+	})
 	if err != nil {
 		c.failf("stream", "breaks: %v", err)
 	}

@@ -36,15 +36,8 @@ func TestReplay(t *testing.T) {
 			})
 		}
 	})
-	for i, rule := range changed() {
-		if !u.rules[i] {
-			t.Errorf("line %d of the table of changes is for nothing: %+v", i, rule)
-		}
-	}
-	for i, rule := range excused() {
-		if !u.finds[i] {
-			t.Errorf("line %d of the table of excuses is for nothing: %+v", i, rule)
-		}
+	for _, line := range append(u.rules.idle(changed()), u.finds.idle(excused())...) {
+		t.Errorf("the table is for nothing: %s", line)
 	}
 	for _, key := range slices.Sorted(maps.Keys(notYet())) {
 		if !u.keys[key] {

@@ -49,6 +49,11 @@ func (f *Frame) Value() any {
 
 // ReadFrames reads events until the stream ends or limit events have been read; 0 means no limit. Comments are skipped.
 func ReadFrames(r io.Reader, limit int) ([]Frame, error) {
+	return readFrames(r, limit, func(*Frame) {})
+}
+
+// readFrames calls each with every event as it comes.
+func readFrames(r io.Reader, limit int, each func(*Frame)) ([]Frame, error) {
 	var frames []Frame
 	var f Frame
 	lines := bufio.NewScanner(r)
@@ -59,6 +64,7 @@ func ReadFrames(r io.Reader, limit int) ([]Frame, error) {
 		value = strings.TrimPrefix(value, " ")
 		switch {
 		case line == "" && f.Event != "":
+			each(&f)
 			frames = append(frames, f)
 			f = Frame{}
 			if len(frames) == limit {

@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -58,3 +59,29 @@ func excuse(recording string, e *Exchange, found []string) (open []string, rules
 
 // whole makes an expression that fits whole texts, of several lines too.
 func whole(expr string) *regexp.Regexp { return regexp.MustCompile("(?s)^(?:" + expr + ")$") }
+
+// uses are the exchanges, by number, that each line of a table was needed for.
+type uses map[int]map[int]bool
+
+func (u uses) add(rule int, e *Exchange) {
+	if u[rule] == nil {
+		u[rule] = map[int]bool{}
+	}
+	u[rule][e.N] = true
+}
+
+// idle returns what of a table was for nothing: lines and numbers in them.
+func (u uses) idle(table []Rule) (list []string) {
+	for i, rule := range table {
+		if len(u[i]) == 0 {
+			list = append(list, fmt.Sprintf("line %d, %+v", i, rule))
+			continue
+		}
+		for _, n := range rule.N {
+			if !u[i][n] {
+				list = append(list, fmt.Sprintf("line %d, exchange %d, %+v", i, n, rule))
+			}
+		}
+	}
+	return list
+}

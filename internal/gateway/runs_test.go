@@ -253,6 +253,7 @@ func TestQuestionsOverTheAPI(t *testing.T) {
 		{name: "a branch", method: "GET", path: "/threads/t/state", status: 200, want: `{"next":[]}`},
 		{name: "from the empty state", method: "POST", path: "/threads/t/runs/wait", body: `{"input":{"messages":"anew"},"checkpoint":{"checkpoint_id":"0","checkpoint_ns":""}}`, status: 200, want: `{"messages":[{"content":"anew"},{}]}`},
 		{name: "goto the end with an update", method: "POST", path: "/threads/t/runs/wait", body: `{"command":{"goto":"__end__","update":{"messages":[{"type":"human","content":"by hand"}]}}}`, status: 200},
+		{name: "an update alone", method: "POST", path: "/threads/t/runs/wait", body: `{"command":{"update":{"title":"x","messages":[{"type":"human","content":"by hand"}]}}}`, status: 200, want: `{"__error__":"<absent>"}`},
 		{name: "goto nowhere", method: "POST", path: "/threads/t/runs", body: `{"command":{"goto":"nowhere"}}`, status: 422},
 	})
 	var state struct {

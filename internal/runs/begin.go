@@ -78,10 +78,10 @@ func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
 		return err
 	}
 	if over {
-		if !answers {
+		if !answers && len(req.Input) == 0 && len(req.Values) == 0 {
 			return ErrNothingToDo
 		}
-		at.resume = &agent.Resume{Next: agent.Done} // an answer that nobody waits for: the state is what it was
+		at.resume = &agent.Resume{Next: agent.Done} // an answer that nobody waits for, or an update alone
 		return nil
 	}
 	at.resume = &agent.Resume{Next: from.Next}

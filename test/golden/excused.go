@@ -72,7 +72,6 @@ func excused() []Rule {
 			Finds:  `checkpoints: does not come`,
 			Reason: "the JavaScript server sends checkpoints that were not asked for; DeerFlow does not"},
 		{Recordings: "langgraph/55-*", N: []int{5}, Finds: `error: is an event that the recording has not|values: does not come`, Reason: nothing},
-		{Recordings: "langgraph/56-*", N: []int{4, 6}, Finds: `error: is an event that the recording has not|values: does not come`, Reason: nothing},
 		{Recordings: "gateway/40-*", N: []int{5}, Finds: `error: is an event that the recording has not|values: does not come`, Reason: nothing},
 		{Recordings: "gateway/40-*", N: []int{6}, Finds: `body\[0\]\.status: is "error", want "success"`, Reason: nothing},
 		{Recordings: "langgraph/40-*", N: []int{4}, Finds: metadata, Reason: fromStart},

@@ -60,8 +60,12 @@ func (m *Manager) Active(runID string) bool {
 // Their Execute returns [ErrStopped].
 func (m *Manager) Stop() {
 	m.mu.Lock()
+	left := len(m.active)
 	m.stopped = true
 	m.mu.Unlock()
+	if left > 0 {
+		m.cfg.Log.Info("stopping: the runs under way are left for another process or the next start, and what they are running is stopped", "runs", left)
+	}
 	m.detach(ErrStopped, nil)
 }
 

@@ -105,6 +105,9 @@ func (at place) check() error {
 }
 
 func (s *Server) replyState(w http.ResponseWriter, r *http.Request, t store.Thread, checkpoint string) error {
+	if checkpoint == store.Origin {
+		return reply(w, http.StatusOK, s.newViewer(t).origin())
+	}
 	snap, err := s.Manager.Snapshot(r.Context(), t.ID, checkpoint)
 	if errors.Is(err, store.ErrNotFound) && checkpoint != "" {
 		return noCheckpoint(checkpoint)

@@ -37,6 +37,7 @@ func TestGetState(t *testing.T) {
 			want: `{"checkpoint_id":"{parent}","next":["model"],"tasks":[{"id":"*","name":"model","error":null,"interrupts":[],"path":["__pregel_pull","model"],"checkpoint":null,"state":null,"result":null}],
 				"values":{"messages":[{"type":"human"},{"type":"ai"},{"type":"tool"}]},"metadata":{"step":3}}`,
 		},
+		{name: "before the first", method: "GET", path: "/threads/t/state/0", status: 200, want: `{"values":{},"next":["__start__"],"checkpoint":{"checkpoint_id":"0"},"parent_checkpoint":null}`},
 		{name: "by an object", method: "POST", path: "/threads/t/state/checkpoint", body: `{"checkpoint":{"thread_id":"t","checkpoint_id":"{parent}","checkpoint_ns":"","checkpoint_map":null},"subgraphs":"false"}`, status: 200, want: `{"checkpoint_id":"{parent}"}`},
 		{name: "the head, as RemoteGraph asks", method: "POST", path: "/threads/t/state/checkpoint", body: `{"checkpoint":{"thread_id":"t"},"subgraphs":false}`, status: 200, want: `{"checkpoint_id":"{head}","checkpoint":{"checkpoint_id":"{head}"}}`},
 		{name: "of another thread", method: "POST", path: "/threads/t/state/checkpoint", body: `{"checkpoint":{"thread_id":"u"}}`, status: 422, want: `{"detail":[{"loc":["body","checkpoint","thread_id"]}]}`},

@@ -69,7 +69,8 @@ class Remote(Case):
         self.assertGreaterEqual(len(history), 4)
         self.assertEqual(history[0].config["configurable"]["checkpoint_id"], state.config["configurable"]["checkpoint_id"])
         self.assertEqual(history[0].parent_config["configurable"]["checkpoint_id"], history[1].config["configurable"]["checkpoint_id"])
-        older = self.graph.get_state(history[-1].config)
+        self.assertEqual(self.graph.get_state(history[-1].config).values, {})  # before the first message
+        older = self.graph.get_state(history[-2].config)
         self.assertEqual(answers(older.values), [])
         before = list(self.graph.get_state_history(self.config, before=history[0].config, limit=2))
         self.assertEqual([s.config for s in before], [s.config for s in history[1:3]])

@@ -43,19 +43,24 @@ func (m *Manager) Base(ctx context.Context, run store.Run, req Request) (store.C
 	if base, ok := m.baseHere(run.ID); ok {
 		return base, nil
 	}
-	first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
-	if err != nil {
-		return first, err
-	}
-	at := req.Checkpoint
-	if first.ID != "" {
-		at = first.ParentID
-		if at == "" {
-			st, err := m.schema.Load(nil)
-			return store.Checkpoint{ThreadID: run.ThreadID, State: st}, err
+	for {
+		first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
+		if err != nil {
+			return first, err
 		}
+		at := req.Checkpoint
+		if first.ID != "" {
+			at = cmp.Or(first.ParentID, store.Origin)
+		}
+		base, err := m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, at)
+		if err == nil && first.ID == "" && base.RunID == run.ID {
+			continue // the run has made its first one in between
+		}
+		if base.ThreadID == "" {
+			base.ThreadID = run.ThreadID
+		}
+		return base, err
 	}
-	return m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, at)
 }
 
 // began remembers what a run began on, for the readers that come while it is executed here. A run that goes on behind a

@@ -17,7 +17,6 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/bus"
-	"github.com/pudu-ai/pudu/internal/buses/memory"
 	"github.com/pudu-ai/pudu/internal/buses/nats"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
@@ -118,7 +117,7 @@ type house struct {
 	pool    *pool.Pool
 	inside  []agent.Middleware
 	tools   []tool.Tool // beside those of every agent
-	bus     bus.Bus
+	bus     bus.Bus     // to other processes; nil if there is no way to them
 	hub     *follow.Hub
 	manager *runs.Manager
 	version string
@@ -181,10 +180,10 @@ func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options
 	return h, err
 }
 
-// openBus connects to the other processes by NATS; without a URL there are none.
+// openBus connects to the other processes by NATS; without a URL there is no bus.
 func openBus(ctx context.Context, url string) (bus.Bus, error) {
 	if url == "" {
-		return memory.New(), nil
+		return nil, nil //nolint:nilnil // to be alone is no error
 	}
 	return nats.Open(ctx, nats.Config{URL: url, Logger: slog.Default()})
 }
@@ -201,7 +200,11 @@ func (h *house) session(notes []string) *cli.Session {
 func (h *house) close() error {
 	h.release()
 	h.hub.Close()
-	return errors.Join(h.pool.Close(), h.bus.Close(), h.store.Close())
+	err := h.pool.Close()
+	if h.bus != nil {
+		err = errors.Join(err, h.bus.Close())
+	}
+	return errors.Join(err, h.store.Close())
 }
 
 // deleteThread removes a thread with its files, as its store says.

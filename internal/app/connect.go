@@ -34,10 +34,13 @@ func (App) Connect(ctx context.Context, o cli.Options) (*cli.Session, error) {
 // there is none.
 func serverOf(o cli.Options) string {
 	if o.Server == "" && o.Config == "" && o.Data == "" && o.Database == "" {
-		return strings.TrimSpace(os.Getenv("PUDU_SERVER"))
+		return fromEnv("PUDU_SERVER")
 	}
 	return o.Server
 }
+
+// fromEnv reads a variable for a session that has no configuration of its own.
+func fromEnv(name string) string { return strings.TrimSpace(config.EnvFrom(os.LookupEnv).Get(name)) }
 
 // connect finds the server to work with; nil if none is named.
 func connect(ctx context.Context, o cli.Options) (*client.Client, error) {
@@ -50,7 +53,7 @@ func connect(ctx context.Context, o cli.Options) (*client.Client, error) {
 	case o.Config != "" || o.Data != "" || o.Database != "":
 		return nil, errors.New("--server works with the data and the configuration of a server; leave --config, --data and --database away")
 	}
-	return client.Dial(ctx, client.Config{URL: url, Token: cmp.Or(o.Token, strings.TrimSpace(os.Getenv("PUDU_TOKEN")))})
+	return client.Dial(ctx, client.Config{URL: url, Token: cmp.Or(o.Token, fromEnv("PUDU_TOKEN"))})
 }
 
 // through makes a session one that works through a server.

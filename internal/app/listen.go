@@ -166,7 +166,7 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 		},
 	}
 	m := metrics.New(metrics.Source{
-		Version: h.version, Runs: h.manager.Stats, Waiting: h.waiting, Bus: h.bus.Stats, Healthy: h.bus.Healthy,
+		Version: h.version, Runs: h.manager.Stats, Waiting: h.waiting, Bus: h.bus,
 	})
 	c.Metrics, c.Watch = m.Handler(), m
 	if h.shared {

@@ -21,7 +21,7 @@ type Config struct {
 	Env Env
 
 	Version           int    `key:"config_version" allow:"[0,)"`
-	LogLevel          string `key:"log_level" allow:"debug|info|warning|warn|error|critical" pending:"true"`
+	LogLevel          string `key:"log_level" allow:"debug|info|warning|warn|error|critical"`
 	MaxRecursionLimit int    `key:"max_recursion_limit" allow:"[1,)"`
 
 	// Models are the configured models in the order of the file, without second ones of a name. Some may be unusable: see [Model.Err].

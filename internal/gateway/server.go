@@ -178,21 +178,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-type mountKey struct{}
-
 // route takes the mount point and a last slash off the path, and reports whether a route matches.
 func (s *Server) route(r *http.Request) (*http.Request, bool) {
-	path, base := r.URL.Path, ""
+	path := r.URL.Path
 	for _, mount := range []string{"/api/langgraph", "/api"} {
 		if rest, ok := strings.CutPrefix(path, mount); ok && strings.HasPrefix(rest, "/") {
-			path, base = rest, "/api"
+			path = rest
 			break
 		}
 	}
 	if len(path) > 1 {
 		path = strings.TrimRight(path, "/")
 	}
-	next := r.WithContext(context.WithValue(r.Context(), mountKey{}, base))
+	next := r.WithContext(r.Context())
 	next.URL = literal(path)
 	next.URL.RawQuery = r.URL.RawQuery
 	_, pattern := s.mux.Handler(next)
@@ -201,8 +199,10 @@ func (s *Server) route(r *http.Request) (*http.Request, bool) {
 
 // base is what goes before the path in a Content-Location: "/api" for a request that came under it.
 func base(r *http.Request) string {
-	b, _ := r.Context().Value(mountKey{}).(string)
-	return b
+	if strings.HasPrefix(r.RequestURI, "/api/") {
+		return "/api"
+	}
+	return ""
 }
 
 // unrouted answers a request that no route takes.

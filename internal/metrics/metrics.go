@@ -21,9 +21,8 @@ type Source struct {
 	Runs    func() runs.Stats
 	// Waiting counts the runs that wait in the store; an error leaves the figure out.
 	Waiting func() (int, error)
-	Bus     func() bus.Stats
-	// Healthy is nil when the bus carries messages to other processes.
-	Healthy func() error
+	// Bus goes to other processes; nil leaves its figures out.
+	Bus bus.Bus
 }
 
 // Metrics are the figures of one process.
@@ -95,12 +94,15 @@ func (s *source) Collect(out chan<- prometheus.Metric) {
 	if n, err := s.Waiting(); err == nil {
 		gauge(desc("pudu_runs_waiting", "Runs that wait in the store, up to 1000."), float64(n))
 	}
-	b := s.Bus()
+	if s.Bus == nil {
+		return
+	}
+	b := s.Bus.Stats()
 	counter(desc("pudu_bus_published_total", "Messages given to the bus."), float64(b.Published))
 	counter(desc("pudu_bus_delivered_total", "Messages taken from the bus."), float64(b.Delivered))
 	counter(desc("pudu_bus_dropped_total", "Messages that the bus is known to have lost."), float64(b.Dropped))
 	up := 1.0
-	if s.Healthy() != nil {
+	if s.Bus.Healthy() != nil {
 		up = 0
 	}
 	gauge(desc("pudu_bus_up", "1 if messages reach other processes at present."), up)

@@ -12,13 +12,18 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 )
 
+// away is a bus that has lost the way to the others.
+type away struct{ bus.Bus }
+
+func (away) Stats() bus.Stats { return bus.Stats{Published: 9, Dropped: 1} }
+func (away) Healthy() error   { return errors.New("away") }
+
 func TestFigures(t *testing.T) {
 	m := New(Source{
 		Version: "v1",
 		Runs:    func() runs.Stats { return runs.Stats{Active: 3, TakenOver: 2, Ended: map[string]int64{"success": 7}} },
 		Waiting: func() (int, error) { return 4, nil },
-		Bus:     func() bus.Stats { return bus.Stats{Published: 9, Dropped: 1} },
-		Healthy: func() error { return errors.New("away") },
+		Bus:     away{},
 	})
 	m.Answered("/threads", "GET", 200, 3*time.Millisecond)
 	m.Streaming(1)

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -56,7 +57,7 @@ func measureCommit(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "durable commit beside one fsync", unit: seconds, value: took[0], floor: took[1], goal: within(1e-3)})
+	r.add(figure{name: "durable commit beside one fsync", unit: units.Seconds, value: took[0], floor: took[1], goal: within(1e-3)})
 	r.add(figure{name: "64 committers beside one", unit: perSecond, value: 1 / took[3], floor: 1 / took[2], goal: atLeast(3)})
 	return nil
 }

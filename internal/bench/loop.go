@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -46,7 +47,7 @@ func loopInMemory(ctx context.Context, r *report, a *agent.Agent, bot *robot, p 
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "step, 15 middlewares, 200 messages", unit: seconds, value: took[0], floor: took[1], goal: within(100e-6)})
+	r.add(figure{name: "step, 15 middlewares, 200 messages", unit: units.Seconds, value: took[0], floor: took[1], goal: within(100e-6)})
 	return nil
 }
 
@@ -96,8 +97,8 @@ func loopDurable(ctx context.Context, e env, r *report, bot *robot, p prose, eff
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: name + ", durable, beside one fsync", unit: seconds, value: took[0], floor: took[2], goal: within(1e-3)})
-	r.add(figure{name: "  what storing adds to it", unit: seconds, value: took[0] - took[1], floor: took[2], goal: within(0.6e-3)})
+	r.add(figure{name: name + ", durable, beside one fsync", unit: units.Seconds, value: took[0], floor: took[2], goal: within(1e-3)})
+	r.add(figure{name: "  what storing adds to it", unit: units.Seconds, value: took[0] - took[1], floor: took[2], goal: within(0.6e-3)})
 	return nil
 }
 

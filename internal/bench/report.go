@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+
+	"github.com/pudu-ai/pudu/internal/units"
 )
 
 // figure is one line of the report.
@@ -55,7 +57,7 @@ func (g goal) text(u unit) string {
 		sign = "≥ "
 	}
 	if g.ofRatio {
-		return sign + times(g.limit)
+		return sign + units.Times(g.limit)
 	}
 	return sign + u(g.limit)
 }
@@ -75,7 +77,7 @@ func (r *report) title(group string) {
 func (r *report) add(f figure) {
 	floor, ratio, limit, mark := "", "", "", ""
 	if f.floor != 0 {
-		floor, ratio = f.unit(f.floor), times(f.ratio())
+		floor, ratio = f.unit(f.floor), units.Times(f.ratio())
 	}
 	if f.goal != nil {
 		limit, mark = f.goal.text(f.unit), "✓"
@@ -97,41 +99,4 @@ func (r *report) missing(name string, why error) {
 // unit writes a number down.
 type unit func(v float64) string
 
-func times(v float64) string { return short(v) + "x" }
-
-func count(v float64) string { return short(v) }
-
-func perSecond(v float64) string { return short(v) + "/s" }
-
-func seconds(v float64) string {
-	switch {
-	case v < 1e-6:
-		return short(v*1e9) + " ns"
-	case v < 1e-3:
-		return short(v*1e6) + " µs"
-	case v < 1:
-		return short(v*1e3) + " ms"
-	}
-	return short(v) + " s"
-}
-
-func bytes(v float64) string {
-	switch {
-	case v < 1<<10:
-		return short(v) + " B"
-	case v < 1<<20:
-		return short(v/(1<<10)) + " KiB"
-	}
-	return short(v/(1<<20)) + " MiB"
-}
-
-// short keeps about three digits.
-func short(v float64) string {
-	switch {
-	case v >= 100 || v == float64(int(v)):
-		return fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
-}
+func perSecond(v float64) string { return units.Short(v) + "/s" }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/sandboxes/bwrap"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -38,9 +39,9 @@ func measureSandbox(ctx context.Context, _ env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "open and first command, beside a bare /bin/true", unit: seconds, value: took[0], floor: took[2], goal: within(12e-3)})
-	r.add(figure{name: "next command, beside a bare /bin/true", unit: seconds, value: took[1], floor: took[2], goal: within(3e-3)})
-	r.add(figure{name: "python3 -c pass, beside the same without sandbox", unit: seconds, value: took[3], floor: took[4]})
+	r.add(figure{name: "open and first command, beside a bare /bin/true", unit: units.Seconds, value: took[0], floor: took[2], goal: within(12e-3)})
+	r.add(figure{name: "next command, beside a bare /bin/true", unit: units.Seconds, value: took[1], floor: took[2], goal: within(3e-3)})
+	r.add(figure{name: "python3 -c pass, beside the same without sandbox", unit: units.Seconds, value: took[3], floor: took[4]})
 	return nil
 }
 

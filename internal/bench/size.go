@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -27,9 +28,9 @@ func measureSize(ctx context.Context, e env, r *report) error {
 		return err
 	}
 	const said = 700 + 100 + 700 // an answer, the question's part, a tool's result
-	r.add(figure{name: "5-step run on disk, beside its text", unit: bytes,
+	r.add(figure{name: "5-step run on disk, beside its text", unit: units.Bytes,
 		value: task / tasks, floor: 100 + (taskSteps+1)*700 + taskSteps*700, goal: sized(30 << 10)})
-	r.add(figure{name: "60 turns with tool results, beside their text", unit: bytes, value: turns, floor: 60 * (said + 700), goal: sized(1 << 20)})
+	r.add(figure{name: "60 turns with tool results, beside their text", unit: units.Bytes, value: turns, floor: 60 * (said + 700), goal: sized(1 << 20)})
 	return nil
 }
 

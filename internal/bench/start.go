@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/units"
 )
 
 const mb = 1 << 20
@@ -30,8 +32,8 @@ func measureStart(ctx context.Context, e env, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "pudu version beside /bin/true", unit: seconds, value: took[0], floor: took[1], goal: within(20e-3)})
-	r.add(figure{name: "size of the program", unit: bytes, value: float64(info.Size()), goal: sized(60 * mb)})
+	r.add(figure{name: "pudu version beside /bin/true", unit: units.Seconds, value: took[0], floor: took[1], goal: within(20e-3)})
+	r.add(figure{name: "size of the program", unit: units.Bytes, value: float64(info.Size()), goal: sized(60 * mb)})
 	rss, err := waitingMemory(ctx, pudu, e.dir)
 	if errors.Is(err, os.ErrNotExist) {
 		r.missing("memory", err)
@@ -40,7 +42,7 @@ func measureStart(ctx context.Context, e env, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "memory of a run that waits for its model", unit: bytes, value: rss, goal: within(60 * mb)})
+	r.add(figure{name: "memory of a run that waits for its model", unit: units.Bytes, value: rss, goal: within(60 * mb)})
 	return nil
 }
 

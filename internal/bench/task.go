@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -80,9 +81,9 @@ func measureTask(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "5-step task beside its 6 model calls", unit: seconds, value: took[0], floor: took[1], goal: atMost(5)})
-	r.add(figure{name: "the same without storage", unit: seconds, value: took[3], floor: took[1]})
-	r.add(figure{name: "the same task beside one fsync", unit: seconds, value: took[0], floor: took[2]})
+	r.add(figure{name: "5-step task beside its 6 model calls", unit: units.Seconds, value: took[0], floor: took[1], goal: atMost(5)})
+	r.add(figure{name: "the same without storage", unit: units.Seconds, value: took[3], floor: took[1]})
+	r.add(figure{name: "the same task beside one fsync", unit: units.Seconds, value: took[0], floor: took[2]})
 	return nil
 }
 

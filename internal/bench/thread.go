@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -31,7 +32,7 @@ func measureThread(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "2,000 turns of 2 KiB on disk, beside their text", unit: bytes,
+	r.add(figure{name: "2,000 turns of 2 KiB on disk, beside their text", unit: units.Bytes,
 		value: float64(size), floor: (longTurns + shortTurns) * turnBytes, goal: sized(20 << 20)})
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
 	if err != nil {
@@ -92,8 +93,8 @@ func measureLoad(ctx context.Context, st *sqlstore.Store, dir string, r *report)
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "load its newest state, used before", unit: seconds, value: took[0], floor: took[2], goal: within(5e-3)})
-	r.add(figure{name: "load it for the first time, beside reading a file", unit: seconds, value: took[1], floor: took[2]})
+	r.add(figure{name: "load its newest state, used before", unit: units.Seconds, value: took[0], floor: took[2], goal: within(5e-3)})
+	r.add(figure{name: "load it for the first time, beside reading a file", unit: units.Seconds, value: took[1], floor: took[2]})
 	return os.Remove(plain)
 }
 
@@ -150,8 +151,8 @@ func measureMore(ctx context.Context, st *sqlstore.Store, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "one more step at 2,000 turns beside one at 20", unit: seconds, value: took[0], floor: took[1], goal: atMost(3)})
-	r.add(figure{name: "from request to first model call, likewise", unit: seconds,
+	r.add(figure{name: "one more step at 2,000 turns beside one at 20", unit: units.Seconds, value: took[0], floor: took[1], goal: atMost(3)})
+	r.add(figure{name: "from request to first model call, likewise", unit: units.Seconds,
 		value: median(*longFirst).Seconds(), floor: median(*shortFirst).Seconds()})
 	return nil
 }

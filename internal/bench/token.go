@@ -14,6 +14,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -61,8 +62,8 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "token from socket to event", unit: seconds, value: took[0], floor: took[1], goal: within(5e-6)})
-	r.add(figure{name: "allocations per token", unit: count, value: allocs, goal: within(12)})
+	r.add(figure{name: "token from socket to event", unit: units.Seconds, value: took[0], floor: took[1], goal: within(5e-6)})
+	r.add(figure{name: "allocations per token", unit: units.Short, value: allocs, goal: within(12)})
 	return nil
 }
 

@@ -38,11 +38,7 @@ type past struct {
 
 // postHistory lists states of a thread. A thread that is not there has none.
 func (s *Server) postHistory(w http.ResponseWriter, r *http.Request) error {
-	id, err := thread(r)
-	if err != nil {
-		return err
-	}
-	in, err := s.body(w, r, true)
+	id, in, err := s.threadBody(w, r, true)
 	if err != nil {
 		return err
 	}

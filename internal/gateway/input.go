@@ -318,6 +318,15 @@ func thread(r *http.Request) (string, error) {
 	return "", f.err()
 }
 
+// threadBody reads the thread's id of the path and the body.
+func (s *Server) threadBody(w http.ResponseWriter, r *http.Request, optional bool) (id string, in *input, err error) {
+	if id, err = thread(r); err != nil {
+		return id, nil, err
+	}
+	in, err = s.body(w, r, optional)
+	return id, in, err
+}
+
 // query reads the query parameters of a request.
 type query struct {
 	faults

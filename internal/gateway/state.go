@@ -51,11 +51,7 @@ func (s *Server) getStateAt(w http.ResponseWriter, r *http.Request) error {
 
 // postStateAt shows the state of a thread at the checkpoint that the body names; without an id that is the present one.
 func (s *Server) postStateAt(w http.ResponseWriter, r *http.Request) error {
-	id, err := thread(r)
-	if err != nil {
-		return err
-	}
-	in, err := s.body(w, r, true)
+	id, in, err := s.threadBody(w, r, true)
 	if err != nil {
 		return err
 	}
@@ -125,11 +121,7 @@ func (s *Server) replyState(w http.ResponseWriter, r *http.Request, t store.Thre
 // postState changes the state of a thread: one update, or several that are made one after the other. It answers with the
 // state that comes of it.
 func (s *Server) postState(w http.ResponseWriter, r *http.Request) error {
-	id, err := thread(r)
-	if err != nil {
-		return err
-	}
-	in, err := s.body(w, r, false)
+	id, in, err := s.threadBody(w, r, false)
 	if err != nil {
 		return err
 	}

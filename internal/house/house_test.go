@@ -32,7 +32,7 @@ const (
 // one above, never a neighbour. "*" stands for one path element; "." is the root package.
 func rooms() []room {
 	return []room{
-		{"helpers", []string{"internal/rawjson", "internal/id", "internal/inert", "internal/markdown", "examples"}},
+		{"helpers", []string{"internal/rawjson", "internal/id", "internal/inert", "internal/markdown", "internal/units", "examples"}},
 		{"leaves", []string{"message", "state", "event"}},
 		{"contracts", []string{"model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate"}},
 		{"suites and what several features share", []string{"*/*test", "internal/*/*test", "internal/wire", "internal/clarification", "internal/buses/memory"}},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/units"
 )
 
 // Figure is one line of the report.
@@ -39,7 +41,7 @@ type goal struct {
 func (g *goal) of(f *Figure) {
 	x, text := f.Value, written(g.limit, f.Unit)
 	if g.ofRatio {
-		x, text = f.Ratio, times(g.limit)
+		x, text = f.Ratio, units.Times(g.limit)
 	}
 	met, sign := x <= g.limit, "≤ "
 	if g.least {
@@ -47,7 +49,7 @@ func (g *goal) of(f *Figure) {
 	}
 	f.Met, f.Goal = &met, sign+text
 	if g.aim != 0 {
-		f.Goal += ", aim " + times(g.aim)
+		f.Goal += ", aim " + units.Times(g.aim)
 	}
 }
 
@@ -97,7 +99,7 @@ func (r *report) print(f Figure) {
 	}
 	direct, ratio, mark := "", "", ""
 	if f.Direct != 0 {
-		direct, ratio = written(f.Direct, f.Unit), times(f.Ratio)
+		direct, ratio = written(f.Direct, f.Unit), units.Times(f.Ratio)
 	}
 	if f.Met != nil {
 		mark = "✗"
@@ -127,43 +129,13 @@ func (r *report) errors(name string, n int, first error) {
 	r.add(f, &goal{limit: 0, strict: true})
 }
 
-func times(v float64) string { return short(v) + "x" }
-
 // written writes a value down with its unit.
 func written(v float64, unit string) string {
 	switch unit {
 	case "s":
-		return seconds(v)
+		return units.Seconds(v)
 	case "B":
-		return size(v)
+		return units.Bytes(v)
 	}
-	return short(v) + unit
-}
-
-func seconds(v float64) string {
-	switch {
-	case v < 1e-3:
-		return short(v*1e6) + " µs"
-	case v < 1:
-		return short(v*1e3) + " ms"
-	}
-	return short(v) + " s"
-}
-
-func size(v float64) string {
-	if v < 1<<20 {
-		return short(v/(1<<10)) + " KiB"
-	}
-	return short(v/(1<<20)) + " MiB"
-}
-
-// short keeps about three digits.
-func short(v float64) string {
-	switch {
-	case v >= 100 || v == float64(int(v)):
-		return fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
+	return units.Short(v) + unit
 }

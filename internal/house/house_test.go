@@ -32,9 +32,9 @@ const (
 // one above, never a neighbour. "*" stands for one path element; "." is the root package.
 func rooms() []room {
 	return []room{
-		{"helpers", []string{"internal/rawjson", "internal/id", "internal/inert", "internal/markdown", "internal/units", "examples"}},
+		{"helpers", []string{"internal/rawjson", "internal/id", "internal/inert", "internal/markdown", "internal/units", "internal/untrusted", "examples"}},
 		{"leaves", []string{"message", "state", "event"}},
-		{"contracts", []string{"model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate"}},
+		{"contracts", []string{"model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate", "internal/conversation"}},
 		{"suites and what several features share", []string{"*/*test", "internal/*/*test", "internal/wire", "internal/clarification", "internal/buses/memory"}},
 		{"engine", []string{"agent"}},
 		{"features", []string{

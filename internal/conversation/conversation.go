@@ -1,0 +1,64 @@
+// Package conversation knows whose words a message holds. A conversation has messages of the role human that no human
+// wrote: reminders, dates and images that middlewares add for the model alone. Several middlewares look for what the
+// user said last, and add notes of their own; both is defined here once.
+package conversation
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pudu-ai/pudu/message"
+)
+
+// Keys of additional_kwargs.
+const (
+	// KeyReply is the user's answer to a question or form, sent in a message that clients hide.
+	KeyReply = "human_input_response"
+	// KeyUserContent holds the user's own text of a message that the program has put something in front of.
+	KeyUserContent = "original_user_content"
+)
+
+const replyKind = "human_input_response"
+
+// IsUser reports whether the user said it: a human message that is not hidden, or one that is hidden because it answers
+// a question.
+func IsUser(m message.Message) bool {
+	return m.Role == message.Human && (!Hidden(m) || IsReply(m))
+}
+
+// IsReply reports whether the message is the user's answer to a question or form.
+func IsReply(m message.Message) bool {
+	var reply struct {
+		Kind      string `json:"kind"`
+		RequestID string `json:"request_id"`
+	}
+	raw := m.Kwargs[KeyReply]
+	return m.Role == message.Human && len(raw) > 0 && json.Unmarshal(raw, &reply) == nil && reply.Kind == replyKind && reply.RequestID != ""
+}
+
+// Hidden reports whether people are not to see the message.
+func Hidden(m message.Message) bool { return string(m.Kwargs[message.KeyHidden]) == "true" }
+
+// LastUser is the index of the newest message that the user said, or -1.
+func LastUser(msgs []message.Message) int {
+	for i, m := range slices.Backward(msgs) {
+		if IsUser(m) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Note makes a message to the model that people do not see. It is stored like any other, so that every later request
+// begins as this one did. name says who wrote it, such as "loop_warning".
+func Note(id, name, text string) message.Message {
+	m := message.New(message.Human, text)
+	m.ID, m.Name = id, name
+	m.Kwargs = message.Fields{message.KeyHidden: json.RawMessage("true")}
+	return m
+}
+
+// IsNote reports whether the message is a note of that name.
+func IsNote(m message.Message, name string) bool {
+	return m.Role == message.Human && m.Name == name && Hidden(m)
+}

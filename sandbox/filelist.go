@@ -118,7 +118,11 @@ func (p place) list(limit int) (entries []fs.DirEntry, all bool, err error) {
 }
 
 func (p place) real(limit int) (entries []fs.DirEntry, all bool, err error) {
-	h, err := p.mount.root.Open(asFolder(p.rel))
+	root, err := p.mount.open()
+	if err != nil {
+		return nil, true, err
+	}
+	h, err := root.Open(asFolder(p.rel))
 	if err != nil {
 		return nil, true, err
 	}
@@ -149,7 +153,11 @@ type dirEntry struct {
 }
 
 func (e dirEntry) Info() (fs.FileInfo, error) {
-	info, err := e.in.mount.root.Lstat(e.in.rel + "/" + e.Name())
+	var info fs.FileInfo
+	root, err := e.in.mount.open()
+	if err == nil {
+		info, err = root.Lstat(e.in.rel + "/" + e.Name())
+	}
 	if err != nil {
 		return nil, pathError("stat", e.in.path+"/"+e.Name(), err)
 	}

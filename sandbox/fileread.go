@@ -67,8 +67,7 @@ func (f *Files) Open(path string) (*File, error) {
 	if at.virtual() {
 		return nil, at.fail("open", ErrIsDir)
 	}
-	// Without O_NONBLOCK, opening a FIFO waits for a writer for ever.
-	h, err := at.mount.root.OpenFile(at.rel, os.O_RDONLY|openNonblock, 0)
+	h, err := at.openFile(os.O_RDONLY)
 	if err != nil {
 		return nil, at.fail("open", err)
 	}
@@ -77,6 +76,15 @@ func (f *Files) Open(path string) (*File, error) {
 		return nil, at.fail("open", err)
 	}
 	return &File{h, at.path}, nil
+}
+
+// openFile opens the file. Without O_NONBLOCK, opening a FIFO waits for a writer for ever.
+func (p place) openFile(flag int) (*os.File, error) {
+	root, err := p.mount.open()
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenFile(p.rel, flag|openNonblock, 0)
 }
 
 // checkOpen refuses what is open but no regular file, or maybe somebody else's.
@@ -149,7 +157,11 @@ func (f *Files) stat(op, p string, do func(*os.Root, string) (fs.FileInfo, error
 	if at.virtual() {
 		return folder(path.Base(at.path)), nil
 	}
-	info, err := do(at.mount.root, at.rel)
+	var info fs.FileInfo
+	root, err := at.mount.open()
+	if err == nil {
+		info, err = do(root, at.rel)
+	}
 	if err != nil {
 		return nil, at.fail(op, err)
 	}

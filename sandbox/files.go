@@ -1,8 +1,8 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -18,7 +18,7 @@ import (
 //
 // Files is safe for concurrent use. It keeps one file descriptor per mount until Close.
 type Files struct {
-	mounts []mount // those with longer paths first
+	mounts []*mount // those with longer paths first
 	locks  keyedMutex
 }
 
@@ -28,29 +28,24 @@ type FilesOptions struct {
 	// root; 0 and negative values leave it to the server's own. On other mounts it belongs to the owner of the mount's
 	// folder. A hard-linked file on a writable mount must belong to that user to be touched.
 	UID, GID int
+	// Make says that the host folders of the thread's own mounts need not exist: each is made when it is first used.
+	Make bool
 }
 
-type mount struct {
-	Mount
-	root     *os.Root
-	uid, gid int // of what is created; 0 means the server
-}
-
-// NewFiles opens the mounts. Their host folders must exist; the caller closes the Files.
+// NewFiles opens the mounts. Their host folders must exist, but for those that are made on use. The caller closes the
+// Files.
 func NewFiles(mounts []Mount, opts FilesOptions) (*Files, error) {
 	if err := (Spec{ID: "files", Mounts: mounts}).Check(); err != nil {
 		return nil, fmt.Errorf("open files: %w", err)
 	}
 	f := &Files{}
 	for _, m := range mounts {
-		root, err := os.OpenRoot(m.Host)
-		if err != nil {
+		opened := &mount{Mount: m, uid: opts.UID, gid: opts.GID}
+		if own := strings.HasPrefix(m.Path, UserData+"/"); own && opts.Make {
+			opened.make = true
+		} else if err := opened.prepare(!own); err != nil {
 			_ = f.Close()
 			return nil, fmt.Errorf("open files: mount %s: %w", m.Path, cause(err))
-		}
-		opened := mount{Mount: m, root: root, uid: opts.UID, gid: opts.GID}
-		if os.Geteuid() == 0 && !strings.HasPrefix(m.Path, UserData+"/") {
-			opened.uid, opened.gid = folderOwner(root)
 		}
 		f.mounts = append(f.mounts, opened)
 	}
@@ -60,13 +55,21 @@ func NewFiles(mounts []Mount, opts FilesOptions) (*Files, error) {
 
 // Close releases the mounts; later calls fail with [fs.ErrClosed]. Open files stay usable. Closing twice is fine.
 func (f *Files) Close() error {
-	var first error
+	var errs []error
 	for _, m := range f.mounts {
-		if err := m.root.Close(); err != nil && first == nil {
-			first = err
+		errs = append(errs, m.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Make makes the host folders that [FilesOptions].Make has left to be made, for those who use them without the Files.
+func (f *Files) Make() error {
+	for _, m := range f.mounts {
+		if _, err := m.open(); err != nil {
+			return fmt.Errorf("open files: mount %s: %w", m.Path, cause(err))
 		}
 	}
-	return first
+	return nil
 }
 
 // Mounts returns the mounts, those with longer paths first.
@@ -130,7 +133,7 @@ func (f *Files) locate(op, path string) (place, error) {
 	}
 	for i := range f.mounts {
 		if rel, ok := below(f.mounts[i].Path, clean); ok {
-			return place{f, &f.mounts[i], rel, clean}, nil
+			return place{f, f.mounts[i], rel, clean}, nil
 		}
 	}
 	if clean == mountTop || len(f.children(clean)) > 0 {

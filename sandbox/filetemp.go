@@ -119,7 +119,7 @@ const (
 func (f *Files) Sweep(ctx context.Context) (removed int, err error) {
 	s := sweep{ctx: ctx, left: sweepEntries}
 	for i := range f.mounts {
-		m := &f.mounts[i]
+		m := f.mounts[i]
 		if m.ReadOnly {
 			continue
 		}
@@ -165,7 +165,7 @@ func (s *sweep) folder(at place) error {
 
 // removeLeftover removes a file that nobody is writing.
 func (p place) removeLeftover() bool {
-	h, err := p.mount.root.OpenFile(p.rel, os.O_RDWR|openNonblock, 0) // NFS locks only what may be written
+	h, err := p.openFile(os.O_RDWR) // NFS locks only what may be written
 	if err != nil {
 		return false
 	}
@@ -177,5 +177,6 @@ func (p place) removeLeftover() bool {
 	if info.Size() == 0 && time.Since(info.ModTime()) < sweepGrace {
 		return false
 	}
-	return p.mount.root.Remove(p.rel) == nil
+	root, err := p.mount.open()
+	return err == nil && root.Remove(p.rel) == nil
 }

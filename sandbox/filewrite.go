@@ -206,7 +206,11 @@ func (f *Files) Remove(path string) error {
 	if at.virtual() || at.rel == "." || at.mount.ReadOnly {
 		return at.fail("remove", ErrReadOnly)
 	}
-	if err := at.mount.root.Remove(at.rel); err != nil {
+	root, err := at.mount.open()
+	if err == nil {
+		err = root.Remove(at.rel)
+	}
+	if err != nil {
 		return at.fail("remove", err)
 	}
 	return nil
@@ -235,7 +239,10 @@ func (f *Files) writable(p string) (place, *os.Root, error) {
 
 // folder opens a folder of the mount and makes what is missing on the way.
 func (p place) folder(rel string) (*os.Root, error) {
-	root := p.mount.root
+	root, err := p.mount.open()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := root.OpenRoot(asFolder(rel))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
@@ -249,7 +256,7 @@ func (p place) folder(rel string) (*os.Root, error) {
 			continue
 		}
 		if err == nil {
-			err = p.ownFolder(rel[:i])
+			err = p.ownFolder(root, rel[:i])
 		}
 		if err != nil {
 			return nil, err
@@ -258,25 +265,11 @@ func (p place) folder(rel string) (*os.Root, error) {
 	return root.OpenRoot(asFolder(rel))
 }
 
-func (p place) ownFolder(rel string) error {
-	h, err := p.mount.root.Open(asFolder(rel))
+func (p place) ownFolder(root *os.Root, rel string) error {
+	h, err := root.Open(asFolder(rel))
 	if err != nil {
 		return err
 	}
 	defer h.Close()
 	return p.mount.own(h)
-}
-
-// own gives an open file to the mount's owner. It works on the descriptor: a path may lead elsewhere by now.
-func (m *mount) own(h *os.File) error {
-	if os.Geteuid() != 0 || m.uid <= 0 && m.gid <= 0 {
-		return nil
-	}
-	keep := func(id int) int {
-		if id <= 0 {
-			return -1
-		}
-		return id
-	}
-	return h.Chown(keep(m.uid), keep(m.gid))
 }

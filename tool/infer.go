@@ -7,7 +7,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
+
+// schemas remembers what schemaOf has found: tools are made anew for each run, of few types that never change.
+var schemas sync.Map // reflect.Type -> *Schema
+
+// schemaOf is the schema of a struct type.
+func schemaOf(t reflect.Type) (*Schema, error) {
+	if known, ok := schemas.Load(t); ok {
+		return known.(*Schema), nil //nolint:forcetypeassert // it holds nothing else
+	}
+	raw, err := inferSchema(t)
+	if err != nil {
+		return nil, err
+	}
+	s, err := ParseSchema(raw)
+	if err == nil {
+		schemas.Store(t, s)
+	}
+	return s, err
+}
 
 // inferSchema writes the JSON Schema of a struct type. Its output depends on nothing but the type.
 func inferSchema(t reflect.Type) (json.RawMessage, error) {

@@ -42,9 +42,8 @@ func New[In any](spec Spec, run Func[In]) (Tool, error) {
 	}
 	var err error
 	if len(bytes.TrimSpace(spec.Parameters)) == 0 {
-		spec.Parameters, err = inferSchema(reflect.TypeFor[In]())
-	}
-	if err == nil {
+		spec.schema, err = schemaOf(reflect.TypeFor[In]())
+	} else {
 		spec.schema, err = ParseSchema(spec.Parameters)
 	}
 	if err != nil {

@@ -2,10 +2,7 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -65,20 +62,12 @@ func (h *house) mountsOf(threadID string) []sandbox.Mount {
 	return append(mounts, h.mounts...)
 }
 
-// files opens the files of a thread. Its folders are made when they turn out not to be there yet.
+// files opens the files of a thread. Its folders are made when they are first used.
 func (h *house) files(threadID string) (*sandbox.Files, error) {
 	if err := config.CheckThreadID(threadID); err != nil {
 		return nil, err
 	}
-	mounts, owner := h.mountsOf(threadID), h.box.owner(threadID)
-	f, err := sandbox.NewFiles(mounts, owner)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return f, err
-	}
-	for _, m := range mounts[:len(threadFolders)] {
-		if err := os.MkdirAll(m.Host, 0o755); err != nil {
-			return nil, fmt.Errorf("make thread folder: %w", err)
-		}
-	}
-	return sandbox.NewFiles(mounts, owner)
+	options := h.box.owner(threadID)
+	options.Make = true
+	return sandbox.NewFiles(h.mountsOf(threadID), options)
 }

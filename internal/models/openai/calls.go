@@ -33,8 +33,12 @@ type openCall struct {
 // add turns a piece into a chunk.
 func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
 	var d callDelta
-	if err := unmarshal(raw, &d); err != nil {
-		return message.ToolCallChunk{}, err
+	known := commonCall(raw, &d)
+	if !known {
+		d = callDelta{}
+		if err := unmarshal(raw, &d); err != nil {
+			return message.ToolCallChunk{}, err
+		}
 	}
 	n := c.place(&d)
 	call := &c.open[n]
@@ -53,7 +57,7 @@ func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
 	if d.Index == nil {
 		call.args = append(call.args, out.Args...)
 	}
-	if d.ID != "" || d.Function.Name != "" {
+	if !known && (d.ID != "" || d.Function.Name != "") {
 		out.Extra = unknownFields(raw)
 	}
 	c.last = n

@@ -3,11 +3,13 @@ package openai
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
-// Nearly every event of an answer has one shape: one choice, a delta of plain strings, and beside it numbers, words and
-// strings of no interest. Such events are read here in one pass that allocates nothing. encoding/json does the rest,
-// and defines what the events read here mean: FuzzCommonEvent compares the two.
+// Nearly every event of an answer has one shape: one choice, a delta of plain strings or pieces of tool calls, and beside
+// it numbers, words and strings of no interest. Such events, and such pieces, are read here in one pass that allocates
+// next to nothing. encoding/json does the rest, and defines what is read here: FuzzCommonEvent and FuzzCommonCall
+// compare the two.
 
 // common fills an empty event from data whose values it then shares. It reports false, leaving ev half filled, for
 // anything out of the common, be it valid or not.
@@ -22,11 +24,52 @@ func common(data []byte, ev *event) bool {
 			s.null()
 		case "error":
 			ev.Error = s.null()
+		case "id":
+			ev.ID = s.scalar()
+		case "model":
+			ev.Model = s.scalar()
+		case "system_fingerprint":
+			ev.Fingerprint = s.scalar()
 		default:
 			s.scalar()
 		}
 	}
 	return !s.odd && s.peek() == 0 && len(s.rest) == 0
+}
+
+// commonCall fills an empty piece of a tool call from raw, in the way of [common]: nothing in it is unknown.
+func commonCall(raw []byte, d *callDelta) bool {
+	s := scanner{rest: raw}
+	s.expect('{')
+	for key := s.first(); key != nil; key = s.next() {
+		switch string(key) {
+		case "index":
+			s.index(d)
+		case "id":
+			d.ID = s.plain(d.ID)
+		case "type":
+			s.scalar()
+		case "function":
+			s.function(d)
+		default:
+			s.fail()
+		}
+	}
+	return !s.odd && s.peek() == 0 && len(s.rest) == 0
+}
+
+func (s *scanner) function(d *callDelta) {
+	s.expect('{')
+	for key := s.first(); key != nil; key = s.next() {
+		switch string(key) {
+		case "name":
+			d.Function.Name = s.plain(d.Function.Name)
+		case "arguments":
+			d.Function.Arguments = s.scalar()
+		default:
+			s.fail()
+		}
+	}
 }
 
 // scanner walks over JSON. Once it meets something out of the common it is odd, and what it returns means nothing.
@@ -58,7 +101,9 @@ func (s *scanner) choice(c *choice) {
 			s.delta(&c.Delta)
 		case "index":
 			s.word("0")
-		case "message", "finish_reason", "usage":
+		case "finish_reason":
+			c.FinishReason = s.plain(c.FinishReason)
+		case "message", "usage":
 			s.null()
 		default:
 			s.scalar()
@@ -78,12 +123,81 @@ func (s *scanner) delta(d *delta) {
 			d.ReasoningContent = s.scalar()
 		case "reasoning":
 			d.Reasoning = s.scalar()
-		case "reasoning_details", "tool_calls":
+		case "tool_calls":
+			s.calls(d)
+		case "reasoning_details":
 			s.null()
 		default:
 			s.scalar()
 		}
 	}
+}
+
+// calls reads a list of pieces without looking into them.
+func (s *scanner) calls(d *delta) {
+	if len(d.ToolCalls) > 0 { // a second list would be merged with the first
+		s.fail()
+		return
+	}
+	if s.peek() == 'n' {
+		s.null()
+		return
+	}
+	s.expect('[')
+	for s.odd = s.odd || s.peek() == ']'; !s.odd; {
+		d.ToolCalls = append(d.ToolCalls, s.value(maxCommonDepth))
+		if s.peek() != ',' {
+			break
+		}
+		s.rest = s.rest[1:]
+	}
+	s.expect(']')
+}
+
+// maxCommonDepth is how deep objects of a piece may nest to be common.
+const maxCommonDepth = 4
+
+// value reads a scalar or an object of values.
+func (s *scanner) value(depth int) []byte {
+	if s.peek() != '{' {
+		return s.scalar()
+	}
+	if depth == 0 {
+		s.fail()
+		return nil
+	}
+	whole := s.rest
+	s.rest = s.rest[1:]
+	for key := s.first(); key != nil; key = s.next() {
+		s.value(depth - 1)
+	}
+	n := len(whole) - len(s.rest)
+	return whole[:n:n]
+}
+
+// index reads a small number.
+func (s *scanner) index(d *callDelta) {
+	digits := s.scalar()
+	if len(digits) != 1 || digits[0] < '0' || digits[0] > '9' {
+		s.fail()
+		return
+	}
+	i := int(digits[0] - '0')
+	d.Index = &i
+}
+
+// plain reads a string without escapes, or null, which leaves was.
+func (s *scanner) plain(was string) string {
+	if s.peek() == 'n' {
+		s.null()
+		return was
+	}
+	raw := s.take(stringEnd(s.rest))
+	if bytes.IndexByte(raw, '\\') >= 0 || !utf8.Valid(raw) || len(raw) < len(`""`) {
+		s.fail()
+		return ""
+	}
+	return string(raw[1 : len(raw)-1])
 }
 
 // peek skips space and returns the byte behind it, or 0 at the end.

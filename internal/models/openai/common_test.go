@@ -18,13 +18,33 @@ var everyday = []string{
 	`{}`, `{"choices":[{}]}`, `{"choices":[{"delta":{}}]}`,
 }
 
+// pieces are events of tool calls and of an answer's end.
+var pieces = []string{
+	`{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"ls","arguments":""}}]},"finish_reason":null}]}`,
+	`{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"pa"}},null]},"finish_reason":null}]}`,
+	`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`, `{"choices":[{"index":0,"finish_reason":""}]}`,
+}
+
+func TestPiecesCostLittle(t *testing.T) {
+	for _, data := range pieces {
+		var ev event
+		if !common([]byte(data), &ev) {
+			t.Errorf("%s: went the long way", data)
+		}
+		in := []byte(data)
+		if n := testing.AllocsPerRun(10, func() { _ = ev.decode(in) }); n > 2 {
+			t.Errorf("%s: %v allocations", data, n)
+		}
+	}
+}
+
 // uncommon are events that must not be read in the short way: not valid, or of another meaning than a glance suggests.
 var uncommon = []string{
 	``, ` `, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 "b":2}`, `{}}`, `{} x`, "{}\x00",
 	`{"a":01}`, `{"a":-1}`, `{"a":1.5}`, `{"a":1e3}`, `{"a":nul}`, `{"a":nullx}`, `{"a":truefalse}`, `{"a":}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":"\`, `{"a":"\u12`,
 	"{\"a\":\"\n\"}", `{"Choices":[]}`, `{"choice\u0073":[]}`, "{\"choice\u017f\":[]}", `{"":1}`, `{"a":{}}`, `{"a":[1]}`,
 	`{"choices":null}`, `{"choices":[]}`, `{"choices":{}}`, `{"choices":[{},{}]}`, `{"choices":[null]}`, `{"choices":[{}],"choices":[{}]}`,
-	`{"choices":[{"index":1}]}`, `{"choices":[{"index":00}]}`, `{"choices":[{"index":"0"}]}`, `{"choices":[{"finish_reason":"stop"}]}`, `{"choices":[{"finish_reason":""}]}`,
+	`{"choices":[{"index":1}]}`, `{"choices":[{"index":00}]}`, `{"choices":[{"index":"0"}]}`, `{"choices":[{"finish_reason":"a\\n"}]}`,
 	`{"choices":[{"message":{"content":"a"}}]}`, `{"choices":[{"usage":{}}]}`, `{"choices":[{"delta":null}]}`, `{"choices":[{"delta":"a"}]}`,
 	`{"choices":[{"delta":{"content":[]}}]}`, `{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"reasoning_details":[{}]}}]}`,
 	`{"usage":{"prompt_tokens":1}}`, `{"error":"boom"}`, `{"error":{}}`,
@@ -54,7 +74,7 @@ func TestUncommonEventsGoTheLongWay(t *testing.T) {
 // FuzzCommonEvent demands that the short way is only shorter: an event used again holds what encoding/json alone reads,
 // with the same error, whatever it held before.
 func FuzzCommonEvent(f *testing.F) {
-	for _, list := range [][]string{everyday, uncommon} {
+	for _, list := range [][]string{everyday, pieces, uncommon} {
 		for _, data := range list {
 			f.Add([]byte(data))
 		}
@@ -81,6 +101,33 @@ func FuzzCommonEvent(f *testing.F) {
 		}
 		if d := cmp.Diff(want, again, cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("%q read into an event used before: %s", data, d)
+		}
+	})
+}
+
+// FuzzCommonCall demands the same of the pieces of tool calls.
+func FuzzCommonCall(f *testing.F) {
+	for _, piece := range []string{
+		`{"index":0,"function":{"arguments":"{\"a"}}`,
+		`{"index":1,"id":"c","type":"function","function":{"name":"ls","arguments":""}}`,
+		`{"index":0,"index":2,"id":"a","id":null,"function":{"name":"x"},"function":{"arguments":null}}`,
+		`{"index":10,"id":"\u0061"}`, `{"id":"\n","function":{"arguments":{"a":1}}}`, `{"extra_content":{}}`, `7`, `{"index":-1}`,
+	} {
+		f.Add([]byte(piece))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var quick, want callDelta
+		if !commonCall(data, &quick) {
+			return
+		}
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatalf("read %q the short way, but: %v", data, err)
+		}
+		if d := cmp.Diff(want, quick); d != "" {
+			t.Errorf("%q the short way: %s", data, d)
+		}
+		if extra := unknownFields(data); extra != nil {
+			t.Errorf("%q the short way loses %v", data, extra)
 		}
 	})
 }

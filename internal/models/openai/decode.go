@@ -11,6 +11,10 @@ type event struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+	// Who answers; every event repeats it.
+	ID          json.RawMessage `json:"id"`
+	Model       json.RawMessage `json:"model"`
+	Fingerprint json.RawMessage `json:"system_fingerprint"`
 }
 
 // decode reads data into ev, whose memory it uses again. What stays raw may share the memory of data.
@@ -26,13 +30,6 @@ func (ev *event) decode(data []byte) error {
 func (ev *event) reset() {
 	clear(ev.Choices)
 	*ev = event{Choices: ev.Choices[:0]}
-}
-
-// head is what every event repeats; it is read once.
-type head struct {
-	ID          string `json:"id"`
-	Model       string `json:"model"`
-	Fingerprint string `json:"system_fingerprint"`
 }
 
 type choice struct {

@@ -117,7 +117,7 @@ func (s *stream) event(in wire.Event, yield yieldFunc) error {
 	}
 	c := message.Chunk{Usage: ev.Usage.counts()}
 	if !s.head && len(ev.Choices) > 0 {
-		c.Metadata = s.metadata(in.Data)
+		c.Metadata = s.metadata(ev)
 	}
 	for i := range ev.Choices {
 		if ev.Choices[i].Index != 0 {
@@ -143,16 +143,18 @@ func carries(c *message.Chunk) bool {
 }
 
 // metadata names who answered.
-func (s *stream) metadata(data []byte) message.Fields {
+func (s *stream) metadata(ev *event) message.Fields {
 	s.head = true
-	var h head
-	_ = unmarshal(data, &h)
 	f := message.Fields{"model_provider": rawjson.AppendString(nil, s.origin.Provider)}
-	for key, value := range map[string]string{"id": h.ID, "model_name": or(h.Model, s.origin.Model), "system_fingerprint": h.Fingerprint} {
-		if value != "" {
+	set := func(key string, raw json.RawMessage, otherwise string) {
+		value, _ := rawjson.String(raw)
+		if value = or(value, otherwise); value != "" {
 			f[key] = rawjson.AppendString(nil, value)
 		}
 	}
+	set("id", ev.ID, "")
+	set("model_name", ev.Model, s.origin.Model)
+	set("system_fingerprint", ev.Fingerprint, "")
 	return f
 }
 

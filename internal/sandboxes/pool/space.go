@@ -57,6 +57,9 @@ func (s *Space) Sandbox(ctx context.Context) (sandbox.Sandbox, error) {
 		}
 		s.giveBack()
 	}
+	if err := s.files.Make(); err != nil {
+		return nil, err
+	}
 	box, release, err := s.pool.Acquire(ctx, s.spec)
 	if err != nil {
 		return nil, err

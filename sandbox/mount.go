@@ -1,0 +1,72 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// mount is a mount of [Files] with its host folder, which may be opened when it is first used.
+type mount struct {
+	Mount
+	uid, gid int // of what is created; 0 means the server
+	make     bool
+
+	mu     sync.Mutex
+	root   *os.Root // nil until it is used
+	closed bool
+}
+
+// prepare opens the folder at once. What is created in a folder of somebody else's is to be his.
+func (m *mount) prepare(foreign bool) error {
+	root, err := m.open()
+	if err == nil && foreign && os.Geteuid() == 0 {
+		m.uid, m.gid = folderOwner(root)
+	}
+	return err
+}
+
+// open returns the folder.
+func (m *mount) open() (*os.Root, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, fs.ErrClosed
+	}
+	if m.root != nil {
+		return m.root, nil
+	}
+	root, err := os.OpenRoot(m.Host)
+	if m.make && errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(m.Host, 0o755); err == nil {
+			root, err = os.OpenRoot(m.Host)
+		}
+	}
+	m.root = root
+	return root, err
+}
+
+func (m *mount) close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	if m.root == nil {
+		return nil
+	}
+	return m.root.Close()
+}
+
+// own gives an open file to the mount's owner. It works on the descriptor: a path may lead elsewhere by now.
+func (m *mount) own(h *os.File) error {
+	if os.Geteuid() != 0 || m.uid <= 0 && m.gid <= 0 {
+		return nil
+	}
+	keep := func(id int) int {
+		if id <= 0 {
+			return -1
+		}
+		return id
+	}
+	return h.Chown(keep(m.uid), keep(m.gid))
+}

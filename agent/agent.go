@@ -20,7 +20,6 @@ import (
 	"slices"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -124,13 +123,14 @@ type run struct {
 	// pending are the updates since the last commit.
 	pending []NodeUpdate
 	events  []Emitted
-	usage   message.Usage
+	usage   spending
 	ran     string // the node before next, empty at first
 	saved   string // the next node of the last checkpoint
 }
 
 func newRun(a *Agent, rt *Runtime, s state.State) *run {
 	r := &run{Agent: a, rt: rt.withDefaults(), state: s, next: NodeBeforeAgent}
+	r.rt.Spend = r.usage.add
 	if rt.Resume != nil {
 		r.next, r.saved = rt.Resume.Next, rt.Resume.Next
 	}
@@ -248,7 +248,7 @@ func (r *run) commitStep(ctx context.Context, next string, lazy bool) error {
 	if len(r.pending) == 0 && len(r.events) == 0 {
 		return nil
 	}
-	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage, Lazy: lazy}
+	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage.sum(), Lazy: lazy}
 	if len(r.pending) > 0 {
 		r.saved = next
 	}

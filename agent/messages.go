@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -49,6 +50,16 @@ func Stop(rt *Runtime, reason string) state.Update {
 	return stop.Put(Stopping{RunID: rt.RunID, Reason: reason})
 }
 
+// Ended returns the update that says why the run ends with the answer it has although that is not all it could be, such as
+// one that the provider cut. No further call is made, and the run ends as a success with the reason. Nothing changes if
+// the run stops for another reason already.
+func Ended(rt *Runtime, s state.State, reason string) state.Update {
+	if StopState(s, rt.RunID).Reason != "" {
+		return nil
+	}
+	return stop.Put(Stopping{RunID: rt.RunID, Reason: reason, Answered: true})
+}
+
 // answered is the write that remembers that the last answer is given.
 func answered(s state.State) state.Update {
 	st := stop.Get(s)
@@ -67,12 +78,14 @@ func StopState(s state.State, runID string) Stopping {
 // AddMessages returns the update that merges messages from outside into the conversation, by the rules of LangGraph's
 // add_messages: a message whose id is known takes the place of the old one, a remove message drops the message with
 // its id (an unknown id is an error), the id [message.RemoveAll] drops everything before it, and messages without an
-// id get one from newID.
+// id get one from newID. None of them can pass for the program's own words.
 func AddMessages(s state.State, msgs []message.Message, newID func() string) (state.Update, error) {
-	known := make(map[string]bool)
-	for _, m := range Messages.Get(s) {
-		known[m.ID] = true
+	known := make(map[string]*message.Message)
+	held := Messages.Get(s)
+	for i := range held {
+		known[held[i].ID] = &held[i]
 	}
+	msgs = fromClient(msgs, known)
 	for i, m := range slices.Backward(msgs) {
 		if m.Role == message.Remove && m.ID == message.RemoveAll {
 			return addRest(Messages.Reset(), msgs[i+1:], nil, newID)
@@ -81,7 +94,25 @@ func AddMessages(s state.State, msgs []message.Message, newID func() string) (st
 	return addRest(nil, msgs, known, newID)
 }
 
-func addRest(update state.Update, msgs []message.Message, known map[string]bool, newID func() string) (state.Update, error) {
+// fromClient returns the messages as they may enter the state. A user's message that made room for a date message keeps
+// the id that it got then, also when a client that still knows it by the old one sends it again.
+func fromClient(msgs []message.Message, known map[string]*message.Message) []message.Message {
+	out := slices.Clone(msgs)
+	for i, m := range out {
+		if m.Role == message.Remove {
+			continue
+		}
+		if moved := m.ID + conversation.UserSuffix; m.Role == message.Human && known[moved] != nil {
+			m.ID = moved
+		}
+		out[i] = conversation.FromClient(m, known[m.ID])
+	}
+	return out
+}
+
+func addRest(
+	update state.Update, msgs []message.Message, known map[string]*message.Message, newID func() string,
+) (state.Update, error) {
 	var add []message.Message
 	at := make(map[string]int) // index into add
 	gone := make(map[string]bool)
@@ -91,7 +122,7 @@ func addRest(update state.Update, msgs []message.Message, known map[string]bool,
 		}
 		_, added := at[m.ID]
 		switch {
-		case m.Role == message.Remove && !known[m.ID] && !added:
+		case m.Role == message.Remove && known[m.ID] == nil && !added:
 			return nil, fmt.Errorf("message %d: cannot remove %q: the thread has no message with this id", i, m.ID)
 		case m.Role == message.Remove:
 			gone[m.ID] = true
@@ -106,7 +137,7 @@ func addRest(update state.Update, msgs []message.Message, known map[string]bool,
 	}
 	var remove []string
 	for id := range gone {
-		if known[id] {
+		if known[id] != nil {
 			remove = append(remove, id)
 		}
 	}

@@ -41,7 +41,7 @@ func (r *run) modelNode(ctx context.Context) error {
 		req.stream.withdraw(r.rt, "another answer takes its place")
 	}
 	if msg.Usage != nil {
-		r.usage = r.usage.Add(*msg.Usage)
+		r.usage.add(*msg.Usage)
 	}
 	return r.afterModelNode(ctx, resp.Goto)
 }
@@ -130,13 +130,16 @@ func (r *run) finish(m message.Message, last bool) message.Message {
 		m.Role = message.AI
 	}
 	if last {
-		m.ToolCalls, m.InvalidToolCalls = nil, nil
+		m = m.WithoutCalls()
 		if strings.TrimSpace(m.Text()) == "" {
 			m.Content = append(slices.Clip(m.Content), message.Text("The run reached a limit before it had an answer."))
 		}
 		return m
 	}
 	m.ToolCalls, m.InvalidToolCalls = repairCalls(m.ToolCalls, m.InvalidToolCalls)
+	if m.Truncated() {
+		m.ToolCalls, m.InvalidToolCalls = withoutUnbegun(m.ToolCalls, m.InvalidToolCalls)
+	}
 	identifyCalls(&m)
 	return m
 }
@@ -153,6 +156,17 @@ func repairCalls(valid []message.ToolCall, invalid []message.InvalidToolCall) ([
 		valid = append(slices.Clip(valid), message.ToolCall{ID: c.ID, Name: c.Name, Args: args, Extra: c.Extra})
 	}
 	return valid, rest
+}
+
+// withoutUnbegun makes the last call of an answer that was cut invalid if it has no arguments: nobody knows whether they
+// were still to come. If the cut went through the arguments, the call is invalid already.
+func withoutUnbegun(valid []message.ToolCall, invalid []message.InvalidToolCall) ([]message.ToolCall, []message.InvalidToolCall) {
+	n := len(valid) - 1
+	if n < 0 || len(invalid) > 0 || string(valid[n].Args) != "{}" {
+		return valid, invalid
+	}
+	c := valid[n]
+	return valid[:n], []message.InvalidToolCall{{ID: c.ID, Name: c.Name, Extra: c.Extra, Error: "the answer was cut before they began"}}
 }
 
 // identifyCalls gives blank and repeated call ids a value that is the same whenever it is derived again.
@@ -192,8 +206,9 @@ func (r *run) keepPartial(ctx context.Context, s *streamed) {
 	if s.id == "" {
 		return
 	}
-	m := s.builder.Message()
-	m.ID, m.ToolCalls, m.InvalidToolCalls = s.id, nil, nil
+	whole := s.builder.Message()
+	m := whole.WithoutCalls()
+	m.ID = s.id
 	if m.Text() == "" && m.Reasoning() == "" {
 		r.rt.Emit(NodeModel, event.Discard{MessageID: s.id, Reason: "cancelled"})
 		return

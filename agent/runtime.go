@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -29,6 +30,9 @@ type Runtime struct {
 	Now func() time.Time
 	// NewID makes a fresh id for a message.
 	NewID func() string
+	// Spend adds what a model call beside the loop's own took, such as that for a summary, to the run's usage. The loop sets
+	// it; hooks, wrappers and tools call it, also side by side.
+	Spend func(message.Usage)
 	// Resume is where an earlier attempt of this run, or an interrupted run of this thread, left off. nil starts anew.
 	Resume *Resume
 }
@@ -120,6 +124,24 @@ func (e *Interrupted) Error() string {
 		return "the run stopped at a breakpoint"
 	}
 	return fmt.Sprintf("the run waits for an answer to %d question(s)", len(e.Interrupts))
+}
+
+// spending is what a run's model calls took so far.
+type spending struct {
+	mu    sync.Mutex
+	total message.Usage
+}
+
+func (s *spending) add(u message.Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total = s.total.Add(u)
+}
+
+func (s *spending) sum() message.Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.total
 }
 
 const commitTimeout = 30 * time.Second

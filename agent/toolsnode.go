@@ -55,7 +55,8 @@ type outcome struct {
 	err       error
 }
 
-// runCalls runs each call and returns all outcomes in call order. Each result but the last to come is committed at once.
+// runCalls runs each call, those of one lane one after the other, and returns all outcomes in call order. Each result but
+// the last to come is committed at once.
 func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) []outcome {
 	type indexed struct {
 		i int
@@ -63,8 +64,14 @@ func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) [
 	}
 	results := make(chan indexed, len(open))
 	slots := make(chan struct{}, r.rt.Config.ParallelTools)
+	before, ended := r.lanes(open), make([]chan struct{}, len(open))
 	for i, call := range open {
+		ended[i] = make(chan struct{})
 		go func() {
+			defer close(ended[i])
+			if n := before[i]; n >= 0 {
+				<-ended[n] // before a slot is taken: who waits keeps nobody from running
+			}
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			results <- indexed{i, r.runCall(ctx, messageID, call)}
@@ -83,7 +90,7 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 	if last || o.end.Writes == nil { // no result, or one that is recorded already
 		return o
 	}
-	step := Step{Next: r.next, Events: []Emitted{{NodeTools, o.end}}, Usage: r.usage, Lazy: r.repeatable(o.call)}
+	step := Step{Next: r.next, Events: []Emitted{{NodeTools, o.end}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)}
 	if err := r.write(ctx, step); err != nil {
 		o.err = err
 	}

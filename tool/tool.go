@@ -68,6 +68,14 @@ type Inspector interface {
 	Inspect(ctx context.Context, call *Call) string
 }
 
+// Ordered is implemented by a tool whose calls must not overtake each other: calls of one message run side by side, but
+// those that work on the same thing, such as one file, run in the order in which the model made them.
+type Ordered interface {
+	// Lane names what the call works on, "" for nothing that others could. Tools share their lanes. The arguments are
+	// those that the model sent, checked by nobody yet.
+	Lane(args json.RawMessage) string
+}
+
 // Call is one request of the model, with what the tool may know of the run.
 type Call struct {
 	ID   string
@@ -136,6 +144,9 @@ type Result struct {
 	MessageID string
 	// Summary is one line for people who watch; empty means that the content's first line serves.
 	Summary string
+	// Stored is the virtual path of a file in which a tool that shortened the content itself has kept all of it; empty if
+	// there is none. Nobody stores such a result a second time.
+	Stored string
 	Command
 }
 

@@ -66,6 +66,20 @@ func TestOptions(t *testing.T) {
 		{"objects", `[{"label": "Red", "value": "r"}, {"label": "Blue"}, {"value": "v"}]`,
 			[]Option{{"Red", "r"}, {"Blue", "Blue"}, {"v", "v"}}},
 		{"equal values", `[{"label": "Red", "value": "r"}, {"label": "Rot", "value": "r"}]`, []Option{{"Red", "r"}}},
+		{"label before value", `[{"value": "r", "label": "Red"}, {"title": "Blue", "description": "cold"}]`, []Option{{"Red", "r"}, {"Blue", "Blue"}}},
+		{"objects in a string", `"[{\"label\": \"Red\", \"value\": 1}]"`, []Option{{"Red", "1"}}},
+		{"objects in strings", `["{\"label\": \"Red\"}", "Blue"]`, same("Red", "Blue")},
+		{"wrapped twice", `{"options": {"option": ["a", {"text": "b"}]}}`, same("a", "b")},
+		{"a number that is a label", `[{"label": 5}, {"label": 10}]`, same("5", "10")},
+		{"a list in a list", `[["a"], ["b", ["c"]]]`, same("a", "b", "c")},
+		{"numbered lines", `"1. red\n2. blue"`, same("red", "blue")},
+		{"lettered", `["A) red", "B) blue"]`, same("red", "blue")},
+		{"dashes", `"- red\n- blue"`, same("red", "blue")},
+		{"numbers that do not count up", `["3. red", "2. blue"]`, same("3. red", "2. blue")},
+		{"one number", `["1. red"]`, same("1. red")},
+		{"numbers that belong there", `["1 day", "2 days"]`, same("1 day", "2 days")},
+		{"equal but for the marks", `["1. red", "2. red"]`, same("1. red", "2. red")},
+		{"numbered labels with values", `[{"label": "1. Red", "value": "r"}, {"label": "2. Blue", "value": "b"}]`, []Option{{"Red", "r"}, {"Blue", "b"}}},
 		{"nothing", `null`, nil},
 		{"too deep", strings.Repeat("[", 20) + `"x"` + strings.Repeat("]", 20), nil},
 	} {
@@ -204,7 +218,7 @@ func FuzzParse(f *testing.F) {
 		if len(got.HumanInput.Fields) > 0 && len(raw) > maxRequest || len(got.HumanInput.Options) > maxShown {
 			t.Fatalf("artifact of %d bytes", len(raw))
 		}
-		check := func(options []option) {
+		check := func(options []ShownOption) {
 			ids, vals := map[string]bool{}, map[string]bool{}
 			for _, o := range options {
 				if o.Label == "" || o.Value == "" || ids[o.ID] || vals[o.Value] {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -95,7 +97,43 @@ var tag = regexp.MustCompile(`</?[A-Za-z][\w:.-]*(\s[^<>]*)?/?>`)
 func options(raw json.RawMessage) []Option {
 	var c collector
 	c.add(raw, 0)
+	if s := withoutMarks(c.found); s != nil {
+		return s
+	}
 	return c.found
+}
+
+// withoutMarks takes the numbers, letters or dashes off labels that are a list already: the text has numbers of its own.
+// It returns nil unless all labels have one and count up.
+func withoutMarks(found []Option) []Option {
+	out := make([]Option, len(found))
+	for i, o := range found {
+		mark, rest, ok := strings.Cut(o.Label, " ")
+		if rest = strings.TrimSpace(rest); !ok || rest == "" || !isMark(mark, i) {
+			return nil
+		}
+		out[i] = Option{rest, o.Value}
+		if o.Value == o.Label {
+			out[i].Value = rest
+		}
+		if slices.ContainsFunc(out[:i], func(p Option) bool { return p.Label == out[i].Label || p.Value == out[i].Value }) {
+			return nil
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// isMark reports whether s marks the i-th entry of a list, from 0: "1." "1)" "(1)" "a." "A)" "-" "*" or "•".
+func isMark(s string, i int) bool {
+	if s == "-" || s == "*" || s == "•" {
+		return true
+	}
+	bare := strings.TrimPrefix(strings.TrimRight(s, ".):"), "(")
+	letter := string(rune('a' + i%26))
+	return bare != s && (bare == strconv.Itoa(i+1) || i < 26 && strings.EqualFold(bare, letter))
 }
 
 type collector struct {
@@ -161,19 +199,23 @@ func (c *collector) keep(label, value string) {
 	c.found = append(c.found, o)
 }
 
-// values returns the values of an object in the order in which they are written.
-func values(raw json.RawMessage) []json.RawMessage {
+// values returns the values of an object in the order in which they are written, names its names.
+func values(raw json.RawMessage) []json.RawMessage { _, out := members(raw); return out }
+func names(raw json.RawMessage) []string           { out, _ := members(raw); return out }
+
+func members(raw json.RawMessage) (names []string, values []json.RawMessage) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil
+		return nil, nil
 	}
-	var out []json.RawMessage
 	for dec.More() {
 		var v json.RawMessage
-		if _, err := dec.Token(); err != nil || dec.Decode(&v) != nil {
+		name, err := dec.Token()
+		if err != nil || dec.Decode(&v) != nil {
 			break
 		}
-		out = append(out, v)
+		s, _ := name.(string)
+		names, values = append(names, s), append(values, v)
 	}
-	return out
+	return names, values
 }

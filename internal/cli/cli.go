@@ -191,10 +191,20 @@ type IO struct {
 	Signals <-chan os.Signal
 }
 
-// readLine reads one line, without its end.
+// readLine reads one line, without its end. The end of input is an empty line.
 func (stdio IO) readLine() string {
-	line, _ := bufio.NewReader(stdio.In).ReadString('\n') // the end of input is an empty line
-	return strings.TrimSpace(line)
+	text, _ := stdio.line()
+	return text
+}
+
+// line reads one line, without its end and the blanks around it. The last one may lack its end; after it comes io.EOF.
+func (stdio IO) line() (string, error) {
+	text, err := bufio.NewReader(stdio.In).ReadString('\n') // the buffer is there already: Main made it
+	text = strings.TrimSpace(text)
+	if errors.Is(err, io.EOF) && text != "" {
+		err = nil
+	}
+	return text, err
 }
 
 // codeError is an error with its exit code.

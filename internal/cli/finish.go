@@ -11,45 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/threadstate"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
-	"github.com/pudu-ai/pudu/state"
 )
-
-// questionOf returns what the agent asked, if its turn ended with a question.
-func questionOf(s state.State) (string, bool) {
-	msgs := agent.Messages.Get(s)
-	if len(msgs) == 0 {
-		return "", false
-	}
-	m := msgs[len(msgs)-1]
-	if m.Role != message.Tool || m.Name != "ask_clarification" || m.Status == message.StatusError {
-		return "", false
-	}
-	return m.Text(), true
-}
-
-// ask shows a question and reads the reply. Without a terminal the question is the output, and the exit code says that
-// a reply is wanted.
-func (t *turn) ask(question string) (string, error) {
-	if !t.io.InTTY || t.flags.json {
-		if !t.flags.json {
-			fmt.Fprintln(t.io.Out, inert.Text(question))
-		}
-		return "", &codeError{ExitWaiting, fmt.Errorf("the agent waits for an answer: %s --thread %s \"ANSWER\"", t.again(), t.thread)}
-	}
-	fmt.Fprintf(t.io.Err, "\n%s\n\n> ", inert.Text(question))
-	if reply := t.io.readLine(); reply != "" {
-		return reply, nil
-	}
-	return "", &codeError{ExitWaiting, fmt.Errorf("no answer; go on later: %s --thread %s \"ANSWER\"", t.again(), t.thread)}
-}
 
 // finish hands out the presented files, tells what the run took, and turns its end into an exit code.
 func (t *turn) finish(ctx context.Context, out runs.Outcome) error {

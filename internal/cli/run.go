@@ -166,7 +166,7 @@ type turn struct {
 	io      IO
 	server  string // --server
 	thread  string
-	input   message.Message
+	input   []message.Message
 	uploads map[string][]byte // not yet written, by name
 	summary string            // of the last run
 }
@@ -213,8 +213,9 @@ func (t *turn) prepare(task string) error {
 	if t.session.Scripted {
 		task, t.uploads = t.session.Demo.Task, map[string][]byte{t.session.Demo.Name: t.session.Demo.File}
 	}
-	t.input = message.New(message.Human, task)
-	return t.mention()
+	input, err := t.mention(message.New(message.Human, task))
+	t.input = []message.Message{input}
+	return err
 }
 
 // maxUpload bounds one uploaded file.
@@ -238,7 +239,7 @@ func readUpload(path string) ([]byte, error) {
 }
 
 // mention tells the agent of the uploads, in the message's additional_kwargs.files and in its text.
-func (t *turn) mention() error {
+func (t *turn) mention(m message.Message) (message.Message, error) {
 	type upload struct {
 		Filename string `json:"filename"`
 		Size     int    `json:"size"`
@@ -250,17 +251,17 @@ func (t *turn) mention() error {
 		u := upload{Filename: name, Size: len(t.uploads[name]), Path: sandbox.Uploads + "/" + name, Status: "uploaded"}
 		list = append(list, u)
 		note := fmt.Sprintf("\n\n(Uploaded file: %s, %d bytes)", u.Path, u.Size)
-		t.input.Content = append(t.input.Content, message.Text(note))
+		m.Content = append(m.Content, message.Text(note))
 	}
 	if len(list) == 0 {
-		return nil
+		return m, nil
 	}
 	enc, err := json.Marshal(list)
 	if err != nil {
-		return err
+		return m, err
 	}
-	t.input.Kwargs = message.Fields{"files": enc}
-	return nil
+	m.Kwargs = message.Fields{"files": enc}
+	return m, nil
 }
 
 // converse runs the turn, and the next ones while the agent asks and a person answers.
@@ -274,15 +275,13 @@ func (t *turn) converse(ctx context.Context, do carry) error {
 		if err != nil {
 			return &codeError{ExitFailed, err}
 		}
-		question, asked := questionOf(out.State)
-		if !asked || out.Run.Status != event.StatusSuccess {
+		questions := questionsOf(out.State)
+		if len(questions) == 0 || out.Run.Status != event.StatusSuccess {
 			return t.finish(ctx, out)
 		}
-		reply, err := t.ask(question)
-		if err != nil {
+		if t.input, err = t.ask(questions); err != nil {
 			return err
 		}
-		t.input = message.New(message.Human, reply)
 		do = t.carryOut
 	}
 }
@@ -309,7 +308,7 @@ func (t *turn) carryOut(ctx context.Context, w *watcher) (runs.Outcome, error) {
 	uploads := t.uploads
 	t.uploads = nil
 	out, err := t.session.Runner.Run(ctx, runs.Request{
-		ThreadID: t.thread, UserID: t.session.UserID, Input: []message.Message{t.input},
+		ThreadID: t.thread, UserID: t.session.UserID, Input: t.input,
 		Model: t.session.Model, MaxSteps: t.flags.maxSteps,
 	}, uploads, w.show, w.note)
 	if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {

@@ -39,6 +39,11 @@ type Config struct {
 	LoopDetection   LoopDetection  `key:"loop_detection" pending:"true"`
 	TokenUsage      Switch         `key:"token_usage" pending:"true"`
 	TokenBudget     TokenBudget    `key:"token_budget" pending:"true"`
+	SafetyFinish    SafetyFinish   `key:"safety_finish_reason" pending:"true"`
+	Guardrails      Guardrails     `key:"guardrails" pending:"true"`
+	Authorization   Authorization  `key:"authorization" pending:"true"`
+	ToolProgress    ToolProgress   `key:"tool_progress" pending:"true"`
+	Subagents       Subagents      `key:"subagents" pending:"true"`
 
 	Retention Retention `key:"retention"`
 
@@ -155,7 +160,7 @@ type LoopDetection struct {
 	ToolFreqOverrides map[string]ToolFreqRule `key:"tool_freq_overrides"`
 }
 
-// ToolFreqRule is how often one tool may be called in a run.
+// ToolFreqRule is how many calls of one tool bring a note, and how many in a row without any progress end the run.
 type ToolFreqRule struct {
 	Warn      int `key:"warn" allow:"[1,)" required:"true"`
 	HardLimit int `key:"hard_limit" allow:"[1,)" required:"true"`
@@ -168,6 +173,8 @@ type TokenBudget struct {
 	// MaxInputTokens and MaxOutputTokens bound one direction; 0 means no bound of its own.
 	MaxInputTokens  int `key:"max_input_tokens" allow:"[1,)"`
 	MaxOutputTokens int `key:"max_output_tokens" allow:"[1,)"`
+	// MaxCost bounds the money, in the currency of the run's model (see [Pricing]); 0 means no bound.
+	MaxCost float64 `key:"max_cost" allow:"(0,)"`
 	// WarnThreshold and HardStopThreshold are fractions of the budget.
 	WarnThreshold     float64 `key:"warn_threshold" allow:"(0,1]"`
 	HardStopThreshold float64 `key:"hard_stop_threshold" allow:"(0,1]"`
@@ -207,9 +214,14 @@ func Default() *Config {
 		LoopDetection: LoopDetection{
 			Enabled: true, WarnThreshold: 3, HardLimit: 5, WindowSize: 20, MaxTrackedThreads: 100, ToolFreqWarn: 30, ToolFreqHardLimit: 50,
 		},
-		Retention:   Retention{Chunks: Age(24 * time.Hour), Logs: Age(7 * 24 * time.Hour), Snapshots: Age(7 * 24 * time.Hour)},
-		TokenUsage:  Switch{Enabled: true},
-		TokenBudget: TokenBudget{MaxTokens: 200_000, WarnThreshold: 0.8, HardStopThreshold: 1},
+		Retention:     Retention{Chunks: Age(24 * time.Hour), Logs: Age(7 * 24 * time.Hour), Snapshots: Age(7 * 24 * time.Hour)},
+		TokenUsage:    Switch{Enabled: true},
+		TokenBudget:   TokenBudget{MaxTokens: 200_000, WarnThreshold: 0.8, HardStopThreshold: 1},
+		SafetyFinish:  SafetyFinish{Enabled: true},
+		Guardrails:    Guardrails{FailClosed: true},
+		Authorization: Authorization{FailClosed: true, DefaultRole: "user"},
+		ToolProgress:  defaultToolProgress(),
+		Subagents:     Subagents{MaxTotalPerRun: 6},
 	}
 }
 

@@ -193,10 +193,10 @@ func asksForSomething(t *tree) bool {
 // type in [Config] and takes it out here.
 func pendingSections() []string {
 	return []string{
-		"acp_agents", "agent_storage", "agents_api", "auth", "authorization", "browser_control", "channel_connections", "channels",
-		"dedupe_storage", "extensions", "guardrails", "input_polish", "logging", "mcp_tasks", "memory", "plugins",
-		"run_events", "run_ownership", "safety_finish_reason", "scheduler", "skill_evolution", "skill_scan", "skills",
-		"stream_bridge", "subagents", "suggestions", "tool_progress", "tool_search", "uploads",
+		"acp_agents", "agent_storage", "agents_api", "auth", "browser_control", "channel_connections", "channels",
+		"dedupe_storage", "extensions", "input_polish", "logging", "mcp_tasks", "memory", "plugins",
+		"run_events", "run_ownership", "scheduler", "skill_evolution", "skill_scan", "skills",
+		"stream_bridge", "suggestions", "tool_search", "uploads",
 	}
 }
 
@@ -209,6 +209,7 @@ func (c *Config) check(d *decoder) {
 	if b := c.TokenBudget; b.HardStopThreshold < b.WarnThreshold {
 		d.failf(0, "token_budget", "hard_stop_threshold %g must not be below warn_threshold %g", b.HardStopThreshold, b.WarnThreshold)
 	}
+	c.checkCost(d)
 	if l := c.LLMCall; l.RetryCapDelay < l.RetryBaseDelay {
 		d.failf(0, "llm_call", "retry_cap_delay_ms must not be below retry_base_delay_ms")
 	}

@@ -186,7 +186,7 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 	want := []string{
 		"deerflow.yaml:92: sandbox.mounts[1]: left out: /home/user/shared is not below /mnt; write container_path: /mnt/shared",
 		"becomes bubblewrap",
-		"models[1].use_responses_api (line 38), models[1].pricing (line 39), ",
+		"models[1].use_responses_api (line 38), ",
 		"memory (line ", "channels (line ",
 	}
 	text := lines(warnings)

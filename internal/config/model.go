@@ -59,6 +59,9 @@ type Model struct {
 	// ContextWindow is the size of the model's window in tokens; 0 means unknown.
 	ContextWindow int `key:"context_window" allow:"[1,)"`
 
+	// Pricing is what tokens cost; nil means unknown.
+	Pricing *Pricing `key:"pricing"`
+
 	SupportsThinking        bool `key:"supports_thinking"`
 	SupportsReasoningEffort bool `key:"supports_reasoning_effort"`
 	SupportsVision          bool `key:"supports_vision"`
@@ -69,7 +72,7 @@ type Model struct {
 	Thinking json.RawMessage `key:"thinking"`
 
 	// Extra are the other keys. Sampling parameters among them have been moved into ExtraBody.
-	Extra map[string]json.RawMessage `key:"*" known:"top_p,top_k,frequency_penalty,presence_penalty,seed,stop" later:"pricing,use_responses_api,output_version,enable_prompt_caching,prompt_cache_size,auto_thinking_budget,cumulative_stream_usage,reasoning,connect_timeout,read_timeout,write_timeout,pool_timeout,stream_usage,model_kwargs,streaming,num_predict,num_ctx,keep_alive,organization,http_client,retry_max_attempts,thinking_budget,include_thoughts"`
+	Extra map[string]json.RawMessage `key:"*" known:"top_p,top_k,frequency_penalty,presence_penalty,seed,stop" later:"use_responses_api,output_version,enable_prompt_caching,prompt_cache_size,auto_thinking_budget,cumulative_stream_usage,reasoning,connect_timeout,read_timeout,write_timeout,pool_timeout,stream_usage,model_kwargs,streaming,num_predict,num_ctx,keep_alive,organization,http_client,retry_max_attempts,thinking_budget,include_thoughts"`
 	Line  int                        `key:"@line"`
 	// Err says why the model cannot be used, such as a variable that is not set; nil means usable.
 	Err error

@@ -60,5 +60,5 @@ func Note(id, name, text string) message.Message {
 
 // IsNote reports whether the message is a note of that name.
 func IsNote(m message.Message, name string) bool {
-	return m.Role == message.Human && m.Name == name && Hidden(m)
+	return m.Role == message.Human && m.Name == name && Hidden(m) && m.Kwargs[KeyFromClient] == nil
 }

@@ -53,13 +53,23 @@ type kit struct {
 // newServer makes a kit. change, if not nil, alters the configuration before the server is made.
 func newServer(t *testing.T, change func(*Config)) *kit {
 	t.Helper()
+	return newServerOf(t, agent.Config{Tools: kitTools()}, change)
+}
+
+// newServerOf makes a kit whose agent is made of that and the middlewares. Without a model it has the kit's own.
+func newServerOf(t *testing.T, of agent.Config, change func(*Config), middlewares ...agent.Middleware) *kit {
+	t.Helper()
 	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	freed := make(chan struct{})
 	k := &kit{t: t, free: sync.OnceFunc(func() { close(freed) }), begun: make(chan struct{}, 100), vars: make(map[string]string)}
-	a, err := agent.New(agent.Config{Model: kitModel{freed, k.begun}, Tools: kitTools(), Channels: threadstate.Channels()})
+	if of.Model == nil {
+		of.Model = kitModel{freed, k.begun}
+	}
+	of.Channels = threadstate.Channels()
+	a, err := agent.New(of, middlewares...)
 	if err != nil {
 		t.Fatal(err)
 	}

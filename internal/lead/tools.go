@@ -34,7 +34,7 @@ func tools(c Config) ([]tool.Tool, error) {
 	}
 	list = append(list, present.New(files), clarify.New())
 	if c.Vision {
-		list = append(list, view.New(files))
+		list = append(list, view.New(view.Config{Files: files}))
 	}
 	return list, nil
 }

@@ -29,7 +29,8 @@ type Request struct {
 	// Answers are a human's answers to the calls of the thread's last run that wait for one, by call id. The new run goes
 	// on where that one stopped to ask; Input is empty then.
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
-	// Resume is the same as a LangGraph client says it: one answer, or an object of answers by interrupt id.
+	// Resume is the same as a LangGraph client says it: one answer, an object of answers by interrupt id, or an object with a
+	// list of decisions, one for each call that waits for approval.
 	Resume json.RawMessage `json:"resume,omitempty"`
 	// Continue goes on where the thread's last run stopped, at a breakpoint or a question, without input.
 	Continue bool `json:"continue,omitempty"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/approval"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
@@ -153,9 +154,25 @@ func (m *Manager) answer(ctx context.Context, at *start, req Request) error {
 		return nil
 	}
 	if len(asked) > 1 {
-		return fmt.Errorf("%d calls wait for an answer: resume with an object of answers by interrupt id", len(asked))
+		return spread(asked, req.Resume, at.resume.Answers)
 	}
 	at.resume.Answers[asked[0].CallID] = req.Resume
+	return nil
+}
+
+// spread gives several calls that wait for approval their decisions out of one list. Other questions among them stay open.
+func spread(asked []event.Interrupt, resume json.RawMessage, answers map[string]json.RawMessage) error {
+	waiting := slices.DeleteFunc(slices.Clone(asked), func(q event.Interrupt) bool { return !approval.IsQuestion(q.Value) })
+	decisions, ok, err := approval.Split(resume, len(waiting))
+	if err != nil {
+		return err
+	}
+	if !ok || len(waiting) == 0 {
+		return fmt.Errorf("%d calls wait for an answer: resume with an object of answers by interrupt id", len(asked))
+	}
+	for i, q := range waiting {
+		answers[q.CallID] = decisions[i]
+	}
 	return nil
 }
 

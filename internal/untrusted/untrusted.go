@@ -3,10 +3,7 @@
 // words begin and end; a text that holds such marks could pass for the program's own words.
 package untrusted
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // The lines around what a user said.
 const (
@@ -14,30 +11,36 @@ const (
 	End   = "--- END USER INPUT ---"
 )
 
-// reserved are the tags with which the program speaks, and those that models take for instructions.
-const reserved = "system-reminder|system_reminder|memory|current_date|think|analysis|role|soul|self_update|thinking_style|" +
-	"clarification_system|critical_reminders|response_style|citations|uploaded_files|current_uploads|subagent_system|skill_system|" +
-	"skill_index|available_skills|disabled_skills|memory_tool_system|todo_list_system|durable_context_data|slash_skill_activation|" +
-	"mcp_routing_hints|available-deferred-tools|goal_continuation|background_task_event|file_editing_workflow|guidelines|" +
-	"output_format|working_directory|tool_restrictions|system|instruction|important|override|ignore|prompt"
-
-// tag matches an opening, closing or self-closing reserved tag, with attributes and also where it is cut off.
-var tag = regexp.MustCompile(`(?i)<\s*/?\s*(?:` + reserved + `)\b(?:[^<>]*>)?`)
-
-var marks = strings.NewReplacer(Begin, "[BEGIN USER INPUT]", End, "[END USER INPUT]")
-
 var escape = strings.NewReplacer("<", "&lt;", ">", "&gt;")
 
 // Text returns s with its reserved tags escaped and its marks replaced. A text without any is returned as it is, and
 // doing it twice changes nothing more.
 func Text(s string) string {
 	if strings.Contains(s, "---") {
-		s = marks.Replace(s)
+		s = strings.ReplaceAll(s, Begin, "[BEGIN USER INPUT]")
+		s = strings.ReplaceAll(s, End, "[END USER INPUT]")
 	}
-	if !strings.Contains(s, "<") {
+	return escapeTags(s)
+}
+
+// Input returns what a user said with its reserved tags escaped, between the marks that tell a model where it begins and
+// ends. White space alone stays as it is. A text that stands between marks already, which its author may have written,
+// is treated as what is inside them, so doing it twice changes nothing more.
+func Input(s string) string {
+	if strings.TrimSpace(s) == "" {
 		return s
 	}
-	return tag.ReplaceAllStringFunc(s, escape.Replace)
+	return Begin + "\n" + Text(Said(s)) + "\n" + End
+}
+
+// Said returns what stands between the marks that [Input] makes, or s if it does not stand between marks.
+func Said(s string) string {
+	if inner, ok := strings.CutPrefix(s, Begin+"\n"); ok {
+		if inner, ok = strings.CutSuffix(inner, "\n"+End); ok {
+			return inner
+		}
+	}
+	return s
 }
 
 // Line is Text for names and titles that stand in a line: line breaks become blanks, and no tag survives.

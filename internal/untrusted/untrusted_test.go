@@ -1,8 +1,10 @@
 package untrusted
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func TestText(t *testing.T) {
@@ -17,10 +19,65 @@ func TestText(t *testing.T) {
 		{"<systemd>", "<systemd>"},
 		{Begin + "\nx\n" + End, "[BEGIN USER INPUT]\nx\n[END USER INPUT]"},
 		{"<system <memory>", "&lt;system &lt;memory&gt;"},
+		{"<system-extra a>b>", "&lt;system-extra a&gt;b>"},
+		{"<my-system> <//system> <system_x> < ", "<my-system> <//system> <system_x> < "},
+		{"<\u017fystem> <thin\u212a>", "&lt;\u017fystem&gt; &lt;thin\u212a&gt;"},
+		{"<Available-Deferred-Tools/><available-deferred-toolsx>", "&lt;Available-Deferred-Tools/&gt;<available-deferred-toolsx>"},
+		{"--- END USER INPUT --- BEGIN USER INPUT ---", "--- END USER INPUT [BEGIN USER INPUT]"},
 	} {
 		if got := Text(c.in); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
 		}
+	}
+}
+
+func TestInput(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"hello", Begin + "\nhello\n" + End},
+		{" \n", " \n"},
+		{"", ""},
+		{Begin + "\n<system>" + End + "\n" + End, Begin + "\n&lt;system&gt;[END USER INPUT]\n" + End},
+		{Begin + "\n" + End, Begin + "\n[BEGIN USER INPUT]\n[END USER INPUT]\n" + End},
+	} {
+		got := Input(c.in)
+		if got != c.want {
+			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
+		}
+		if again := Input(got); again != got {
+			t.Errorf("%q: once %q, twice %q", c.in, got, again)
+		}
+	}
+	if got := Said(Input("hello")); got != "hello" {
+		t.Errorf("said was %q", got)
+	}
+}
+
+// TestReservedNames: the bounds on the length of a name fit the names.
+func TestReservedNames(t *testing.T) {
+	least, most := longest, 0
+	for name := range names {
+		least, most = min(least, len(name)), max(most, len(name))
+		if got, want := Text("<"+strings.ToUpper(name)+">"), "&lt;"+strings.ToUpper(name)+"&gt;"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if least != shortest || most != longest {
+		t.Errorf("the names have %d to %d bytes", least, most)
+	}
+}
+
+func TestOrdinaryTextCostsNothing(t *testing.T) {
+	s := strings.Repeat("<div><p class='x'>a < b --- <span>text</span>\n", 50)
+	if n := testing.AllocsPerRun(10, func() { Text(s) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkText(b *testing.B) {
+	s := strings.Repeat("<div><p class='x'>a < b --- <span>text</span>\n", 200)
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		Text(s)
 	}
 }
 
@@ -42,8 +99,20 @@ func FuzzText(f *testing.F) {
 		if strings.Contains(once, Begin) || strings.Contains(once, End) {
 			t.Errorf("%q keeps a mark", s)
 		}
+		if isASCII(s) {
+			if got, want := escapeTags(s), tag.ReplaceAllStringFunc(s, escape.Replace); got != want {
+				t.Errorf("%q: got %q, want %q", s, got, want)
+			}
+		}
 		if strings.ContainsAny(Line(s), "<>\n") {
 			t.Errorf("the line of %q keeps a tag or a break", s)
 		}
 	})
+}
+
+// tag says again, and slowly, what a reserved tag is.
+var tag = regexp.MustCompile(`(?i)<[\s\v]*/?[\s\v]*(?:` + reserved + `)\b(?:[^<>]*>)?`)
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }

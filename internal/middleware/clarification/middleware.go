@@ -1,15 +1,19 @@
 // Package clarification ends a turn with a question to the user. When the model calls ask_clarification, the call is
 // answered here, with a text for people and a request that clients show as buttons or a form, and the run goes to
-// its end; the user's reply is the input of the next run. The tool itself never runs: it only offers the question to
-// the model.
+// its end, whatever else the model called beside it; the user's reply is the input of the next run, be it days later.
+// The tool itself never runs: it only offers the question to the model.
 package clarification
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/clarification"
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -28,13 +32,46 @@ const decideAlone = "Nobody can answer questions during this run. Choose what se
 // Middleware intercepts ask_clarification. It is the innermost wrapper of the tool calls.
 type Middleware struct{ cfg Config }
 
-var _ agent.ToolCallWrapper = (*Middleware)(nil)
+var (
+	_ agent.BeforeAgentHook = (*Middleware)(nil)
+	_ agent.ToolCallWrapper = (*Middleware)(nil)
+)
 
 // New makes the middleware.
 func New(cfg Config) *Middleware { return &Middleware{cfg: cfg} }
 
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "ClarificationMiddleware" }
+
+// BeforeAgent implements [agent.BeforeAgentHook]: a reply that a client sent without words, a button or a form that was
+// filled in, gets them here, once and for all, so that everybody who reads the conversation finds them.
+func (*Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.State) (agent.Command, error) {
+	var update state.Update
+	msgs := agent.Messages.Get(s)
+	for i, m := range slices.Backward(msgs) {
+		if m.Role == message.AI || m.Role == message.Tool {
+			break
+		}
+		reply, ok := clarification.ReadReply(m)
+		if !ok || strings.TrimSpace(conversation.OwnText(m)) != "" {
+			continue
+		}
+		q := clarification.Question(msgs[:i], reply.RequestID)
+		update = agent.Messages.Replace(worded(m, reply.Text(q))).With(update)
+	}
+	return agent.Command{Update: update}, nil
+}
+
+// worded returns the message with the user's own text at its end.
+func worded(m message.Message, text string) message.Message {
+	m.Content = append(slices.Clip(m.Content), message.Text(text))
+	if _, marked := m.Kwargs[conversation.KeyUserContent]; marked {
+		quoted, _ := json.Marshal(text) // a string can be encoded
+		m.Kwargs = maps.Clone(m.Kwargs)
+		m.Kwargs[conversation.KeyUserContent] = quoted
+	}
+	return m
+}
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Arguments that do not fit the tool's schema are read as well as they
 // can be; only a call whose arguments are no JSON object goes back to the model.
@@ -50,7 +87,7 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 	key := keyOf(ask, req.Call)
 	res := tool.Text(ask.Text())
 	res.MessageID, res.Artifact = ask.ID(key), ask.Artifact(key)
-	res.Goto = tool.End
+	res.Summary, res.Goto = ask.Question, tool.End
 	return res, nil
 }
 

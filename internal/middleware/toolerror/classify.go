@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -23,23 +24,23 @@ type rule struct {
 
 // rules are tried in order.
 var rules = []rule{
-	{"auth", false, "stop", []string{"401", "403"}, []string{"unauthorized", "unauthenticated", "forbidden",
+	{"auth", false, toolmeta.NextStop, []string{"401", "403"}, []string{"unauthorized", "unauthenticated", "forbidden",
 		"authentication", "invalid api key", "invalid token", "invalid credentials", "expired token", "token expired"}},
-	{"rate_limited", false, "summarize", []string{"429"}, []string{"rate limit", "ratelimit", "rate_limit",
+	{"rate_limited", false, toolmeta.NextSummarize, []string{"429"}, []string{"rate limit", "ratelimit", "rate_limit",
 		"too many requests", "quota", "throttled"}},
-	{"transient", false, "try_alternative", []string{"408", "502", "503", "504"}, []string{"timeout", "timed out", "time-out",
+	{"transient", false, toolmeta.NextTryAlternative, []string{"408", "502", "503", "504"}, []string{"timeout", "timed out", "time-out",
 		"did not finish within", "deadline exceeded", "temporarily", "connection reset", "connection refused",
 		"connection error", "connection closed", "unexpected eof", "network is unreachable", "service unavailable",
 		"bad gateway", "overloaded", "try again later"}},
-	{"config", false, "stop", nil, []string{"not configured", "misconfigured", "configuration", "missing api key",
+	{"config", false, toolmeta.NextStop, nil, []string{"not configured", "misconfigured", "configuration", "missing api key",
 		"api key is required", "api key is missing", "is not installed", "is disabled", "not enabled"}},
-	{"permission", true, "try_alternative", nil, []string{"permission denied", "access denied", "not permitted",
+	{"permission", true, toolmeta.NextTryAlternative, nil, []string{"permission denied", "access denied", "not permitted",
 		"not allowed", "read-only", "outside of", "outside the"}},
-	{"no_results", true, "rewrite_query", nil, []string{"no results", "no result found", "no matches", "nothing found",
+	{"no_results", true, toolmeta.NextRewriteQuery, nil, []string{"no results", "no result found", "no matches", "nothing found",
 		"no images found", "no content"}},
-	{"not_found", true, "rewrite_query", []string{"404", "410"}, []string{"not found", "no such file", "does not exist",
+	{"not_found", true, toolmeta.NextRewriteQuery, []string{"404", "410"}, []string{"not found", "no such file", "does not exist",
 		"doesn't exist", "cannot find", "could not find", "unknown path"}},
-	{"internal", false, "stop", []string{"500"}, []string{"internal error", "internal server error", "panicked"}},
+	{"internal", false, toolmeta.NextStop, []string{"500"}, []string{"internal error", "internal server error", "panicked"}},
 }
 
 // Marks of results that hold less than what was asked for, in lower case.
@@ -76,31 +77,31 @@ const edge = 300
 const mostJSON = 1 << 20
 
 // judge looks at a result that a tool returned.
-func judge(name string, res *tool.Result) Meta {
+func judge(name string, res *tool.Result) toolmeta.Meta {
 	text := strings.TrimSpace(res.Text())
 	said, isJSON := errorField(text)
 	switch {
 	case isJSON && said != "" && !slices.Contains(verbatim, name):
-		return failure(said, SourceReturn)
+		return failure(said, toolmeta.SourceReturn)
 	case res.IsError && isJSON:
-		return unknownError(SourceReturn)
+		return unknownError(toolmeta.SourceReturn)
 	case res.IsError:
-		return failure(text, SourceReturn)
+		return failure(text, toolmeta.SourceReturn)
 	case isJSON || slices.Contains(verbatim, name):
 		return success
 	case strings.HasPrefix(text, "Error:"):
-		return failure(text, SourceReturn)
+		return failure(text, toolmeta.SourceReturn)
 	case name == "web_fetch" && isErrorPage(text):
-		return failure(firstLine(text), SourceContent)
+		return failure(firstLine(text), toolmeta.SourceContent)
 	}
 	return fromContent(text)
 }
 
-var success = Meta{Status: StatusSuccess, Recoverable: true, Next: "continue", Source: SourceContent}
+var success = toolmeta.Meta{Status: toolmeta.StatusSuccess, Recoverable: true, Next: toolmeta.NextContinue, Source: toolmeta.SourceContent}
 
 // fromContent looks for marks that the tool set itself, which stand at the start or end; what is written in between,
 // such as the text of a page, says nothing about the call.
-func fromContent(text string) Meta {
+func fromContent(text string) toolmeta.Meta {
 	if len(text) > 2*edge {
 		text = text[:edge] + "\n" + text[len(text)-edge:]
 	}
@@ -108,28 +109,28 @@ func fromContent(text string) Meta {
 	switch {
 	case hasAny(text, nothing):
 		kind := "no_results"
-		return Meta{Status: StatusPartial, ErrorType: &kind, Recoverable: true, Next: "rewrite_query", Source: SourceContent}
+		return toolmeta.Meta{Status: toolmeta.StatusPartial, ErrorType: &kind, Recoverable: true, Next: toolmeta.NextRewriteQuery, Source: toolmeta.SourceContent}
 	case hasAny(text, cutShort):
-		return Meta{Status: StatusPartial, Recoverable: true, Next: "rewrite_query", Source: SourceContent}
+		return toolmeta.Meta{Status: toolmeta.StatusPartial, Recoverable: true, Next: toolmeta.NextRewriteQuery, Source: toolmeta.SourceContent}
 	}
 	return success
 }
 
 // failure sorts the text of an error.
-func failure(text, source string) Meta {
+func failure(text, source string) toolmeta.Meta {
 	text = strings.ToLower(text[:min(len(text), mostRead)])
 	words := strings.FieldsFunc(text, isNotWord)
 	for _, r := range rules {
 		if r.match(text, words) {
-			return Meta{Status: StatusError, ErrorType: &r.kind, Recoverable: r.recoverable, Next: r.next, Source: source}
+			return toolmeta.Meta{Status: toolmeta.StatusError, ErrorType: &r.kind, Recoverable: r.recoverable, Next: r.next, Source: source}
 		}
 	}
 	return unknownError(source)
 }
 
-func unknownError(source string) Meta {
+func unknownError(source string) toolmeta.Meta {
 	kind := "unknown"
-	return Meta{Status: StatusError, ErrorType: &kind, Recoverable: true, Next: "try_alternative", Source: source}
+	return toolmeta.Meta{Status: toolmeta.StatusError, ErrorType: &kind, Recoverable: true, Next: toolmeta.NextTryAlternative, Source: source}
 }
 
 // errorField returns what the error field of a JSON object says; empty if it means no error. ok is false if text is

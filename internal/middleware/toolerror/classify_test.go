@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/tool"
 )
 
 // short writes a meta in one line: status, kind, next.
-func short(m Meta) string {
+func short(m toolmeta.Meta) string {
 	kind := "-"
 	if m.ErrorType != nil {
 		kind = *m.ErrorType
@@ -94,7 +95,7 @@ func FuzzJudge(f *testing.F) {
 		res := tool.Text(text)
 		res.IsError = isError
 		m := judge("web_fetch", res)
-		if isError && m.Status != StatusError || m.Status == StatusError && m.ErrorType == nil || m.Next == "" {
+		if isError && m.Status != toolmeta.StatusError || m.Status == toolmeta.StatusError && m.ErrorType == nil || m.Next == "" {
 			t.Fatalf("%+v", m)
 		}
 	})

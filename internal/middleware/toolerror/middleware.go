@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -43,7 +44,7 @@ func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, nex
 	detail := shorten(err.Error(), mostDetail)
 	res = tool.Error(fmt.Sprintf("Error: Tool '%s' failed with %s: %s. Continue with available context, or choose an alternative tool.",
 		req.Call.Name, className(err), strings.TrimRight(detail, ".")))
-	return stamp(res, failure(detail, SourceException)), nil
+	return stamp(res, failure(detail, toolmeta.SourceException)), nil
 }
 
 // className names the error by the first exported type in its chain, in the way that models and clients know class

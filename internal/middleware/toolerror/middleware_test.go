@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -64,7 +65,7 @@ func run(t *testing.T, rt agent.Runtime, name string, p probe) (message.Message,
 
 func metaOf(t *testing.T, m message.Message) string {
 	t.Helper()
-	return string(m.Kwargs[MetaKey])
+	return string(m.Kwargs[toolmeta.Key])
 }
 
 func TestGoErrorBecomesAResult(t *testing.T) {
@@ -94,9 +95,9 @@ func TestGoErrorBecomesAResult(t *testing.T) {
 			if len(text) > 500+len(begin)+len(end)+len("…") || m.Status != message.StatusError {
 				t.Errorf("%d bytes with status %s", len(text), m.Status)
 			}
-			var meta Meta
-			if err := json.Unmarshal(m.Kwargs[MetaKey], &meta); err != nil || meta.ErrorType == nil || *meta.ErrorType != tt.kind || meta.Source != SourceException {
-				t.Errorf("meta %s", m.Kwargs[MetaKey])
+			var meta toolmeta.Meta
+			if err := json.Unmarshal(m.Kwargs[toolmeta.Key], &meta); err != nil || meta.ErrorType == nil || *meta.ErrorType != tt.kind || meta.Source != toolmeta.SourceException {
+				t.Errorf("meta %s", m.Kwargs[toolmeta.Key])
 			}
 		})
 	}
@@ -176,7 +177,7 @@ func TestResultsThatAreNotMarked(t *testing.T) {
 		})
 	}
 	t.Run("marked by the tool", func(t *testing.T) {
-		own := &tool.Result{Kwargs: message.Fields{MetaKey: json.RawMessage(`{"status":"mine"}`)}}
+		own := &tool.Result{Kwargs: message.Fields{toolmeta.Key: json.RawMessage(`{"status":"mine"}`)}}
 		m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return own, nil })
 		if err != nil || metaOf(t, m) != `{"status":"mine"}` {
 			t.Fatalf("meta %s, error %v", metaOf(t, m), err)

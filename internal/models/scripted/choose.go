@@ -1,13 +1,13 @@
 package scripted
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"text/template"
 
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -17,7 +17,7 @@ const maxText = 8 << 20
 
 // view is what a script sees of the conversation.
 type view struct {
-	// User is the text of the last visible human message.
+	// User is the text of what the user said last, also in a hidden answer to a question.
 	User string
 	// ToolResults are the texts of the tool messages after it, in order, and LastToolResult the last of them.
 	ToolResults    []string
@@ -25,7 +25,7 @@ type view struct {
 	// AllText is all messages, one after the other.
 	AllText string
 
-	turn int // AI messages after the last visible human message
+	turn int // AI messages after what the user said last
 }
 
 func newView(msgs []message.Message) *view {
@@ -37,7 +37,7 @@ func newView(msgs []message.Message) *view {
 		all.WriteString(text)
 		all.WriteByte('\n')
 		switch {
-		case m.Role == message.Human && !hidden(m):
+		case conversation.IsUser(*m):
 			v.User, v.ToolResults, v.LastToolResult, v.turn = text, nil, "", 0
 		case m.Role == message.Tool:
 			v.ToolResults, v.LastToolResult = append(v.ToolResults, text), text
@@ -47,11 +47,6 @@ func newView(msgs []message.Message) *view {
 	}
 	v.AllText = all.String()
 	return v
-}
-
-func hidden(m *message.Message) bool {
-	var b bool
-	return json.Unmarshal(m.Kwargs[message.KeyHidden], &b) == nil && b
 }
 
 // turn chooses the answer to a request and fills in its templates.

@@ -17,8 +17,8 @@
 //	      # also: finish_reason, usage {input_tokens, output_tokens, cache_read}, delay, chunk_delay, chunk_size and
 //	      # error {class, status, code, message, retry_after}, which fails after the turn's text, each time
 //
-// The turn is chosen from the conversation alone, never from a counter: it is the number of AI messages after the last
-// visible human message. So a retry, a second process and a resumed run get the same answer. When the turns are used
+// The turn is chosen from the conversation alone, never from a counter: it is the number of AI messages after what the
+// user said last. So a retry, a second process and a resumed run get the same answer. When the turns are used
 // up, the last one is given again if it calls no tool; else the call fails.
 //
 // Texts and arguments are text/template with .User, .LastToolResult, .ToolResults (of this request, in order),

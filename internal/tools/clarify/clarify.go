@@ -1,8 +1,9 @@
-// Package clarify holds the ask_clarification tool, by which a model asks the user a question. The call ends the turn; the
-// answer is the user's next message.
+// Package clarify holds the ask_clarification tool, by which a model asks the user a question. The call ends the turn, also
+// beside other calls; the answer is the user's next message.
 package clarify
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -30,9 +31,13 @@ func New() tool.Tool { return Tool{} }
 
 // Spec implements [tool.Tool].
 func (Tool) Spec() tool.Spec {
+	var schema bytes.Buffer // every byte of it is part of every request
+	if err := json.Compact(&schema, parameters); err != nil {
+		panic(err) // the file is part of the program
+	}
 	return tool.Spec{
-		Name: clarification.ToolName, Description: strings.TrimSpace(description), Parameters: json.RawMessage(parameters),
-		Effect: tool.Idempotent, ReturnDirect: true,
+		Name: clarification.ToolName, Description: strings.TrimSpace(description), Parameters: schema.Bytes(),
+		Effect: tool.Idempotent,
 	}
 }
 

@@ -59,7 +59,7 @@ func Reading(c Config) []tool.Tool {
 	t := newTools(c)
 	return []tool.Tool{
 		tool.MustNew(spec("ls", tool.ReadOnly), t.ls),
-		tool.MustNew(spec("read_file", tool.ReadOnly), t.read),
+		ordered{tool.MustNew(spec("read_file", tool.ReadOnly), t.read)},
 		tool.MustNew(spec("glob", tool.ReadOnly), t.glob),
 		tool.MustNew(spec("grep", tool.ReadOnly), t.grep),
 	}

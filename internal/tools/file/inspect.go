@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -19,7 +20,35 @@ type inspected[In any] struct {
 	look func(In) string
 }
 
-var _ tool.Inspector = inspected[writeArgs]{}
+var (
+	_ tool.Inspector = inspected[writeArgs]{}
+	_ tool.Ordered   = inspected[writeArgs]{}
+	_ tool.Ordered   = ordered{}
+)
+
+// Lane implements [tool.Ordered].
+func (t inspected[In]) Lane(args json.RawMessage) string { return lane(args) }
+
+// ordered is a tool that does not overtake changes of the file that it reads.
+type ordered struct{ tool.Tool }
+
+// Lane implements [tool.Ordered].
+func (ordered) Lane(args json.RawMessage) string { return lane(args) }
+
+// lane is the file that a call works on.
+func lane(args json.RawMessage) string {
+	var in struct {
+		Path string `json:"path"`
+	}
+	if json.Unmarshal(args, &in) != nil {
+		return "" // such a call does not run
+	}
+	path, err := sandbox.CleanPath(in.Path)
+	if err != nil {
+		return ""
+	}
+	return "file " + path
+}
 
 // Inspect implements [tool.Inspector].
 func (t inspected[In]) Inspect(_ context.Context, call *tool.Call) string {

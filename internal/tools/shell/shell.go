@@ -112,7 +112,11 @@ func (b bash) failed(ctx context.Context, err error, out captured) (*tool.Result
 	if cut && out.log != "" {
 		printed += "\nFull output: " + out.log
 	}
-	return b.noSandbox(ctx, err, printed)
+	res, err := b.noSandbox(ctx, err, printed)
+	if cut && res != nil {
+		res.Stored = out.log
+	}
+	return res, err
 }
 
 // drop removes the file: the model sees all that is in it.
@@ -151,6 +155,9 @@ func (b bash) result(out captured, res sandbox.Result) *tool.Result {
 	r := tool.Text(text)
 	r.IsError = res.TimedOut || res.Limit != ""
 	r.Summary = summary(text)
+	if cut {
+		r.Stored = out.log
+	}
 	return r
 }
 

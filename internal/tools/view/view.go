@@ -1,27 +1,34 @@
-// Package view holds the view_image tool. The tool checks the image and notes its path in the thread's state; the bytes
-// stay in the file, so that no checkpoint and no frame carries them. Whoever builds the next model request puts the
-// image in with [ImagePart].
+// Package view holds the view_image tool. The tool checks the image, keeps a rendering of it that a model can take, and
+// names it in the result; the thread's state gets its path. The bytes stay in files, so that no checkpoint and no frame
+// carries them: whoever makes the next model request puts the image in.
 package view
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/picture"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// MaxBytes is the size of the largest image that can be viewed.
-const MaxBytes = 20 << 20
+// ToolName is the tool that looks at an image.
+const ToolName = "view_image"
+
+// Config is what the tool works with.
+type Config struct {
+	Files *sandbox.Files
+	// Album renders the images; nil makes one of the tool's own.
+	Album *picture.Album
+}
 
 //go:embed view_image.md
 var description string
@@ -30,68 +37,75 @@ type viewArgs struct {
 	ImagePath string `json:"image_path" doc:"Absolute path of the image."`
 }
 
-// New returns the view_image tool for a thread's files.
-func New(files *sandbox.Files) tool.Tool {
-	spec := tool.Spec{Name: "view_image", Description: strings.TrimSpace(description), Effect: tool.Idempotent}
-	return tool.MustNew(spec, func(_ context.Context, _ *tool.Call, in viewArgs) (*tool.Result, error) {
-		return view(files, in.ImagePath), nil
+// New returns the view_image tool for a thread's files. To look twice at one image is harmless: its rendering is kept
+// once.
+func New(cfg Config) tool.Tool {
+	if cfg.Album == nil {
+		cfg.Album = picture.NewAlbum(0)
+	}
+	spec := tool.Spec{Name: ToolName, Description: strings.TrimSpace(description), Effect: tool.Idempotent}
+	return tool.MustNew(spec, func(ctx context.Context, _ *tool.Call, in viewArgs) (*tool.Result, error) {
+		return cfg.view(ctx, in.ImagePath), nil
 	})
 }
 
-func view(files *sandbox.Files, imagePath string) *tool.Result {
-	img, err := load(files, imagePath)
+func (cfg Config) view(ctx context.Context, imagePath string) *tool.Result {
+	clean, data, err := load(cfg.Files, imagePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return tool.Error("Error: Image file not found: " + clip(imagePath))
 	}
 	if err != nil {
 		return tool.Error("Error: " + err.Error())
 	}
+	ref, err := cfg.Album.Add(ctx, cfg.Files, clean, data)
+	if err != nil {
+		return tool.Error(fmt.Sprintf("Error: cannot view %s: %v", clip(imagePath), err))
+	}
+	raw, err := json.Marshal(ref)
+	if err != nil {
+		return tool.Error("Error: " + err.Error())
+	}
 	res := tool.Text("Successfully read image")
-	res.Summary = fmt.Sprintf("%s (%s, %d bytes)", img.path, img.mime, len(img.data))
+	res.Kwargs = message.Fields{picture.KeyRef: raw}
+	res.Summary = fmt.Sprintf("%s (%d×%d, %d bytes)", clean, ref.FromWidth, ref.FromHeight, len(data))
 	res.Update = threadstate.ViewedImages.Put(map[string]threadstate.ViewedImage{
-		img.path: {MIMEType: img.mime, Size: int64(len(img.data)), ActualPath: img.path},
+		clean: {MIMEType: picture.Sniff(data), Size: int64(len(data)), ActualPath: clean},
 	})
 	return res
 }
 
-// ImagePart reads an image, checks it as view_image does, and returns it as a part of a model request. The file may have
-// changed or gone since it was viewed. The error names the virtual path and is fit to be shown.
-func ImagePart(files *sandbox.Files, imagePath string) (message.Part, error) {
-	img, err := load(files, imagePath)
-	if err != nil {
-		return message.Part{}, err
-	}
-	url := "data:" + img.mime + ";base64," + base64.StdEncoding.EncodeToString(img.data)
-	return message.Part{Type: message.PartImage, URL: url}, nil
-}
-
-type image struct {
-	path, mime string
-	data       []byte
-}
-
-// types are the file name endings of images and what they must hold.
-var types = map[string]string{
-	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".gif": "image/gif",
-}
-
-func load(files *sandbox.Files, imagePath string) (image, error) {
-	clean, err := sandbox.CleanPath(imagePath)
+// load reads an image whose type is what its name says.
+func load(files *sandbox.Files, imagePath string) (clean string, data []byte, err error) {
+	clean, err = sandbox.CleanPath(imagePath)
 	if err != nil || !allowed(clean) {
-		return image{}, fmt.Errorf("only images below %s, %s or %s can be viewed: %s", sandbox.Workspace, sandbox.Uploads, sandbox.Outputs, clip(imagePath))
+		return "", nil, fmt.Errorf("only images below %s, %s or %s can be viewed: %s", sandbox.Workspace, sandbox.Uploads, sandbox.Outputs, clip(imagePath))
 	}
-	want := types[strings.ToLower(path.Ext(clean))]
+	want := typeOf(path.Ext(clean))
 	if want == "" {
-		return image{}, fmt.Errorf("unsupported image format: %s. It must be jpg, jpeg, png, webp or gif; convert it first", clip(imagePath))
+		return "", nil, fmt.Errorf("unsupported image format: %s. It must be jpg, jpeg, png, webp or gif; convert it first", clip(imagePath))
 	}
-	data, err := files.ReadFile(clean, MaxBytes)
-	if err != nil {
-		return image{}, err
+	if data, err = files.ReadFile(clean, picture.MaxFile); err != nil {
+		return "", nil, err
 	}
-	if got := sniff(data); got != want {
-		return image{}, fmt.Errorf("the content of %s does not match its ending: it is %s", clip(imagePath), orUnknown(got))
+	if got := picture.Sniff(data); got != want {
+		return "", nil, fmt.Errorf("the content of %s does not match its ending: it is %s", clip(imagePath), orUnknown(got))
 	}
-	return image{clean, want, data}, nil
+	return clean, data, nil
+}
+
+// typeOf is what a file of that ending must hold; empty for one that is no image.
+func typeOf(ext string) string {
+	switch strings.ToLower(ext) {
+	case ".jpg", ".jpeg":
+		return picture.JPEG
+	case ".png":
+		return picture.PNG
+	case ".webp":
+		return picture.WebP
+	case ".gif":
+		return picture.GIF
+	}
+	return ""
 }
 
 func allowed(clean string) bool {
@@ -101,21 +115,6 @@ func allowed(clean string) bool {
 		}
 	}
 	return false
-}
-
-// sniff tells the type by the first bytes.
-func sniff(b []byte) string {
-	switch {
-	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
-		return "image/jpeg"
-	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
-		return "image/gif"
-	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
-		return "image/webp"
-	}
-	return ""
 }
 
 func orUnknown(mime string) string {

@@ -1,0 +1,97 @@
+package durablecontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/internal/toolmeta"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// skillFile is the name of a skill's main file.
+const skillFile = "SKILL.md"
+
+// maxHead bounds how much of a skill file is searched for its description, in bytes.
+const maxHead = 16 << 10
+
+// skillsRead returns the skills that calls of the answer, which is message at, have read, unless they are known from
+// these very reads.
+func (m *Middleware) skillsRead(
+	answer *message.Message, msgs []message.Message, at int, known []threadstate.SkillEntry,
+) []threadstate.SkillEntry {
+	var read []threadstate.SkillEntry
+	for _, c := range answer.ToolCalls {
+		if !bytes.Contains(c.Args, []byte(skillFile)) || !slices.Contains(m.cfg.ReadTools, c.Name) {
+			continue
+		}
+		file := m.skillPath(c.Args)
+		i := slices.IndexFunc(msgs[at+1:], func(r message.Message) bool { return r.Role == message.Tool && r.ToolCallID == c.ID })
+		if file == "" || i < 0 || failed(msgs[at+1+i]) {
+			continue
+		}
+		entry := describe(file, msgs[at+1+i].Text())
+		entry.LoadedAt = at + 1 + i
+		if k := slices.IndexFunc(known, func(e threadstate.SkillEntry) bool { return e.Path == file }); k >= 0 {
+			if known[k].LoadedAt == entry.LoadedAt {
+				continue
+			}
+			if entry.Description == "" { // only a part of the file was read
+				entry.Name, entry.Description = known[k].Name, known[k].Description
+			}
+		}
+		read = append(read, entry)
+	}
+	return read
+}
+
+// skillPath is the file that the arguments name if it is a skill's, else "".
+func (m *Middleware) skillPath(args json.RawMessage) string {
+	var in struct {
+		Path string `json:"path"`
+	}
+	if json.Unmarshal(args, &in) != nil {
+		return ""
+	}
+	file := path.Clean(in.Path)
+	if path.Base(file) != skillFile || !strings.HasPrefix(file, path.Clean(m.cfg.SkillsRoot)+"/") {
+		return ""
+	}
+	return file
+}
+
+func failed(m message.Message) bool {
+	if m.Status == message.StatusError {
+		return true
+	}
+	meta, ok := toolmeta.Of(m)
+	return ok && meta.Status == toolmeta.StatusError
+}
+
+// describe reads name and description from the YAML head of a skill file; the name of its folder serves if there is none.
+func describe(file, text string) threadstate.SkillEntry {
+	e := threadstate.SkillEntry{Path: file, Name: path.Base(path.Dir(file))}
+	text = strings.ReplaceAll(text[:min(len(text), maxHead)], "\r\n", "\n")
+	head, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return e
+	}
+	head, _, ok = strings.Cut(head, "\n---")
+	var meta struct {
+		Name        string `yaml:"name"`
+		Description string `yaml:"description"`
+	}
+	if !ok || yaml.Unmarshal([]byte(head), &meta) != nil {
+		return e
+	}
+	if meta.Name != "" {
+		e.Name = strings.Join(strings.Fields(meta.Name), " ")
+	}
+	e.Description = strings.Join(strings.Fields(meta.Description), " ")
+	return e
+}

@@ -1,0 +1,157 @@
+package safetyfinish
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// stopped is an answer of a provider that stopped it: its text and calls.
+func stopped(reason, text string, pairs ...string) []message.Chunk {
+	chunks := calls(pairs...)
+	chunks[0].Text = text
+	chunks[1].FinishReason = reason
+	return chunks
+}
+
+func newest(msgs []message.Message) message.Message { return msgs[len(msgs)-1] }
+
+func (b *bed) customs(t *testing.T) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for _, d := range b.events {
+		if c, ok := d.(event.Custom); ok {
+			var v map[string]any
+			if err := json.Unmarshal(c.Value, &v); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// TestRow34SafetyStripsCalls: nothing of what a stopped answer asks for runs, and everybody is told.
+func TestRow34SafetyStripsCalls(t *testing.T) {
+	save := &fakeTool{name: "save"}
+	b := newBed(t, []tool.Tool{save}, []agent.Middleware{New(Config{})},
+		stopped("content_filter", "I will save it.\n", "save", `{"x":"a"}`, "save", `{"x":"b`))
+	msgs := b.run(t, "go")
+	m := newest(msgs)
+	if save.ran != 0 || len(msgs) != 2 || m.AsksForTools() {
+		t.Fatalf("ran %d times, %q", save.ran, talk(msgs))
+	}
+	if text := m.Text(); !strings.HasPrefix(text, "I will save it.\n\nThe model's provider stopped") || !strings.Contains(text, "were not run") {
+		t.Errorf("text %q", text)
+	}
+	if m.FinishReason() != "content_filter" || b.reason() != Reason || len(b.model.requests) != 1 {
+		t.Errorf("finish %q, reason %q, %d requests", m.FinishReason(), b.reason(), len(b.model.requests))
+	}
+	want := map[string]any{
+		"type": "safety_termination", "thread_id": "t", "detector": "openai_compatible_content_filter", "reason_field": "finish_reason",
+		"reason_value": "content_filter", "suppressed_tool_call_count": 2.0, "suppressed_tool_call_names": []any{"save", "save"},
+	}
+	if diff := cmp.Diff([]map[string]any{want}, b.customs(t)); diff != "" {
+		t.Error(diff)
+	}
+	var mark map[string]any
+	if err := json.Unmarshal(m.Kwargs["safety_termination"], &mark); err != nil || mark["reason_value"] != "content_filter" || mark["type"] != nil {
+		t.Errorf("kwargs %s", m.Kwargs["safety_termination"])
+	}
+	b.run(t, "something else")
+	b.checkGrowth(t)
+	if b.reason() != "" {
+		t.Errorf("the next run ends with %q", b.reason())
+	}
+}
+
+// TestPitfall8ABlankFilteredAnswerGetsText: an empty message would poison every later request of the thread.
+func TestPitfall8ABlankFilteredAnswerGetsText(t *testing.T) {
+	for _, reason := range []string{"content_filter", "refusal", "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "IMAGE_SAFETY", "safety"} {
+		b := newBed(t, nil, []agent.Middleware{New(Config{})}, stopped(reason, " "))
+		m := newest(b.run(t, "go"))
+		if !strings.Contains(m.Text(), reason) || strings.Contains(m.Text(), "tool calls") || b.reason() != Reason || len(b.customs(t)) != 1 {
+			t.Errorf("%s: text %q, reason %q, %d events", reason, m.Text(), b.reason(), len(b.customs(t)))
+		}
+		b.run(t, "and now?")
+		b.checkGrowth(t)
+	}
+}
+
+// TestPitfall6RawCopiesOfCallsAreRemoved: else the provider would see the calls again.
+func TestPitfall6RawCopiesOfCallsAreRemoved(t *testing.T) {
+	for key, raw := range map[string]string{
+		"tool_calls":    `[{"id":"a","function":{"name":"save","arguments":"{}"}}]`,
+		"function_call": `{"name":"save","arguments":"{}"}`,
+	} {
+		answer := stopped("refusal", "No.")
+		answer[0].Kwargs = message.Fields{key: json.RawMessage(raw), "kept": json.RawMessage(`1`)}
+		b := newBed(t, nil, []agent.Middleware{New(Config{})}, answer)
+		m := newest(b.run(t, "go"))
+		if m.Kwargs[key] != nil || m.Kwargs["kept"] == nil || b.reason() != Reason {
+			t.Errorf("%s: kwargs %v, reason %q", key, m.Kwargs, b.reason())
+		}
+		got := b.customs(t)
+		if len(got) != 1 || got[0]["detector"] != "anthropic_refusal" || !cmp.Equal(got[0]["suppressed_tool_call_names"], []any{"save"}) {
+			t.Errorf("%s: event %v", key, got)
+		}
+	}
+}
+
+// TestObserved34TextAloneStays: with words and without calls there is nothing to do, nor for answers that nobody stopped.
+func TestObserved34TextAloneStays(t *testing.T) {
+	for name, answer := range map[string][]message.Chunk{
+		"text that was stopped": stopped("content_filter", "I cannot say"),
+		"an ordinary answer":    stopped("stop", "Fine."),
+		"no reason":             {{Text: "Fine."}},
+	} {
+		b := newBed(t, nil, []agent.Middleware{New(Config{})}, answer)
+		m := newest(b.run(t, "go"))
+		if m.Text() != answer[0].Text || m.Kwargs[Key] != nil || b.reason() != "" || len(b.customs(t)) != 0 {
+			t.Errorf("%s: %q, reason %q", name, m.Text(), b.reason())
+		}
+	}
+}
+
+// TestOrdinaryCallsRun: calls without a safety reason are none of its business.
+func TestOrdinaryCallsRun(t *testing.T) {
+	save := &fakeTool{name: "save"}
+	b := newBed(t, []tool.Tool{save}, []agent.Middleware{New(Config{})}, calls("save", `{}`))
+	b.run(t, "go")
+	if save.ran != 1 || b.reason() != "" {
+		t.Errorf("ran %d times, reason %q", save.ran, b.reason())
+	}
+}
+
+func TestDetectors(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		detectors []Detector
+		reason    string
+		want      string
+	}{
+		{"all of them", builtIn(), "IMAGE_PROHIBITED_CONTENT", "gemini_safety"},
+		{"only one", []Detector{{Kind: "gemini"}}, "content_filter", ""},
+		{"its own reasons", []Detector{{Kind: "openai", Reasons: []string{"blocked*"}}}, "BLOCKED_BY_POLICY", "openai_compatible_content_filter"},
+		{"its own reasons instead", []Detector{{Kind: "openai", Reasons: []string{"blocked"}}}, "content_filter", ""},
+		{"another kind", []Detector{{Kind: "mine", Reasons: []string{"no"}}}, "no", "mine"},
+		{"an unknown kind", []Detector{{Kind: "mine"}}, "no", ""},
+		{"no reason", builtIn(), "", ""},
+	} {
+		for _, field := range []string{"finish_reason", "stop_reason"} {
+			raw, _ := json.Marshal(c.reason)
+			m := message.Message{ResponseMetadata: message.Fields{field: raw}}
+			got, ok := find(c.detectors, &m)
+			if got.detector != c.want || ok != (c.want != "") || ok && (got.field != field || got.value != c.reason) {
+				t.Errorf("%s in %s: %+v", c.name, field, got)
+			}
+		}
+	}
+}

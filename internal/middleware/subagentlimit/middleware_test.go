@@ -1,0 +1,179 @@
+package subagentlimit
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// give is an answer that gives so many tasks, beside other calls.
+func give(n int, others ...string) []message.Chunk {
+	var pairs []string
+	for range n {
+		pairs = append(pairs, "task", `{}`)
+	}
+	return calls(append(pairs, others...)...)
+}
+
+func limited(t *testing.T, cfg Config, answers ...[]message.Chunk) (*bed, *fakeTool) {
+	t.Helper()
+	task := &fakeTool{name: "task"}
+	return newBed(t, []tool.Tool{task, &fakeTool{name: "bash"}}, []agent.Middleware{New(cfg)}, answers...), task
+}
+
+// refused are the texts of the results that are errors.
+func refused(msgs []message.Message) []string {
+	var out []string
+	for _, m := range msgs {
+		if m.Status == message.StatusError {
+			out = append(out, m.Text())
+		}
+	}
+	return out
+}
+
+// TestObserved27TheModelIsToldOfSurplusTasks: the calls stay in the message, and each that did not run has an error.
+func TestObserved27TheModelIsToldOfSurplusTasks(t *testing.T) {
+	b, task := limited(t, Config{}, give(5))
+	msgs := b.run(t, "go")
+	errs := refused(msgs)
+	if task.ran != 3 || len(msgs[1].ToolCalls) != 5 || len(errs) != 2 {
+		t.Fatalf("%d ran, %q", task.ran, talk(msgs))
+	}
+	for i, m := range msgs[2:7] {
+		if (m.Status == message.StatusError) != (i >= 3) || m.ToolCallID != msgs[1].ToolCalls[i].ID {
+			t.Errorf("result %d: %s", i, m.Text())
+		}
+	}
+	for _, want := range []string{"at most 3", "asked for 5", "3 of its 6 tasks left"} {
+		if !strings.Contains(errs[0], want) {
+			t.Errorf("%q does not say %q", errs[0], want)
+		}
+	}
+	if k := msgs[5].Kwargs; string(k["subagent_status"]) != `"failed"` || k["subagent_error"] == nil {
+		t.Errorf("kwargs %v", k)
+	}
+	b.checkGrowth(t)
+}
+
+// TestRow27SubagentLimitTotal: what was refused does not count, and the total holds over the messages of a run.
+func TestRow27SubagentLimitTotal(t *testing.T) {
+	b, task := limited(t, Config{MaxConcurrent: 2, MaxPerRun: 5}, give(4), give(2), give(2), say("all of it"))
+	msgs := b.run(t, "go")
+	errs := refused(msgs)
+	if task.ran != 5 || len(errs) != 3 || !strings.Contains(errs[1], "asked for 4") {
+		t.Fatalf("%d ran, %q", task.ran, errs)
+	}
+	if !strings.Contains(errs[2], "with the others of this message the limit of 5 tasks in one run is reached") {
+		t.Errorf("the last one says %q", errs[2])
+	}
+	if msgs[len(msgs)-1].Text() != "all of it" || b.reason() != "" {
+		t.Errorf("ends with %q, reason %q", msgs[len(msgs)-1].Text(), b.reason())
+	}
+	b.checkGrowth(t)
+}
+
+// TestObserved27AUsedUpTotalDoesNotEndTheRun: the model is told and answers with what it has.
+func TestObserved27AUsedUpTotalDoesNotEndTheRun(t *testing.T) {
+	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(1, "bash", `{}`), give(1), say("summed up"))
+	msgs := b.run(t, "go")
+	if task.ran != 1 || msgs[len(msgs)-1].Text() != "summed up" || b.reason() != "" {
+		t.Fatalf("%d ran, %q, reason %q", task.ran, talk(msgs), b.reason())
+	}
+	for _, text := range refused(msgs) {
+		if !strings.Contains(text, "the limit of 1 tasks in one run is reached") {
+			t.Errorf("says %q", text)
+		}
+	}
+	b.checkGrowth(t)
+}
+
+// TestRow27AModelThatKeepsAskingIsStopped: then it has one last call without tools.
+func TestRow27AModelThatKeepsAskingIsStopped(t *testing.T) {
+	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(2), give(1), say("the results so far"), give(1))
+	msgs := b.run(t, "go")
+	if task.ran != 1 || b.reason() != "subagent_limit_capped" || msgs[len(msgs)-1].Text() != "the results so far" || len(b.model.requests) != 5 {
+		t.Fatalf("%d ran, reason %q, %q", task.ran, b.reason(), talk(msgs))
+	}
+	b.checkGrowth(t)
+}
+
+// TestLimitsStartAnewWithEachRun: they are the run's.
+func TestLimitsStartAnewWithEachRun(t *testing.T) {
+	b, task := limited(t, Config{MaxPerRun: 2}, give(2), give(1), say("one"), give(2), say("two"))
+	b.run(t, "go")
+	b.run(t, "again")
+	if task.ran != 4 {
+		t.Errorf("%d ran", task.ran)
+	}
+	b.checkGrowth(t)
+}
+
+// TestOtherCallsRun: the limit is for tasks alone, and a call that cannot run says why by itself.
+func TestOtherCallsRun(t *testing.T) {
+	b, task := limited(t, Config{MaxConcurrent: 1}, calls("task", `{}`, "bash", `{}`, "task", `{"x":`, "task", `{}`, "bash", `{}`))
+	msgs := b.run(t, "go")
+	errs := refused(msgs)
+	if task.ran != 1 || len(errs) != 2 || len(msgs) != 8 {
+		t.Fatalf("%d ran, %q", task.ran, talk(msgs))
+	}
+}
+
+// TestCountsInAnyOrderOfHooks: a call is judged the same when the hook after the model was skipped.
+func TestCountsInAnyOrderOfHooks(t *testing.T) {
+	m := New(Config{MaxConcurrent: 2})
+	answer := message.Message{ID: "a", Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: taskTool}, {ID: "2", Name: taskTool}, {ID: "3", Name: taskTool}}}
+	c := m.judge(state.State{}, "r", &answer)
+	s, _, err := state.State{}.Apply(counts.Put(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := m.judge(s, "r", &answer); again != c || c.Allowed != 2 || c.Started != 2 {
+		t.Errorf("first %+v, then %+v", c, again)
+	}
+}
+
+// TestLimitsAreKept holds for any answers and limits: never more at once and never more in all, and every call is answered.
+func TestLimitsAreKept(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		cfg := Config{MaxConcurrent: rapid.IntRange(-1, 9).Draw(rt, "at once"), MaxPerRun: rapid.IntRange(-1, 60).Draw(rt, "in all")}
+		var answers [][]message.Chunk
+		asked := rapid.SliceOfN(rapid.IntRange(1, 6), 0, 12).Draw(rt, "asked")
+		for _, n := range asked {
+			answers = append(answers, give(n))
+		}
+		b, task := limited(t, cfg, answers...)
+		msgs := b.run(t, "go")
+		kept := New(cfg).cfg
+		if kept.MaxConcurrent < 1 || kept.MaxConcurrent > 4 || kept.MaxPerRun < 1 || kept.MaxPerRun > 50 || task.ran > kept.MaxPerRun {
+			rt.Fatalf("%d ran with %+v", task.ran, kept)
+		}
+		ok, open := 0, map[string]bool{}
+		for _, m := range msgs {
+			switch m.Role {
+			case message.AI:
+				if len(open) > 0 || ok > kept.MaxConcurrent {
+					rt.Fatalf("%d open, %d at once", len(open), ok)
+				}
+				ok, open = 0, map[string]bool{}
+				for _, c := range m.ToolCalls {
+					open[c.ID] = true
+				}
+			case message.Tool:
+				delete(open, m.ToolCallID)
+				if m.Status != message.StatusError {
+					ok++
+				}
+			}
+		}
+		if last := msgs[len(msgs)-1]; last.Role != message.AI || last.Text() == "" || len(open) > 0 {
+			rt.Fatalf("ends with %+v", last)
+		}
+	})
+}

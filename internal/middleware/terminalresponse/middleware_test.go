@@ -1,0 +1,144 @@
+package terminalresponse
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+func chain() []agent.Middleware { return []agent.Middleware{New()} }
+
+func failed(m message.Message) bool { return string(m.Kwargs[message.KeyErrorFallback]) == "true" }
+
+// blankAnswers are answers with nothing in them, by how they come about.
+func blankAnswers() map[string][]message.Chunk {
+	return map[string][]message.Chunk{
+		"nothing at all":       {{FinishReason: "stop"}},
+		"white space":          ends("stop", " \n"),
+		"only reasoning":       {{Reasoning: "hm"}, {FinishReason: "stop"}},
+		"the length used up":   {{Reasoning: "hm"}, {FinishReason: "length"}},
+		"tool calls announced": {{FinishReason: "tool_calls"}},
+		"a raw copy of a call": {{Kwargs: message.Fields{"tool_calls": json.RawMessage(`[{"id":"a"}]`)}}, {FinishReason: "stop"}},
+	}
+}
+
+// TestRow32ABlankAnswerAfterToolsIsAskedAgain: the blank message goes, a stored hidden note comes, and the second answer is
+// the run's.
+func TestRow32ABlankAnswerAfterToolsIsAskedAgain(t *testing.T) {
+	for name, blank := range blankAnswers() {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, []tool.Tool{&fakeTool{name: "look"}}, chain(), calls("look", `{}`), blank, ends("stop", "found it"))
+			msgs := b.run(t, "go")
+			if len(msgs) != 5 || !conversation.IsNote(msgs[3], "terminal_response_recovery") || msgs[4].Text() != "found it" || failed(msgs[4]) {
+				t.Fatalf("%q", talk(msgs))
+			}
+			b.run(t, "thanks")
+			b.checkGrowth(t)
+		})
+	}
+}
+
+// TestObserved32ABlankAnswerWithoutToolsIsAskedAgain: also when the very first answer is blank.
+func TestObserved32ABlankAnswerWithoutToolsIsAskedAgain(t *testing.T) {
+	for name, blank := range blankAnswers() {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, nil, chain(), blank, ends("stop", "hello"))
+			msgs := b.run(t, "hi")
+			if len(msgs) != 3 || msgs[2].Text() != "hello" {
+				t.Fatalf("%q", talk(msgs))
+			}
+			short := strings.Contains(msgs[1].Text(), "length limit")
+			if short != (name == "the length used up") {
+				t.Errorf("the note says %q", msgs[1].Text())
+			}
+			b.checkGrowth(t)
+		})
+	}
+}
+
+// TestPitfall9ABlankAnswerIsRetriedOncePerRun: then a visible fallback text ends the run as failed; the next run may try
+// again.
+func TestPitfall9ABlankAnswerIsRetriedOncePerRun(t *testing.T) {
+	for name, blank := range blankAnswers() {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, []tool.Tool{&fakeTool{name: "look"}}, chain(), calls("look", `{}`), blank, blank, blank, ends("stop", "back"))
+			msgs := b.run(t, "go")
+			last := msgs[len(msgs)-1]
+			if len(b.model.requests) != 3 || !failed(last) || !strings.Contains(last.Text(), "no answer") || last.AsksForTools() {
+				t.Fatalf("%d requests, %q", len(b.model.requests), talk(msgs))
+			}
+			if last.ID == "" || slices.ContainsFunc(msgs[:len(msgs)-1], func(m message.Message) bool { return m.ID == last.ID }) {
+				t.Errorf("the fallback has the id %q", last.ID)
+			}
+			msgs = b.run(t, "and now?")
+			if got := msgs[len(msgs)-1].Text(); got != "back" || len(b.model.requests) != 5 {
+				t.Errorf("the second run ends with %q after %d requests", got, len(b.model.requests))
+			}
+		})
+	}
+}
+
+// TestToolsAfterARecovery: a run that was asked again and went on working is not asked a second time.
+func TestToolsAfterARecovery(t *testing.T) {
+	blank := []message.Chunk{{FinishReason: "stop"}}
+	b := newBed(t, []tool.Tool{&fakeTool{name: "look"}}, chain(), blank, calls("look", `{}`), blank)
+	msgs := b.run(t, "go")
+	if last := msgs[len(msgs)-1]; len(b.model.requests) != 3 || !failed(last) {
+		t.Errorf("%d requests, %q", len(b.model.requests), talk(msgs))
+	}
+	b.checkGrowth(t)
+}
+
+// TestAnswersThatAreNotBlank are left as they are.
+func TestAnswersThatAreNotBlank(t *testing.T) {
+	look := &fakeTool{name: "look"}
+	b := newBed(t, []tool.Tool{look}, chain(), calls("look", `{}`), calls("look", `{"x":`), ends("length", "half"))
+	msgs := b.run(t, "go")
+	want := []string{"human: go", "ai: ", "tool look: ok", "ai: ", talk(msgs)[4], "ai: half"}
+	if diff := cmp.Diff(want, talk(msgs)); diff != "" {
+		t.Error(diff)
+	}
+	picture := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartImage, URL: "https://x/y.png"}}}
+	if isBlank(&picture) {
+		t.Error("a picture is no blank answer")
+	}
+}
+
+// TestAStoppedRunStillAnswers: the last answer of a run at its limit is the loop's business.
+func TestAStoppedRunStillAnswers(t *testing.T) {
+	b := newBed(t, []tool.Tool{&fakeTool{name: "look"}}, chain(), calls("look", `{}`), []message.Chunk{{FinishReason: "stop"}})
+	b.limit = 1
+	msgs := b.run(t, "go")
+	if last := msgs[len(msgs)-1]; last.Text() == "" || b.reason() != agent.ReasonTurns || len(b.model.requests) != 2 {
+		t.Errorf("%q, reason %q", talk(msgs), b.reason())
+	}
+}
+
+// TestWhatWasShownIsTakenBack: who watches gets an end for every message that began, and the state has no blank one.
+func TestWhatWasShownIsTakenBack(t *testing.T) {
+	b := newBed(t, nil, chain(), blankAnswers()["only reasoning"], ends("stop", "hello"))
+	b.run(t, "hi")
+	began, ended := map[string]bool{}, map[string]bool{}
+	for _, d := range b.events {
+		switch d := d.(type) {
+		case event.Chunk:
+			began[d.MessageID] = true
+		case event.Message:
+			ended[d.MessageID] = true
+		case event.Discard:
+			ended[d.MessageID] = true
+		}
+	}
+	if diff := cmp.Diff(began, ended); diff != "" || len(began) != 2 {
+		t.Errorf("%d messages began\n%s", len(began), diff)
+	}
+}

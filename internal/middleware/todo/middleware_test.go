@@ -1,0 +1,282 @@
+package todo
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// plan is the arguments of a plan whose items are "name status".
+func plan(items ...string) string {
+	list := []threadstate.Todo{}
+	for _, it := range items {
+		content, status, _ := strings.Cut(it, " ")
+		list = append(list, threadstate.Todo{Content: content, Status: status})
+	}
+	raw, _ := json.Marshal(map[string]any{"todos": list})
+	return string(raw)
+}
+
+func planned(t *testing.T, cfg Config, answers ...[]message.Chunk) *bed {
+	t.Helper()
+	return newBed(t, []tool.Tool{&fakeTool{name: "bash"}}, []agent.Middleware{New(cfg)}, answers...)
+}
+
+func (b *bed) todos() string {
+	var out []string
+	for _, t := range threadstate.Todos.Get(b.state) {
+		out = append(out, t.Content+" "+t.Status)
+	}
+	return strings.Join(out, ", ")
+}
+
+func notes(msgs []message.Message, name string) []message.Message {
+	var out []message.Message
+	for _, m := range msgs {
+		if conversation.IsNote(m, name) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// TestRow19TodoWriteTodosReplacesThePlan: the plan is state, an empty one clears it, and a bad one changes nothing.
+func TestRow19TodoWriteTodosReplacesThePlan(t *testing.T) {
+	long := strings.Repeat("x", maxContent+1)
+	many := make([]string, maxItems+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("i%d pending", i)
+	}
+	for _, c := range []struct {
+		name, args, want, says string
+	}{
+		{"a plan", plan("a completed", "b in_progress", "c pending"), "a completed, b in_progress, c pending", "1 completed, 1 in progress, 1 pending"},
+		{"an empty plan", plan(), "", "empty"},
+		{"an unknown status", plan("a done"), "old pending", "in_progress"},
+		{"a blank item", plan(" pending"), "old pending", "item 1"},
+		{"a long item", plan(long + " pending"), "old pending", "item 1"},
+		{"too many items", plan(many...), "old pending", "more than 100"},
+		{"no list", `{}`, "old pending", "todos"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := planned(t, Config{}, asks(ToolName, plan("old pending")), asks(ToolName, c.args), asks(ToolName, c.args))
+			b.limit = 4
+			msgs := b.run(t, "go")
+			if b.todos() != c.want || !strings.Contains(msgs[4].Text(), c.says) || (msgs[4].Status == message.StatusError) != (c.want == "old pending") {
+				t.Errorf("todos %q, answer %q", b.todos(), msgs[4].Text())
+			}
+		})
+	}
+}
+
+// TestToolCostsLessThanAKilobyte: it is part of every request, and the prompt says nothing about it.
+func TestToolCostsLessThanAKilobyte(t *testing.T) {
+	spec := New(Config{}).Tools()[0].Spec()
+	entry, err := json.Marshal(map[string]any{"type": "function", "function": map[string]any{
+		"name": spec.Name, "description": spec.Description, "parameters": spec.Parameters,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entry) >= 1000 {
+		t.Errorf("%d bytes: %s", len(entry), entry)
+	}
+	const want = `{"type":"object","properties":{"todos":{"type":"array","items":{"type":"object","properties":{"content":{"type":"string"},` +
+		`"status":{"type":"string","enum":["pending","in_progress","completed"]}},"required":["content","status"]}}},"required":["todos"]}`
+	var got, expected any
+	if json.Unmarshal(spec.Parameters, &got) != nil || json.Unmarshal([]byte(want), &expected) != nil {
+		t.Fatal("no JSON")
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestToolStandsBehindTheAgentsOwn: entering plan mode does not move the tools that there are.
+func TestToolStandsBehindTheAgentsOwn(t *testing.T) {
+	b := planned(t, Config{})
+	b.run(t, "go")
+	var names []string
+	for _, tl := range b.model.requests[0].Tools {
+		names = append(names, tl.Name)
+	}
+	if diff := cmp.Diff([]string{"bash", ToolName}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestObserved19ParallelPlansAreAllRejected: but one beside another tool is fine.
+func TestObserved19ParallelPlansAreAllRejected(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		calls []string
+		want  string
+		errs  int
+	}{
+		{"two plans", []string{ToolName, plan("a pending"), ToolName, plan("b pending")}, "", 2},
+		{"two plans and another", []string{ToolName, plan("a pending"), "bash", `{}`, ToolName, plan("b pending")}, "", 2},
+		{"one of two is cut", []string{ToolName, plan("a pending"), ToolName, `{"todos":[`}, "", 2},
+		{"one beside another tool", []string{"bash", `{}`, ToolName, plan("a completed")}, "a completed", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := planned(t, Config{}, asks(c.calls...))
+			errs := 0
+			for _, m := range b.run(t, "go") {
+				if m.Status == message.StatusError {
+					errs++
+				}
+			}
+			if errs != c.errs || b.todos() != c.want || len(b.model.requests) != 2 {
+				t.Errorf("%d errors, todos %q, %d requests", errs, b.todos(), len(b.model.requests))
+			}
+			b.checkGrowth(t)
+		})
+	}
+}
+
+// behind is what a compaction hides: all messages before the one with the id.
+func behind(id *string) func(state.State) []message.Message {
+	return func(s state.State) []message.Message {
+		msgs := agent.Messages.Get(s)
+		for i, m := range msgs {
+			if m.ID == *id {
+				return msgs[i:]
+			}
+		}
+		return msgs
+	}
+}
+
+// TestRow19TodoReminderWhenThePlanIsOutOfSight: once after each compaction, as a stored note at the end.
+func TestRow19TodoReminderWhenThePlanIsOutOfSight(t *testing.T) {
+	cut := ""
+	b := planned(t, Config{Visible: behind(&cut)}, asks(ToolName, plan("a<system> completed", "b in_progress")), ends("stop", "x"), ends("stop", "x"), ends("stop", "x"))
+	if msgs := b.run(t, "go"); len(notes(msgs, "todo_reminder")) != 0 {
+		t.Fatalf("reminded of a plan in sight: %q", talk(msgs))
+	}
+	for range 2 { // two compactions
+		before := len(agent.Messages.Get(b.state))
+		cut = fmt.Sprintf("id%d", b.ids+1) // that of the next user message
+		b.run(t, "go on")
+		b.run(t, "and on")
+		msgs := agent.Messages.Get(b.state)[before:]
+		got := notes(msgs, "todo_reminder")
+		if len(got) != 1 || !conversation.IsNote(msgs[1], "todo_reminder") {
+			t.Fatalf("%q", talk(msgs))
+		}
+		if text := got[0].Text(); !strings.Contains(text, "completed: a&lt;system&gt;") || !strings.Contains(text, "in_progress: b") {
+			t.Errorf("the reminder says %q", text)
+		}
+	}
+	b.checkGrowth(t)
+}
+
+// TestNoReminderOfAFinishedPlan nor of none.
+func TestNoReminderOfAFinishedPlan(t *testing.T) {
+	cut := ""
+	b := planned(t, Config{Visible: behind(&cut)}, asks(ToolName, plan("a completed")))
+	b.run(t, "go")
+	cut = fmt.Sprintf("id%d", b.ids+1)
+	if msgs := b.run(t, "go on"); len(msgs) != 2 {
+		t.Errorf("%q", talk(msgs))
+	}
+}
+
+// TestRow19TodoGuardSendsTheModelOn: at most twice in a run, and no more when the plan is done.
+func TestRow19TodoGuardSendsTheModelOn(t *testing.T) {
+	b := planned(t, Config{}, asks(ToolName, plan("a pending", "b pending")), ends("stop", "one"), ends("stop", "two"), ends("stop", "three"), ends("stop", "four"))
+	msgs := b.run(t, "go")
+	got := notes(msgs, "todo_completion_reminder")
+	if len(got) != 2 || len(b.model.requests) != 4 || msgs[len(msgs)-1].Text() != "three" {
+		t.Fatalf("%q", talk(msgs))
+	}
+	if text := got[0].Text(); !strings.Contains(text, "2 open") || !strings.Contains(text, "- a\n- b\n") {
+		t.Errorf("the note says %q", text)
+	}
+	b.checkGrowth(t)
+
+	b = planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "one"), asks(ToolName, plan("a completed")), ends("stop", "done"))
+	if msgs = b.run(t, "go"); len(notes(msgs, CompletionName)) != 1 || msgs[len(msgs)-1].Text() != "done" {
+		t.Errorf("%q", talk(msgs))
+	}
+	b.checkGrowth(t)
+}
+
+// TestObserved19AnUnrelatedTurnCostsNothing: only a run that has worked on the plan is sent on.
+func TestObserved19AnUnrelatedTurnCostsNothing(t *testing.T) {
+	b := planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "one"), ends("stop", "two"), ends("stop", "three"), ends("stop", "noon"))
+	b.run(t, "go")
+	before := len(b.model.requests)
+	if msgs := b.run(t, "what time is it?"); len(b.model.requests) != before+1 || len(msgs) != 2 {
+		t.Fatalf("%d requests, %q", len(b.model.requests)-before, talk(msgs))
+	}
+	b.model.answers = append(b.model.answers, asks(ToolName, plan("a in_progress")), ends("stop", "x"), ends("stop", "x"), ends("stop", "x"))
+	if msgs := b.run(t, "go on with it"); len(notes(msgs, CompletionName)) != 2 {
+		t.Errorf("a run that works on the plan again: %q", talk(msgs))
+	}
+	b.checkGrowth(t)
+}
+
+// TestRow19TodoGuardLeavesOtherEndingsAlone: calls, failed model calls, and runs that are stopped.
+func TestRow19TodoGuardLeavesOtherEndingsAlone(t *testing.T) {
+	failed := ends("stop", "no model")
+	failed[0].Kwargs = message.Fields{message.KeyErrorFallback: json.RawMessage("true")}
+	raw := ends("stop", "calling")
+	raw[0].Kwargs = message.Fields{"function_call": json.RawMessage(`{"name":"bash"}`)}
+	for name, last := range map[string][]message.Chunk{
+		"a failed model call": failed, "a raw call": raw,
+		"calls announced": ends("tool_calls", "calling"), "a call announced": ends("function_call", "calling"),
+	} {
+		b := planned(t, Config{}, asks(ToolName, plan("a pending")), last)
+		if msgs := b.run(t, "go"); len(msgs) != 4 {
+			t.Errorf("%s: %q", name, talk(msgs))
+		}
+	}
+	b := planned(t, Config{}, asks(ToolName, plan("a pending")), asks("bash", `{"x":`), ends("stop", "x"), ends("stop", "x"), ends("stop", "done"))
+	if msgs := b.run(t, "go"); len(notes(msgs[:6], CompletionName)) != 0 || len(notes(msgs, CompletionName)) != 2 {
+		t.Errorf("invalid calls: %q", talk(msgs))
+	}
+	b = planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "summary"))
+	b.limit = 2
+	if msgs := b.run(t, "go"); len(msgs) != 4 || b.reason() != agent.ReasonTurns {
+		t.Errorf("a stopped run: %q", talk(msgs))
+	}
+}
+
+// TestLongPlansAreShortInNotes: what is repeated is bounded.
+func TestLongPlansAreShortInNotes(t *testing.T) {
+	var todos []threadstate.Todo
+	for i := range maxItems {
+		todos = append(todos, threadstate.Todo{Content: fmt.Sprintf("%d\n", i) + strings.Repeat("é", maxContent/2), Status: "pending"})
+	}
+	if text := unfinished(todos); len(text) > 2*maxShown*maxNamed+500 || !strings.Contains(text, "and 90 more") || strings.Count(text, "\n") != maxNamed+2 {
+		t.Errorf("%d bytes, %d lines", len(text), strings.Count(text, "\n"))
+	}
+	if text := outOfSight(todos); len(text) > 2*(maxShown+20)*maxItems || strings.Count(text, "\n") != maxItems+1 {
+		t.Errorf("%d bytes, %d lines", len(text), strings.Count(text, "\n"))
+	}
+}
+
+// TestLeavingPlanMode: without the middleware the plan stays in the state and nobody is reminded.
+func TestLeavingPlanMode(t *testing.T) {
+	b := planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "x"), ends("stop", "x"), ends("stop", "x"))
+	b.run(t, "go")
+	plain, err := agent.New(agent.Config{Model: b.model, Channels: threadstate.Channels()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.agent = plain
+	if msgs := b.run(t, "hi"); len(msgs) != 2 || b.todos() != "a pending" {
+		t.Errorf("%q, todos %q", talk(msgs), b.todos())
+	}
+}

@@ -288,7 +288,7 @@ func (m *Manager) ended(status string) {
 
 // drive builds the agent for the job and runs it on the thread's state, from where an earlier attempt left off.
 func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state.State, err error) {
-	rec.running() // is shown while the agent is built
+	rec.begin(job.Run) // is shown while the agent is built
 	built, err := m.cfg.Build(ctx, job)
 	if err != nil {
 		return state.State{}, fmt.Errorf("build agent: %w", err)

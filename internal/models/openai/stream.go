@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
@@ -32,9 +33,18 @@ type stream struct {
 
 type yieldFunc = func(message.Chunk, error) bool
 
+// sources are readers for answers, as large as the event reader's own, which then adds none. What is read of them is copied
+// before the answer ends.
+var sources = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
+
 // read reads the answer to its end. It returns nil only for a complete answer.
 func (s *stream) read(body io.Reader, yield yieldFunc) error {
-	src := bufio.NewReaderSize(body, 32<<10) // as large as the event reader's, which then adds none
+	src := sources.Get().(*bufio.Reader) //nolint:forcetypeassert // it holds nothing else
+	src.Reset(body)
+	defer func() {
+		src.Reset(nil)
+		sources.Put(src)
+	}()
 	switch first, err := firstByte(src); {
 	case err != nil:
 		return s.end(err)

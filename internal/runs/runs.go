@@ -173,7 +173,7 @@ func (m *Manager) Free(ctx context.Context, threadID string) error {
 	return err
 }
 
-// Execute drives a run that is this process's to its end. show gets every event in order of its id and must not block for
+// Execute drives a run that is this process's to its end; it takes what Admit or a claim returned. show gets every event in order of its id and must not block for
 // long; nil shows them to the feed alone. Cancelling ctx ends the run as interrupted, or as its cause says. A run that
 // failed is an outcome; the error means that the end could not be recorded: the run is unfinished then, and
 // [Manager.Resume] can go on with it.

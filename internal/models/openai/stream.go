@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -27,6 +28,7 @@ type stream struct {
 	finished        bool
 	head            bool // metadata has been sent
 	text, reasoning halves
+	next            message.Chunk // has been read and not been shown
 	calls           calls
 	details         details
 }
@@ -45,6 +47,14 @@ func (s *stream) read(body io.Reader, yield yieldFunc) error {
 		src.Reset(nil)
 		sources.Put(src)
 	}()
+	err := s.answer(src, yield)
+	if err == errStopped {
+		return err
+	}
+	return cmp.Or(err, s.show(yield))
+}
+
+func (s *stream) answer(src *bufio.Reader, yield yieldFunc) error {
 	switch first, err := firstByte(src); {
 	case err != nil:
 		return s.end(err)
@@ -65,7 +75,11 @@ func (s *stream) read(body io.Reader, yield yieldFunc) error {
 		if string(ev.Data) == "[DONE]" {
 			return s.end(io.EOF)
 		}
-		if err := s.event(ev, yield); err != nil {
+		err = s.event(ev, yield)
+		if err == nil && !r.Ready() { // what has come together is shown together
+			err = s.show(yield)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -137,10 +151,19 @@ func (s *stream) event(in wire.Event, yield yieldFunc) error {
 			return err
 		}
 	}
-	if !carries(&c) {
+	if !carries(&c) || s.next.Join(c) {
 		return nil
 	}
-	if !yield(c, nil) {
+	err := s.show(yield)
+	s.next = c
+	return err
+}
+
+// show hands over what has been read.
+func (s *stream) show(yield yieldFunc) error {
+	c := s.next
+	s.next = message.Chunk{}
+	if carries(&c) && !yield(c, nil) {
 		return errStopped
 	}
 	return nil

@@ -30,3 +30,52 @@ type ToolCallChunk struct {
 	Args  string
 	Extra Fields
 }
+
+// maxJoined bounds what one chunk holds of several, in bytes.
+const maxJoined = 4 << 10
+
+// Join adds the next chunk of the same message to c, so that a builder makes of c what it would make of both. It reports
+// false, and changes nothing, if that cannot be or c would grow beyond 4 KiB; then next comes after c.
+func (c *Chunk) Join(next Chunk) bool {
+	if !c.joins(&next) {
+		return false
+	}
+	c.Text += next.Text
+	c.Reasoning += next.Reasoning
+	for _, tc := range next.ToolCalls {
+		last := len(c.ToolCalls) - 1
+		if last >= 0 && c.ToolCalls[last].Index == tc.Index && tc.ID == "" && tc.Name == "" && tc.Extra == nil {
+			c.ToolCalls[last].Args += tc.Args
+			continue
+		}
+		c.ToolCalls = append(c.ToolCalls, tc)
+	}
+	if next.Usage != nil {
+		c.Usage = next.Usage
+	}
+	if next.FinishReason != "" {
+		c.FinishReason = next.FinishReason
+	}
+	return true
+}
+
+// joins reports whether the parts of next are such that their order among those of c does not matter.
+func (c *Chunk) joins(next *Chunk) bool {
+	switch {
+	case c.Signature != "" || c.Redacted != "" || next.Signature != "" || next.Redacted != "":
+		return false
+	case len(next.Metadata) > 0 || len(next.Kwargs) > 0, c.FinishReason != "" && next.FinishReason != "", c.Usage != nil && next.Usage != nil:
+		return false
+	case next.Reasoning != "" && (c.Text != "" || len(c.ToolCalls) > 0), next.Text != "" && len(c.ToolCalls) > 0:
+		return false
+	}
+	return c.size()+next.size() <= maxJoined
+}
+
+func (c *Chunk) size() int {
+	n := len(c.Text) + len(c.Reasoning)
+	for _, tc := range c.ToolCalls {
+		n += len(tc.Args)
+	}
+	return n
+}

@@ -164,3 +164,52 @@ func cut(t *rapid.T, s string) []string {
 	}
 	return append(out, sb.String())
 }
+
+var genChunk = rapid.Custom(func(t *rapid.T) Chunk {
+	var c Chunk
+	switch rapid.IntRange(0, 7).Draw(t, "kind") {
+	case 0, 1:
+		c.Text = genSome.Draw(t, "text")
+	case 2:
+		c.Reasoning = genSome.Draw(t, "reasoning")
+	case 3, 4:
+		c.ToolCalls = []ToolCallChunk{{Index: rapid.IntRange(0, 2).Draw(t, "index"), Args: genText.Draw(t, "args")}}
+		if rapid.Bool().Draw(t, "first") {
+			c.ToolCalls[0].ID, c.ToolCalls[0].Name = genText.Draw(t, "id"), genText.Draw(t, "name")
+		}
+	case 5:
+		c.Usage, c.FinishReason = genUsage.Draw(t, "usage"), rapid.SampledFrom([]string{"", "stop"}).Draw(t, "finish")
+	case 6:
+		c.Signature, c.Redacted = rapid.SampledFrom([]string{"", "s"}).Draw(t, "signature"), rapid.SampledFrom([]string{"", "r"}).Draw(t, "redacted")
+	case 7:
+		c.Metadata, c.Kwargs = genExtras.Draw(t, "metadata"), genExtras.Draw(t, "kwargs")
+	}
+	return c
+})
+
+// TestJoinedChunksMakeTheSameMessage: whatever Join joins, the message is that of the single chunks.
+func TestJoinedChunksMakeTheSameMessage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var single, joined Builder
+		var next Chunk
+		for _, c := range rapid.SliceOf(genChunk).Draw(t, "chunks") {
+			single.Add(c)
+			c.ToolCalls = append([]ToolCallChunk(nil), c.ToolCalls...)
+			if !next.Join(c) {
+				joined.Add(next)
+				next = c
+			}
+		}
+		joined.Add(next)
+		if d := cmp.Diff(single.Message(), joined.Message()); d != "" {
+			t.Fatalf("joined (-single +joined)\n%s", d)
+		}
+	})
+}
+
+func TestJoinIsBounded(t *testing.T) {
+	c := Chunk{Text: strings.Repeat("a", maxJoined)}
+	if c.Join(Chunk{Text: "b"}) {
+		t.Errorf("joined to %d bytes", len(c.Text))
+	}
+}

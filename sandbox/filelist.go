@@ -118,9 +118,12 @@ func (p place) list(limit int) (entries []fs.DirEntry, all bool, err error) {
 }
 
 func (p place) real(limit int) (entries []fs.DirEntry, all bool, err error) {
-	root, err := p.mount.open()
+	root, err := p.mount.look()
 	if err != nil {
 		return nil, true, err
+	}
+	if root == nil {
+		return nil, true, p.absent()
 	}
 	h, err := root.Open(asFolder(p.rel))
 	if err != nil {
@@ -140,6 +143,14 @@ func (p place) real(limit int) (entries []fs.DirEntry, all bool, err error) {
 		}
 	}
 	return entries[:max(limit, 0)], false, nil
+}
+
+// absent is the answer about a path on a mount whose folder nobody has used yet: the folder itself is empty.
+func (p place) absent() error {
+	if p.rel == "." {
+		return nil
+	}
+	return fs.ErrNotExist
 }
 
 // asFolder makes os.Root open the path's last name as a folder or not at all: as the last name it would be opened

@@ -80,7 +80,13 @@ func (f *Files) Open(path string) (*File, error) {
 
 // openFile opens the file. Without O_NONBLOCK, opening a FIFO waits for a writer for ever.
 func (p place) openFile(flag int) (*os.File, error) {
-	root, err := p.mount.open()
+	root, err := p.mount.look()
+	if err == nil && root == nil {
+		err = p.absent()
+		if err == nil {
+			err = ErrIsDir
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +163,13 @@ func (f *Files) stat(op, p string, do func(*os.Root, string) (fs.FileInfo, error
 	if at.virtual() {
 		return folder(path.Base(at.path)), nil
 	}
+	root, err := at.mount.look()
+	if err == nil && root == nil {
+		if err = at.absent(); err == nil {
+			return folder(path.Base(at.path)), nil
+		}
+	}
 	var info fs.FileInfo
-	root, err := at.mount.open()
 	if err == nil {
 		info, err = do(root, at.rel)
 	}

@@ -206,8 +206,11 @@ func (f *Files) Remove(path string) error {
 	if at.virtual() || at.rel == "." || at.mount.ReadOnly {
 		return at.fail("remove", ErrReadOnly)
 	}
-	root, err := at.mount.open()
-	if err == nil {
+	root, err := at.mount.look()
+	switch {
+	case err == nil && root == nil:
+		err = fs.ErrNotExist
+	case err == nil:
 		err = root.Remove(at.rel)
 	}
 	if err != nil {

@@ -27,8 +27,19 @@ func (m *mount) prepare(foreign bool) error {
 	return err
 }
 
-// open returns the folder.
-func (m *mount) open() (*os.Root, error) {
+// open returns the folder, which is made if need be.
+func (m *mount) open() (*os.Root, error) { return m.opened(m.make) }
+
+// look returns the folder; nil if it is not there because nobody has used it.
+func (m *mount) look() (*os.Root, error) {
+	root, err := m.opened(false)
+	if m.make && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return root, err
+}
+
+func (m *mount) opened(make bool) (*os.Root, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -38,7 +49,7 @@ func (m *mount) open() (*os.Root, error) {
 		return m.root, nil
 	}
 	root, err := os.OpenRoot(m.Host)
-	if m.make && errors.Is(err, fs.ErrNotExist) {
+	if make && errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(m.Host, 0o755); err == nil {
 			root, err = os.OpenRoot(m.Host)
 		}

@@ -176,13 +176,21 @@ func decodeEntries[T any, R ~[]byte](raws []R, id func(T) string) ([]*entry[T], 
 	entries := make([]*entry[T], len(raws))
 	for i, r := range raws {
 		e := &entry[T]{enc: rawOf(r)}
-		if err := json.Unmarshal(r, &e.val); err != nil {
+		if err := unmarshal(r, &e.val); err != nil {
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
 		e.id = id(e.val)
 		entries[i] = e
 	}
 	return entries, nil
+}
+
+// unmarshal is json.Unmarshal without its detour: that reads a value that decodes itself three times.
+func unmarshal(raw []byte, into any) error {
+	if u, ok := into.(json.Unmarshaler); ok && json.Valid(raw) {
+		return u.UnmarshalJSON(raw)
+	}
+	return json.Unmarshal(raw, into)
 }
 
 func (c *LogChannel[T]) apply(old cell, w write) (cell, error) {

@@ -64,6 +64,8 @@ func benchServeCommand(o *Options, stdio IO) *cobra.Command {
 	f.StringArrayVar(&settings, "set", nil, "`YAML` to add to the configuration of the Pudu that is started (repeatable)")
 	f.StringSliceVar(&c.Only, "only", nil, "`NAMES` of the measurements to make, with commas between")
 	f.BoolVar(&c.Quick, "quick", false, "measure less of everything: about 20 s")
+	f.IntSliceVar(&c.Steps, "steps", nil, "`NUMBERS` of tool steps of the runs, with commas between (default: 0,5,20)")
+	f.IntSliceVar(&c.Clients, "clients", nil, "`NUMBERS` of clients that make runs (default: 1,16,64,256)")
 	f.BoolVar(&c.Wait, "wait", false, "let runs be waited for (runs/wait) instead of streamed")
 	f.BoolVar(&c.JSON, "json", false, "print a JSON object per line and figure")
 	return cmd
@@ -82,6 +84,16 @@ func parseHeaders(lines []string) (http.Header, error) {
 }
 
 func checkBench(c loadtest.Config) error {
+	for _, n := range c.Steps {
+		if n < 0 || n > loadtest.MaxSteps {
+			return usageError("--steps %d: write numbers from 0 to %d", n, loadtest.MaxSteps)
+		}
+	}
+	for _, n := range c.Clients {
+		if n < 1 || n > loadtest.MaxClients {
+			return usageError("--clients %d: write numbers from 1 to %d", n, loadtest.MaxClients)
+		}
+	}
 	if (c.Model.Tool == "") != (c.Model.Args == "") {
 		return usageError("--tool and --tool-args belong together: name the tool and write its arguments as a JSON object")
 	}

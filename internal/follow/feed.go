@@ -50,9 +50,7 @@ func (f *Feed) Show(ev event.Event) {
 		t.whole = true
 		t.lookNow()
 	}
-	if len(t.waiting) > 0 {
-		t.notify()
-	}
+	t.notifyOf(ev.Data.Kind() == event.KindChunk)
 }
 
 // Close ends the feed. If the run is not at its end, what the attempt has not committed is void. A second call does

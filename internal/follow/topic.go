@@ -32,7 +32,8 @@ type topic struct {
 	waiting []*reader
 	turn    int  // the present list of the waiting, from 1; a reader whose turn this is stands in it
 	herding bool // they will be woken soon
-	looks   int  // how often the store was looked at
+	woken   time.Time
+	looks   int // how often the store was looked at
 
 	// What keeps a topic with readers up to date, see watch.go.
 	unwatch   context.CancelFunc
@@ -116,31 +117,43 @@ func (t *topic) forget(r *reader) {
 }
 
 // fewReaders are woken by who has something for them. More are woken a little later and by a goroutine of their own, so that
-// Show takes no longer, and the readers of a fast stream get more at a time.
+// Show takes no longer. Pieces that follow each other faster than together are shown together: to wake a reader, who
+// writes to a client, costs more than the piece.
 const (
 	fewReaders = 2
+	together   = time.Millisecond
 	herdEvery  = 2 * time.Millisecond
 )
 
 // notify wakes the waiting. t.mu is held.
-func (t *topic) notify() {
-	switch n := len(t.waiting); {
-	case n == 0 || t.herding:
-	case n <= fewReaders:
+func (t *topic) notify() { t.notifyOf(false) }
+
+// notifyOf wakes the waiting, for a piece of a message maybe a little later. t.mu is held.
+func (t *topic) notifyOf(piece bool) {
+	n, wait := len(t.waiting), time.Duration(0)
+	if n > fewReaders {
+		wait = herdEvery
+	} else if piece {
+		wait = together - time.Since(t.woken)
+	}
+	switch {
+	case n == 0 || wait > 0 && t.herding:
+	case wait > 0:
+		t.herding = true
+		time.AfterFunc(wait, t.wakeHerd)
+	default:
 		t.turn++
+		t.woken = time.Now()
 		wakeAll(t.waiting)
 		clear(t.waiting)
 		t.waiting = t.waiting[:0]
-	default:
-		t.herding = true
-		time.AfterFunc(herdEvery, t.wakeHerd)
 	}
 }
 
 func (t *topic) wakeHerd() {
 	t.mu.Lock()
 	herd := t.waiting
-	t.waiting, t.herding = nil, false
+	t.waiting, t.herding, t.woken = nil, false, time.Now()
 	t.turn++
 	t.mu.Unlock()
 	wakeAll(herd)

@@ -41,6 +41,8 @@ type Config struct {
 	Only []string
 	// Quick measures less of everything: about 20 s.
 	Quick bool
+	// Steps and Clients are the numbers of tool steps and of clients of the runs; empty means the usual ones.
+	Steps, Clients []int
 	// Wait uses runs/wait instead of a stream for the runs.
 	Wait bool
 	// JSON prints a JSON object per line and figure instead of a table.
@@ -94,7 +96,7 @@ type bench struct {
 
 // Run measures and prints. The error is [ErrMissed] when a goal of our own server was missed that means the same on every
 // machine; times and memory are only marked, since the machine may be slow. An error of a measurement ends it.
-func Run(ctx context.Context, c Config) ([]Figure, error) { return run(ctx, c, sizesOf(c.Quick)) }
+func Run(ctx context.Context, c Config) ([]Figure, error) { return run(ctx, c, c.sizes()) }
 
 func run(ctx context.Context, c Config, n sizes) (figures []Figure, err error) {
 	if c.Assistant == "" {

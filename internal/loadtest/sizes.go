@@ -32,6 +32,20 @@ const (
 	oneTimeout = 2 * time.Minute
 )
 
+// MaxClients bounds the clients that make runs.
+const MaxClients = 10_000
+
+func (c *Config) sizes() sizes {
+	n := sizesOf(c.Quick)
+	if len(c.Steps) > 0 {
+		n.steps = c.Steps
+	}
+	if len(c.Clients) > 0 {
+		n.clients = c.Clients
+	}
+	return n
+}
+
 func sizesOf(quick bool) sizes {
 	if quick {
 		return sizes{

@@ -107,7 +107,7 @@ func TestARunThatACrashCutOff(t *testing.T) {
 	asked := message.Message{ID: "m1", Role: message.AI, ToolCalls: []message.ToolCall{{ID: "c1", Name: "bash", Args: json.RawMessage(`{}`)}}}
 	answer := message.Message{ID: "m2", Role: message.Tool, Name: "bash", ToolCallID: "c1", Status: message.StatusError,
 		Content: []message.Part{message.Text("unknown")}, Kwargs: message.Fields{message.KeyOutcomeUnknown: json.RawMessage("true")}}
-	var n int64
+	n := int64(1) // the admission has written the first event
 	cp, err := p.Store.Checkpoint(t.Context(), nil, "thread", "")
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestARunThatACrashCutOff(t *testing.T) {
 		n++
 		ev := event.Event{ID: event.ID{Attempt: 1, N: n}, Time: time.Now(), Node: u.Node, Data: event.State{}}
 		step := store.Step{Updates: []store.NodeUpdate{u}, State: last, Events: []event.Event{ev}, Now: time.Now()}
-		if n == 2 {
+		if n == 3 {
 			step.Run = &store.RunChange{Status: event.StatusSuccess}
 		}
 		if _, err := p.Store.Commit(t.Context(), store.Fence{RunID: run.ID, Attempt: 1}, step); err != nil {

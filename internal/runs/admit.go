@@ -100,11 +100,19 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 		},
 		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending,
 	}
+	if owner != "" {
+		a.Begin = firstEvent(1, now)
+	}
 	run, err = m.cfg.Store.Admit(ctx, a)
 	if errors.Is(err, store.ErrUnknown) { // it may be there, and this process's
 		m.lose(a.Run.ID, err)
 	}
 	return run, run.ID == a.Run.ID, err
+}
+
+// firstEvent is the event with which an attempt begins.
+func firstEvent(attempt int, now time.Time) *event.Event {
+	return &event.Event{ID: event.ID{Attempt: attempt, N: 1}, Time: now, Data: event.Run{Status: event.StatusRunning}}
 }
 
 // Submit admits a request and sees to it that it is executed: here and now if nothing is in its way, else when its turn

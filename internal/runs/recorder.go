@@ -16,9 +16,9 @@ import (
 const (
 	// writeTimeout bounds one commit.
 	writeTimeout = 30 * time.Second
-	// linger is how long an event that nobody waits for is held back, so that it can share the commit of what follows.
-	// Most are the intent of a quick tool, whose result follows at once.
-	linger = 2 * time.Millisecond
+	// linger is how long an event that nobody waits for is held back, so that it can share the commit of what follows:
+	// a question to the model that of its quick tool's result. Nobody sees that what is shown comes so much later.
+	linger = 5 * time.Millisecond
 	// usageEvery is how exact the usage of a run is that is cut off.
 	usageEvery = time.Second
 	// batchWrites bounds the writes that share a commit, and those that nobody waits for: a run that does nothing but read
@@ -119,8 +119,19 @@ func (r *recorder) leave(step agent.Step) (bool, error) {
 	return true, nil
 }
 
-// running marks the run as started.
-func (r *recorder) running() { r.emit("", event.Run{Status: event.StatusRunning}) }
+// begin shows that the run has started. A run that was admitted a moment ago has this in its log; for others it is
+// written.
+func (r *recorder) begin(run store.Run) {
+	if !run.Begun {
+		r.emit("", event.Run{Status: event.StatusRunning})
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n, r.safe = 1, 1
+	r.unseen = append(r.unseen, firstEvent(run.Attempt, run.CreatedAt))
+	r.showReady()
+}
 
 // branch says which checkpoint the run's first one stands on; empty means the head. It comes before the first step.
 func (r *recorder) branch(parent string) { r.parent = parent }

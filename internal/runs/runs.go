@@ -173,7 +173,7 @@ func (m *Manager) Free(ctx context.Context, threadID string) error {
 	return err
 }
 
-// Execute drives a run that is this process's to its end. show gets every event in order of its id and must not block for
+// Execute drives a run that is this process's to its end; it takes what Admit or a claim returned. show gets every event in order of its id and must not block for
 // long; nil shows them to the feed alone. Cancelling ctx ends the run as interrupted, or as its cause says. A run that
 // failed is an outcome; the error means that the end could not be recorded: the run is unfinished then, and
 // [Manager.Resume] can go on with it.
@@ -288,7 +288,7 @@ func (m *Manager) ended(status string) {
 
 // drive builds the agent for the job and runs it on the thread's state, from where an earlier attempt left off.
 func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state.State, err error) {
-	rec.running() // is shown while the agent is built
+	rec.begin(job.Run) // is shown while the agent is built
 	built, err := m.cfg.Build(ctx, job)
 	if err != nil {
 		return state.State{}, fmt.Errorf("build agent: %w", err)

@@ -156,6 +156,8 @@ type Run struct {
 	Usage      json.RawMessage
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	// Begun says that [Admission].Begin was written with the admission. Only what Admit returns has it.
+	Begun bool
 }
 
 // Active reports whether the run is not yet at its end.
@@ -210,6 +212,9 @@ type Admission struct {
 	// Thread is created if there is none of that id, unless MustExist. One that has no title yet gets Thread's.
 	Thread    Thread
 	MustExist bool
+	// Begin is the first event of attempt 1, which is written with the admission if that claims the run; nil writes none.
+	// Its time is the run's CreatedAt.
+	Begin *event.Event
 	// Strategy is for a thread with an active run; empty means [Reject].
 	Strategy Strategy
 	// MaxPending bounds the runs that wait in the whole store; 0 means no bound. Admissions at the same moment that share a

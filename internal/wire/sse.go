@@ -74,6 +74,12 @@ func (r *EventReader) Next() (Event, error) {
 	}
 }
 
+// Ready reports whether the next event is here in full, so that Next does not wait. It may miss one, never the reverse.
+func (r *EventReader) Ready() bool {
+	buf, _ := r.src.Peek(r.src.Buffered())
+	return bytes.Contains(buf, []byte("\n\n")) || bytes.Contains(buf, []byte("\r\n\r\n"))
+}
+
 // last is the end of the stream: a whole event that only misses its blank line, or the error.
 func (r *EventReader) last(ev Event, hasData bool, err error) (Event, error) {
 	if err == io.EOF && (hasData || ev.Name != "") {

@@ -75,9 +75,6 @@ func (c answerCase) run(t *testing.T, h Harness) {
 	}
 	checkOrder(t, chunks)
 	checkMetadata(t, &got)
-	if c.name == "text" && len(chunks) < 2 {
-		t.Errorf("the text came in %d chunks: it was not streamed", len(chunks))
-	}
 }
 
 // view is what the suite compares of a message.

@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,12 +15,13 @@ import (
 
 // encode writes the request body. Whatever stays the same from call to call comes first and the messages last.
 func (m *Model) encode(req *model.Request) []byte {
-	b := append(make([]byte, 0, 4<<10), '{')
+	f := m.fixed(req)
+	b := append(make([]byte, 0, f.size()+roomFor(req.Messages)), '{')
 	b = m.field(b, "model", rawjson.AppendString(nil, m.cfg.Model))
 	b = append(wire.AppendKey(b, "stream"), "true"...)
 	b = m.field(b, "stream_options", []byte(`{"include_usage":true}`))
 	if len(req.Tools) > 0 {
-		b = m.field(b, "tools", encodeTools(req.Tools))
+		b = m.field(b, "tools", f.encodedTools)
 		if req.Settings.NoTools {
 			b = m.field(b, "tool_choice", []byte(`"none"`))
 		}
@@ -26,8 +29,50 @@ func (m *Model) encode(req *model.Request) []byte {
 	b = m.settings(b, merge(req.Settings, m.cfg.Settings))
 	b = wire.AppendFields(b, m.extra(), "messages", "stream")
 	b = append(wire.AppendKey(b, "messages"), '[')
-	b = m.messages(b, req)
+	b = m.messages(b, f, req.Messages)
 	return append(b, "]}"...)
+}
+
+// fixed is what the requests of an agent have in common, encoded: it is most of a short request.
+type fixed struct {
+	tools  []model.Tool
+	system string
+
+	encodedTools, encodedSystem []byte
+}
+
+func (f *fixed) size() int { return len(f.encodedTools) + len(f.encodedSystem) + 512 }
+
+// fixed returns that of the last request, if it is still the same.
+func (m *Model) fixed(req *model.Request) *fixed {
+	if f := m.last.Load(); f != nil && f.system == req.System && slices.EqualFunc(f.tools, req.Tools, sameTool) {
+		return f
+	}
+	f := &fixed{tools: slices.Clone(req.Tools), system: req.System, encodedTools: encodeTools(req.Tools)}
+	if req.System != "" {
+		f.encodedSystem = appendText([]byte{'['}, "system", req.System)[1:]
+	}
+	m.last.Store(f)
+	return f
+}
+
+func sameTool(a, b model.Tool) bool {
+	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Parameters, b.Parameters)
+}
+
+// roomFor is about what messages take.
+func roomFor(msgs []message.Message) int {
+	n := 0
+	for i := range msgs {
+		n += 96
+		for _, p := range msgs[i].Content {
+			n += len(p.Text) + len(p.URL) + len(p.Raw) + 16
+		}
+		for _, c := range msgs[i].ToolCalls {
+			n += len(c.Args) + 128
+		}
+	}
+	return n + n/8 // escapes
 }
 
 // field writes a field, unless the configuration's extra body has its own.
@@ -103,7 +148,11 @@ func (m *Model) object(b []byte, field string) []byte {
 }
 
 func encodeTools(tools []model.Tool) []byte {
-	b := []byte{'['}
+	size := 2
+	for _, t := range tools {
+		size += len(t.Name) + len(t.Description)*9/8 + len(t.Parameters) + 96
+	}
+	b := append(make([]byte, 0, size), '[')
 	for i, t := range tools {
 		if i > 0 {
 			b = append(b, ',')
@@ -121,13 +170,11 @@ func encodeTools(tools []model.Tool) []byte {
 	return append(b, ']')
 }
 
-func (m *Model) messages(b []byte, req *model.Request) []byte {
-	if req.System != "" {
-		b = appendText(b, "system", req.System)
-	}
+func (m *Model) messages(b []byte, f *fixed, msgs []message.Message) []byte {
+	b = append(b, f.encodedSystem...)
 	var images []message.Part // of tool results: the protocol has no place for them but a user message
-	for i := range req.Messages {
-		msg := &req.Messages[i]
+	for i := range msgs {
+		msg := &msgs[i]
 		if msg.Role != message.Tool && len(images) > 0 {
 			b = m.human(b, &message.Message{Content: images})
 			images = nil

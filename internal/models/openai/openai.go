@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/wire"
@@ -62,6 +63,7 @@ type Model struct {
 	client  wire.Client
 	url     string
 	header  http.Header
+	last    atomic.Pointer[fixed] // of the last request
 }
 
 var _ model.ChatModel = (*Model)(nil)

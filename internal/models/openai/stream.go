@@ -2,10 +2,12 @@ package openai
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
@@ -26,15 +28,33 @@ type stream struct {
 	finished        bool
 	head            bool // metadata has been sent
 	text, reasoning halves
+	next            message.Chunk // has been read and not been shown
 	calls           calls
 	details         details
 }
 
 type yieldFunc = func(message.Chunk, error) bool
 
+// sources are readers for answers, as large as the event reader's own, which then adds none. What is read of them is copied
+// before the answer ends.
+var sources = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
+
 // read reads the answer to its end. It returns nil only for a complete answer.
 func (s *stream) read(body io.Reader, yield yieldFunc) error {
-	src := bufio.NewReaderSize(body, 32<<10) // as large as the event reader's, which then adds none
+	src := sources.Get().(*bufio.Reader) //nolint:forcetypeassert // it holds nothing else
+	src.Reset(body)
+	defer func() {
+		src.Reset(nil)
+		sources.Put(src)
+	}()
+	err := s.answer(src, yield)
+	if err == errStopped {
+		return err
+	}
+	return cmp.Or(err, s.show(yield))
+}
+
+func (s *stream) answer(src *bufio.Reader, yield yieldFunc) error {
 	switch first, err := firstByte(src); {
 	case err != nil:
 		return s.end(err)
@@ -55,7 +75,11 @@ func (s *stream) read(body io.Reader, yield yieldFunc) error {
 		if string(ev.Data) == "[DONE]" {
 			return s.end(io.EOF)
 		}
-		if err := s.event(ev, yield); err != nil {
+		err = s.event(ev, yield)
+		if err == nil && !r.Ready() { // what has come together is shown together
+			err = s.show(yield)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -127,10 +151,19 @@ func (s *stream) event(in wire.Event, yield yieldFunc) error {
 			return err
 		}
 	}
-	if !carries(&c) {
+	if !carries(&c) || s.next.Join(c) {
 		return nil
 	}
-	if !yield(c, nil) {
+	err := s.show(yield)
+	s.next = c
+	return err
+}
+
+// show hands over what has been read.
+func (s *stream) show(yield yieldFunc) error {
+	c := s.next
+	s.next = message.Chunk{}
+	if carries(&c) && !yield(c, nil) {
 		return errStopped
 	}
 	return nil

@@ -199,7 +199,7 @@ func TestRefusalIsText(t *testing.T) {
 func TestALostHalfIsVisible(t *testing.T) {
 	for name, half := range map[string]string{"bytes": "\xf0\x9f", "escape": `\ud83d`} {
 		chunks, err := play("generic", deltaEvent(`"content":"a`+half+`"`), stop)
-		if err != nil || chunks[0].Text != "a" || chunks[1].Text != "\uFFFD" {
+		if err != nil || chunks[0].Text != "a\uFFFD" {
 			t.Errorf("%s: %+v, %v", name, chunks, err)
 		}
 	}

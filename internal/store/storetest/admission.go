@@ -254,3 +254,32 @@ func countErrors(errs []error) (n int) {
 	}
 	return n
 }
+
+// admissionBegin: the first event comes with the admission of a run that is claimed by it, and no other.
+func admissionBegin(f *fixture) {
+	f.thread("t")
+	begin := event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}}
+	admit := func(id string, s store.Strategy) store.Run {
+		f.Helper()
+		r, err := f.Admit(f.Context(), store.Admission{
+			Run: store.Run{ID: id, ThreadID: "t", UserID: "ann", Owner: "node-1", CreatedAt: f.now}, MustExist: true, Strategy: s, Begin: &begin,
+		})
+		f.must(err)
+		return r
+	}
+	first, second := admit("first", store.Reject), admit("second", store.Enqueue)
+	f.equal("first begun", first.Begun, true)
+	f.equal("second begun", second.Begun, false)
+	want := begin
+	want.Time = first.CreatedAt
+	f.equal("events of the first", f.events("first", event.ID{}, 10), []event.Event{want})
+	f.equal("events of the second", f.events("second", event.ID{}, 10), []event.Event(nil))
+
+	fence := store.Fence{RunID: "first", Attempt: 1}
+	_, err := f.Commit(f.Context(), fence, store.Step{Now: f.tick(), Events: []event.Event{want}})
+	f.want(err, store.ErrConflict, "1-1")
+	want.ID.N++
+	_, err = f.Commit(f.Context(), fence, store.Step{Now: f.tick(), Events: []event.Event{want}})
+	f.must(err)
+	f.equal("number of events", len(f.events("first", event.ID{}, 10)), 2)
+}

@@ -60,6 +60,7 @@ func Run(t *testing.T, open Open) {
 		{"run queue full", admissionFull},
 		{"run not before", admissionNotBefore},
 		{"run key", admissionKey},
+		{"run begun by admission", admissionBegin},
 		{"run rejected race", rejectRace},
 		{"run enqueued race", enqueueRace},
 		{"run stopped that waits", stopWaiting},

@@ -91,6 +91,9 @@ func admit(tx *tx, a store.Admission) (store.Run, error) {
 		return a.Run, err
 	}
 	r, err := insertRun(tx, a, fresh)
+	if err == nil && a.Begin != nil && r.Status == event.StatusRunning {
+		r.Begun, err = true, insertBegin(tx, r, *a.Begin)
+	}
 	if err == nil && r.Status == event.StatusPending && a.MaxPending > 0 {
 		err = checkRoom(tx, a.MaxPending)
 	}
@@ -164,6 +167,17 @@ func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
 		err = fmt.Errorf("%w: the thread has an active run", store.ErrConflict)
 	}
 	return row.run(), err
+}
+
+// insertBegin adds the first event of a run that admission has claimed.
+func insertBegin(tx *tx, r store.Run, begin event.Event) error {
+	begin.Time = r.CreatedAt // which may be later than that of the admission
+	c := &commit{fence: store.Fence{RunID: r.ID, Attempt: r.Attempt}, step: store.Step{Events: []event.Event{begin}, Now: r.CreatedAt}, thread: r.ThreadID}
+	var err error
+	if c.body, err = encodeStep(c.fence, c.step); err != nil {
+		return err
+	}
+	return c.insertLog(tx)
 }
 
 // checkRoom fails if more runs wait than may, the new one included.

@@ -172,15 +172,29 @@ type tx struct {
 }
 
 // run runs the jobs and commits. It sets the error of each job, and returns the error of the transaction, which
-// concerns all of them.
+// concerns all of them. Jobs that succeed need no protection from each other; so the first that fails undoes them all,
+// and they are run again, now with savepoints.
 func (t *tx) run(batch []*job) error {
-	if len(batch) == 1 { // needs no protection from others
-		if err := t.job(batch[0]); err != nil {
-			t.rollback()
-			batch[0].err = t.k.dialect.explain(err)
-			return nil
+	for _, j := range batch {
+		err := t.job(j)
+		if err == nil {
+			continue
 		}
-		batch = nil
+		t.rollback()
+		if len(batch) > 1 {
+			return t.again(batch)
+		}
+		j.err = t.k.dialect.explain(err)
+		return nil
+	}
+	return t.commit()
+}
+
+// again runs the jobs so that one that fails undoes nothing else.
+func (t *tx) again(batch []*job) error {
+	t.failed = nil
+	if err := t.exec(t.k.dialect.begin()); err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
 	}
 	for _, j := range batch {
 		if err := t.savepoint(j); err != nil {
@@ -188,14 +202,19 @@ func (t *tx) run(batch []*job) error {
 			return err
 		}
 	}
-	if err := t.exec("COMMIT"); err != nil {
-		t.rollback()
-		if !t.k.dialect.retriable(err) {
-			err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
-		}
-		return fmt.Errorf("commit transaction: %w", err)
+	return t.commit()
+}
+
+func (t *tx) commit() error {
+	err := t.exec("COMMIT")
+	if err == nil {
+		return nil
 	}
-	return nil
+	t.rollback()
+	if !t.k.dialect.retriable(err) {
+		err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	}
+	return fmt.Errorf("commit transaction: %w", err)
 }
 
 // job runs a job. A statement that failed is the end of it, whether it minds or not.

@@ -20,7 +20,7 @@ const (
 )
 
 // writer is the queue of what is to be written, and the workers that do it: one with SQLite, a few with a server. A
-// worker takes what waits, runs each job in a savepoint of its own, and commits them together, so that many commits
+// worker takes what waits, runs each job so that none undoes another, and commits them together, so that many commits
 // cost one fsync.
 type writer struct {
 	db      *sql.DB

@@ -16,12 +16,14 @@ import (
 	"sync/atomic"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/buses/nats"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/follow"
 	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/picture"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -106,21 +108,26 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 
 // house is what the runs of one process share.
 type house struct {
-	cfg     *config.Config
-	dir     string
-	store   store.Store
-	model   chosen
-	models  *modelSet
-	box     box
-	mounts  []sandbox.Mount
-	prompt  string // of the agent of every run
-	pool    *pool.Pool
-	inside  []agent.Middleware
-	tools   []tool.Tool // beside those of every agent
-	bus     bus.Bus     // to other processes; nil if there is no way to them
-	hub     *follow.Hub
-	manager *runs.Manager
-	version string
+	cfg    *config.Config
+	dir    string
+	store  store.Store
+	model  chosen
+	models *modelSet
+	box    box
+	mounts []sandbox.Mount
+	prompt string // of the standard agent
+	guards lead.Guards
+	agents *agents.Folder
+	album  *picture.Album
+	pool   *pool.Pool
+	inside []agent.Middleware
+	tools  []tool.Tool // beside those of every agent
+	// middlewares are those of a program that embeds this one.
+	middlewares []agent.Middleware
+	bus         bus.Bus // to other processes; nil if there is no way to them
+	hub         *follow.Hub
+	manager     *runs.Manager
+	version     string
 	// report and webhooks tell of the ends of runs; they are there once the house listens.
 	report   func(ctx context.Context, run store.Run) ([]byte, error)
 	webhooks *webhook.Caller
@@ -158,7 +165,7 @@ func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options
 		return nil, err
 	}
 	h.models = newModelSet(cfg, h.model)
-	if h.prompt, err = lead.Prompt(h.leadConfig()); err != nil {
+	if err := h.furnish(); err != nil {
 		return nil, err
 	}
 	h.pool = pool.New(pool.Config{Provider: h.box.provider})
@@ -221,34 +228,6 @@ func (h *house) upload(threadID, name string, content io.Reader, limit int64) er
 	defer files.Close()
 	_, err = files.WriteFrom(sandbox.Uploads+"/"+name, content, limit)
 	return err
-}
-
-// build makes the agent for a job.
-func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
-	ws, err := h.space(ctx, job.Run)
-	if err != nil {
-		return runs.Built{}, err
-	}
-	m, c := h.models.of(job.Request.Model), h.leadConfig()
-	if m.missing != "" {
-		if err := layOut(ws.Files()); err != nil {
-			return runs.Built{}, errors.Join(err, ws.Close())
-		}
-	}
-	c.System, c.Model, c.Guard, c.Vision, c.Space, c.Park = h.prompt, m.model, m.guard, m.vision, ws, ws.Park
-	a, err := lead.Build(c)
-	if err != nil {
-		return runs.Built{}, errors.Join(err, ws.Close())
-	}
-	return runs.Built{Agent: a, Config: lead.Limits(h.cfg, job.Request.MaxSteps), Close: ws.Close}, nil
-}
-
-// leadConfig is what the agents of all runs have in common.
-func (h *house) leadConfig() lead.Config {
-	return lead.Config{
-		Settings: h.cfg, Tools: h.tools, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
-		Inside: h.inside,
-	}
 }
 
 // configuredMounts joins the mounts of the configuration and of the command line.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,6 +18,7 @@ func Main(version string) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+	slog.SetLogLoggerLevel(slog.LevelWarn) // people read what commands print; a server has a log of its own
 	return cli.Main(context.Background(), App{}, version, stdio(signals), os.Args[1:])
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/models/anthropic"
@@ -25,10 +26,9 @@ const ollamaTimeout = time.Second
 
 // chosen is the model of this process.
 type chosen struct {
-	model  model.ChatModel
-	name   string // in the configuration; empty if it does not stand there
-	why    string
-	vision bool
+	model model.ChatModel
+	entry config.Model // as configured or chosen; the zero value for the demonstration
+	why   string
 	// unread are the keys of its configuration that load and have no effect yet.
 	unread []string
 	// missing tells how to add a model; with it, model is the scripted demonstration.
@@ -39,6 +39,7 @@ type chosen struct {
 type modelSet struct {
 	cfg     *config.Config
 	std     guarded // for runs that name none
+	alone   bool    // there is no other
 	mu      sync.Mutex
 	byNames map[string]guarded
 }
@@ -51,32 +52,49 @@ type guarded struct {
 }
 
 func newModelSet(cfg *config.Config, std chosen) *modelSet {
-	return &modelSet{cfg: cfg, std: guarded{std, lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}, byNames: make(map[string]guarded)}
+	guard := lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)
+	return &modelSet{cfg: cfg, std: guarded{std, guard}, alone: std.missing != "", byNames: make(map[string]guarded)}
 }
 
-// of returns the model that a run names: one of the configuration. Any other name stands for the standard model, which
-// the log says.
-func (s *modelSet) of(name string) guarded {
-	m, known := s.cfg.Model(name)
-	if name == "" || !known || s.std.missing != "" || name == s.std.name {
-		if name != "" && !known && name != s.std.model.Name() {
-			slog.Warn("a run names a model that is not configured; it gets the standard one", "model", name)
-		}
+// resolve decides what a run works with. The demonstration and a replay answer whatever model is asked for.
+func (s *modelSet) resolve(r agents.Request, a agents.Agent) agents.Choice {
+	if s.alone || r.ModelName == s.std.model.Name() {
+		r.ModelName = s.std.entry.Name
+	}
+	if s.alone {
+		r.Model, a.Model = "", ""
+	}
+	return agents.Resolve(r, a, agents.Models{Standard: s.std.entry, Named: s.cfg.Models})
+}
+
+// of returns a model that a run has chosen.
+func (s *modelSet) of(m config.Model) guarded {
+	if m.Name == s.std.entry.Name {
 		return s.std
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g, ok := s.byNames[name]; ok {
+	if g, ok := s.byNames[m.Name]; ok {
 		return g
 	}
 	built, err := buildModel(m)
 	if err != nil {
-		slog.Warn("a run names a model that cannot be used; it gets the standard one", "model", name, "error", err)
+		slog.Warn("a model cannot be used; the standard one takes its place", "model", m.Name, "error", err)
 		return s.std
 	}
-	g := guarded{chosen{model: built, vision: m.SupportsVision, name: name}, lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)}
-	s.byNames[name] = g
+	g := guarded{chosen{model: built, entry: m}, lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)}
+	s.byNames[m.Name] = g
 	return g
+}
+
+// named is a model for work beside the runs, by its name in the configuration; nil if there is none of it, which stands for
+// the run's own.
+func (s *modelSet) named(name string) (model.ChatModel, config.Model) {
+	m, known := s.cfg.Model(name)
+	if !known || s.alone {
+		return nil, config.Model{}
+	}
+	return s.of(m).model, m
 }
 
 // chooseModel finds the model to use. Without any, it is the scripted demonstration.
@@ -96,7 +114,7 @@ func chooseModel(ctx context.Context, cfg *config.Config, name string, demoScrip
 	if err != nil {
 		return chosen{}, err
 	}
-	return chosen{model: m, name: choice.Model.Name, why: choice.Reason, vision: choice.Model.SupportsVision, unread: unread(choice.Model)}, nil
+	return chosen{model: m, entry: choice.Model, why: choice.Reason, unread: unread(choice.Model)}, nil
 }
 
 // unread lists the keys of a model's entry that nothing reads yet.

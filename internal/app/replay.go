@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/replay"
@@ -23,7 +24,7 @@ const replayRetry = time.Millisecond
 // Bench implements cli.App: a house of its own in a new temporary folder, as the configuration wants it but for the model.
 // What it must tell a person goes to note.
 func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *replay.Player, note func(string)) (_ *replay.Bench, err error) {
-	cfg, _, notes, err := settings(o)
+	cfg, data, notes, err := settings(o)
 	if err != nil {
 		return nil, err
 	}
@@ -32,13 +33,18 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 		return nil, err
 	}
 	h := &house{
-		cfg: quick(cfg), model: chosen{model: p, vision: r.Uses("view_image")}, inside: []agent.Middleware{p.Inside()},
+		cfg: quick(cfg), model: chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}, inside: []agent.Middleware{p.Inside()},
 		box: openSandbox(ctx, cfg), dir: filepath.Join(dir, "data"),
 	}
 	for _, text := range append(notes, h.box.notes...) {
 		note(text)
 	}
 	h.models = newModelSet(h.cfg, h.model)
+	h.models.alone = true
+	if err := h.furnish(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	h.agents = agents.NewFolder(data)
 	h.pool = pool.New(pool.Config{Provider: h.box.provider})
 	closers := []func() error{h.pool.Close}
 	closeAll := func() error {
@@ -65,7 +71,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	closers = append(closers, h.store.Close)
 	owner := newOwner()
 	return &replay.Bench{
-		Manager: runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: owner}),
+		Manager: runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: owner, Now: r.Clock()}),
 		Store:   h.store, Owner: owner, UserID: DefaultUser, Files: h.files, Close: closeAll,
 	}, nil
 }

@@ -36,7 +36,7 @@ type inspection struct {
 // the agent's own doing, as warnings.
 func checkStore(ctx context.Context, cfg *config.Config, st store.Store, dir string, report func(cli.Check)) {
 	i := &inspection{dir: dir, report: report}
-	schema, err := wholeSchema(cfg)
+	schema, err := lead.Schema(cfg)
 	if err == nil {
 		err = st.Verify(ctx, schema, store.Visitor{Problem: i.problem, Head: i.head})
 	}
@@ -50,17 +50,6 @@ func checkStore(ctx context.Context, cfg *config.Config, st store.Store, dir str
 	if i.damages == 0 {
 		report(cli.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%d thread(s) replayed, %d file(s) that they name are there", i.threads, i.files)})
 	}
-}
-
-// wholeSchema is every channel that a lead agent can have.
-func wholeSchema(cfg *config.Config) (state.Schema, error) {
-	channels := append(agent.Channels(), threadstate.Channels()...)
-	for _, m := range lead.Chain(lead.Config{Settings: cfg}) {
-		if p, ok := m.(agent.StateProvider); ok {
-			channels = append(channels, p.Channels()...)
-		}
-	}
-	return state.NewSchema(channels...)
 }
 
 // problem takes a fault of the database.

@@ -32,18 +32,18 @@ type Config struct {
 	Sandbox         Sandbox        `key:"sandbox"`
 	LLMCall         LLMCall        `key:"llm_call"`
 	CircuitBreaker  CircuitBreaker `key:"circuit_breaker"`
-	Title           Title          `key:"title" pending:"true"`
-	Summarization   Summarization  `key:"summarization" pending:"true"`
-	ToolOutput      ToolOutput     `key:"tool_output" pending:"true"`
-	ReadBeforeWrite Switch         `key:"read_before_write" pending:"true"`
-	LoopDetection   LoopDetection  `key:"loop_detection" pending:"true"`
-	TokenUsage      Switch         `key:"token_usage" pending:"true"`
-	TokenBudget     TokenBudget    `key:"token_budget" pending:"true"`
-	SafetyFinish    SafetyFinish   `key:"safety_finish_reason" pending:"true"`
-	Guardrails      Guardrails     `key:"guardrails" pending:"true"`
-	Authorization   Authorization  `key:"authorization" pending:"true"`
-	ToolProgress    ToolProgress   `key:"tool_progress" pending:"true"`
-	Subagents       Subagents      `key:"subagents" pending:"true"`
+	Title           Title          `key:"title"`
+	Summarization   Summarization  `key:"summarization"`
+	ToolOutput      ToolOutput     `key:"tool_output"`
+	ReadBeforeWrite Switch         `key:"read_before_write"`
+	LoopDetection   LoopDetection  `key:"loop_detection"`
+	TokenUsage      Switch         `key:"token_usage"`
+	TokenBudget     TokenBudget    `key:"token_budget"`
+	SafetyFinish    SafetyFinish   `key:"safety_finish_reason"`
+	Guardrails      Guardrails     `key:"guardrails"`
+	Authorization   Authorization  `key:"authorization"`
+	ToolProgress    ToolProgress   `key:"tool_progress"`
+	Subagents       Subagents      `key:"subagents"`
 
 	Retention Retention `key:"retention"`
 

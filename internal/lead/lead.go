@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
+	"github.com/pudu-ai/pudu/internal/picture"
 	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/internal/untrusted"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -29,6 +32,19 @@ type Config struct {
 	Guard ModelGuard
 	// Vision says that the model can look at images.
 	Vision bool
+	// Options are the client's, Agent is the custom agent that they name, and Choice what follows of both.
+	Options Options
+	Agent   agents.Agent
+	Choice  agents.Choice
+	// TitleModel names threads; nil leaves it to their first words. Summary sums up; without a model the run's own does.
+	TitleModel model.ChatModel
+	Summary    SummaryModel
+	// Guards are shared by all runs.
+	Guards Guards
+	// Album holds images that were downscaled; it is shared by all runs.
+	Album *picture.Album
+	// Agents are where custom agents are kept; nil means that the run cannot change its own.
+	Agents *agents.Folder
 
 	// Space is the thread's place; Park gives its sandbox back when the agent has ended.
 	Space sandbox.Space
@@ -40,10 +56,17 @@ type Config struct {
 	Isolated bool
 	// CodeOff is why commands cannot be run; then there is no bash tool. Empty means that they can.
 	CodeOff string
-	// Tools are offered beside the agent's own.
-	Tools []tool.Tool
+	// Tools are offered beside the agent's own, and Middlewares work at their place in the chain.
+	Tools       []tool.Tool
+	Middlewares []agent.Middleware
 	// Inside are middlewares within all others of the chain; a replay uses it.
 	Inside []agent.Middleware
+}
+
+// SummaryModel is the model that sums up, and its window in tokens; 0 means unknown.
+type SummaryModel struct {
+	Model  model.ChatModel
+	Window int
 }
 
 // ModelGuard is what all runs that use one model share: the circuit breaker and the bound on calls under way.
@@ -76,8 +99,17 @@ func Build(c Config) (*agent.Agent, error) {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Channels: threadstate.Channels(),
+		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Channels: threadstate.Channels(), Settings: settings(c.Choice),
 	}, Chain(c)...)
+}
+
+// settings are those of the agent and of the client; what they leave open is the model's.
+func settings(c agents.Choice) model.Settings {
+	s := model.Settings{Temperature: c.Settings.Temperature, MaxTokens: c.Settings.MaxTokens, Effort: c.Effort}
+	if c.Model.SupportsThinking {
+		s.Thinking = &c.Thinking
+	}
+	return s
 }
 
 // Limits are the bounds of a run. maxSteps is what the client asked for, 0 if nothing; it is capped by the configuration.
@@ -103,7 +135,10 @@ func Prompt(c Config) (string, error) {
 	err = t.Execute(&b, struct {
 		Config
 		CommandSeconds int
-	}{c, int(c.Settings.Sandbox.CommandTimeout.Seconds())})
+		Begin, End     string
+		Soul           string
+		Bash           bool
+	}{c, int(c.Settings.Sandbox.CommandTimeout.Seconds()), untrusted.Begin, untrusted.End, agents.SoulSection(c.Agent.Soul), c.Choice.Has(groupBash)})
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}

@@ -7,36 +7,73 @@ import (
 	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	agenttools "github.com/pudu-ai/pudu/internal/tools/agents"
 	"github.com/pudu-ai/pudu/internal/tools/clarify"
 	"github.com/pudu-ai/pudu/internal/tools/file"
 	"github.com/pudu-ai/pudu/internal/tools/present"
 	"github.com/pudu-ai/pudu/internal/tools/shell"
+	"github.com/pudu-ai/pudu/internal/tools/uploads"
 	"github.com/pudu-ai/pudu/internal/tools/view"
 	"github.com/pudu-ai/pudu/tool"
 )
 
+// The groups of the agent's own tools, by which a custom agent chooses.
+const (
+	groupRead  = "file:read"
+	groupWrite = "file:write"
+	groupBash  = "bash"
+)
+
 // tools are the lead agent's tools in the order in which the model sees them.
 func tools(c Config) ([]tool.Tool, error) {
-	box, files := c.Settings.Sandbox, c.Space.Files()
-	limit, err := writeLimit(c.Settings.Env)
+	files, has := c.Space.Files(), c.Choice.Has
+	onFiles, err := fileTools(c)
 	if err != nil {
 		return nil, err
 	}
-	onFiles := file.Config{
-		Files: files, ReadMaxChars: unbounded(box.ReadFileOutputMaxChars), ListMaxChars: unbounded(box.LsOutputMaxChars),
-		WriteMaxBytes: limit,
+	var list []tool.Tool
+	if has(groupRead) {
+		list = append(list, file.Reading(onFiles)...)
 	}
-	list := append(file.Reading(onFiles), file.Writing(onFiles)...)
-	if c.CodeOff == "" {
+	if has(groupWrite) {
+		list = append(list, file.Writing(onFiles)...)
+	}
+	if box := c.Settings.Sandbox; c.CodeOff == "" && has(groupBash) {
 		list = append(list, shell.New(shell.Config{
 			Space: c.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(box.Environment),
 		}))
 	}
-	list = append(list, present.New(files), clarify.New())
+	list = append(list, present.New(files), clarify.New(), uploads.New(files))
 	if c.Vision {
-		list = append(list, view.New(view.Config{Files: files}))
+		list = append(list, view.New(view.Config{Files: files, Album: c.Album}))
 	}
-	return list, nil
+	return append(list, ownAgent(c)...), nil
+}
+
+func fileTools(c Config) (file.Config, error) {
+	box := c.Settings.Sandbox
+	limit, err := writeLimit(c.Settings.Env)
+	return file.Config{
+		Files: c.Space.Files(), ReadMaxChars: unbounded(box.ReadFileOutputMaxChars), ListMaxChars: unbounded(box.LsOutputMaxChars),
+		WriteMaxBytes: limit,
+	}, err
+}
+
+// ownAgent is the tool with which an agent makes a custom agent, or changes itself.
+func ownAgent(c Config) []tool.Tool {
+	cfg := agenttools.Config{Folder: c.Agents, Name: c.Options.Agent}
+	for _, m := range c.Settings.Models {
+		cfg.Models = append(cfg.Models, m.Name)
+	}
+	switch {
+	case c.Agents == nil:
+		return nil
+	case c.Options.Bootstrap:
+		return []tool.Tool{agenttools.Setup(cfg)}
+	case c.Agent.Name != "" && c.Options.Channel != "github": // where everybody can write
+		return []tool.Tool{agenttools.Update(cfg)}
+	}
+	return nil
 }
 
 // unbounded turns the configuration's "0 means no bound" into the tools' "a negative number means no bound".

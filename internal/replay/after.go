@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/middleware/uploads"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
@@ -18,7 +19,7 @@ import (
 
 // placed reports whether a channel says where a thread lives.
 func placed(name string) bool {
-	return slices.Contains([]string{threadstate.Sandbox.Name(), threadstate.ThreadData.Name(), threadstate.BackgroundTasks.Name()}, name)
+	return slices.Contains([]string{threadstate.Sandbox.Name(), threadstate.ThreadData.Name(), threadstate.BackgroundTasks.Name(), uploads.KnownChannel}, name)
 }
 
 // ofOneRun reports whether a channel speaks of the run that wrote it.

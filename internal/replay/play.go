@@ -65,7 +65,9 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 	if err := r.furnish(ctx, bench, o.Beside); err != nil {
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
-	run, err := r.admit(ctx, bench, r.Run, runs.Request{Input: input, Model: r.Model, MaxSteps: r.MaxSteps})
+	run, err := r.admit(ctx, bench, r.Run, runs.Request{
+		Input: input, Model: r.Model, MaxSteps: r.MaxSteps, Config: json.RawMessage(r.Config), Context: json.RawMessage(r.Context),
+	})
 	if err != nil {
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
@@ -79,7 +81,7 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 	if err != nil {
 		return Report{}, fmt.Errorf("look at what it did: %w", err)
 	}
-	got.Before, got.Files = r.Before, r.Files
+	got.Before, got.Files, got.At = r.Before, r.Files, r.At
 	return Report{
 		Turns: len(got.Turns), Calls: got.Calls(), Took: time.Since(start),
 		Difference: compare(r, got, player), Again: got,
@@ -104,6 +106,9 @@ func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Req
 		return store.Run{}, err
 	}
 	now := time.Now()
+	if !r.At.IsZero() {
+		now = r.At
+	}
 	run := store.Run{ID: id, ThreadID: r.Thread, UserID: b.UserID, Owner: b.Owner, Request: raw, CreatedAt: now, UpdatedAt: now}
 	thread := store.Thread{ID: r.Thread, UserID: b.UserID, CreatedAt: now, UpdatedAt: now}
 	return b.Store.Admit(ctx, store.Admission{Run: run, Thread: thread})
@@ -160,4 +165,13 @@ func (r *Recording) past() (state.Update, error) {
 		return nil, err
 	}
 	return schema.DecodeUpdate(raw)
+}
+
+// Clock is the time in a replay: it begins when the recorded run was admitted.
+func (r *Recording) Clock() func() time.Time {
+	if r.At.IsZero() {
+		return time.Now
+	}
+	start := time.Now()
+	return func() time.Time { return r.At.Add(time.Since(start)) }
 }

@@ -28,6 +28,7 @@ package replay
 
 import (
 	"strings"
+	"time"
 
 	"github.com/pudu-ai/pudu/message"
 )
@@ -57,6 +58,11 @@ type Recording struct {
 	// Model is "provider/model" of the recorded turns.
 	Model    string `yaml:"model"`
 	MaxSteps int    `yaml:"max_steps,omitempty"`
+	// At is when the run was admitted; a replay's clock begins there. The zero time is that of the replay.
+	At time.Time `yaml:"at,omitempty"`
+	// Config and Context are those of the run's request: what the client chose.
+	Config  Value `yaml:"config,omitempty"`
+	Context Value `yaml:"context,omitempty"`
 	// Before is the thread's state when the run began, by channel.
 	Before map[string]Value `yaml:"before,omitempty"`
 	// Input are the messages that the run added to the conversation.

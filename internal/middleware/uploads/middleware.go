@@ -50,7 +50,11 @@ func New(cfg Config) *Middleware { return &Middleware{cfg.Files} }
 func (*Middleware) Name() string { return "UploadsMiddleware" }
 
 // known is what was announced, so that nothing is announced twice, however often the hook runs.
-var known = state.LastValue[*announced]("uploads_known").AsPrivate()
+var known = state.LastValue[*announced](KnownChannel).AsPrivate()
+
+// KnownChannel is the name of the channel that says which versions of files were announced. It speaks of files on this
+// machine; without it, what messages have announced counts as known.
+const KnownChannel = "uploads_known"
 
 type announced struct {
 	// Sum tells the newest message that got a block from all others. Its id may change: a date is put before it.

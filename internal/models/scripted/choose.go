@@ -8,6 +8,7 @@ import (
 	"text/template"
 
 	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/untrusted"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -38,7 +39,7 @@ func newView(msgs []message.Message) *view {
 		all.WriteByte('\n')
 		switch {
 		case conversation.IsUser(*m):
-			v.User, v.ToolResults, v.LastToolResult, v.turn = text, nil, "", 0
+			v.User, v.ToolResults, v.LastToolResult, v.turn = untrusted.Said(conversation.OwnText(*m)), nil, "", 0
 		case m.Role == message.Tool:
 			v.ToolResults, v.LastToolResult = append(v.ToolResults, text), text
 		case m.Role == message.AI:

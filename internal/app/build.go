@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/pudu-ai/pudu/internal/agents"
+	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/picture"
+	"github.com/pudu-ai/pudu/internal/runs"
+)
+
+// furnish makes what the agents of all runs share.
+func (h *house) furnish() (err error) {
+	h.agents, h.album = agents.NewFolder(h.dir), picture.NewAlbum(0)
+	if h.guards, err = lead.NewGuards(h.cfg); err != nil {
+		return err
+	}
+	h.prompt, err = lead.Prompt(h.leadConfig())
+	return err
+}
+
+// leadConfig is what the agents of all runs have in common.
+func (h *house) leadConfig() lead.Config {
+	return lead.Config{
+		Settings: h.cfg, Tools: h.tools, Middlewares: h.middlewares, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
+		Inside: h.inside, Guards: h.guards, Agents: h.agents, Album: h.album,
+	}
+}
+
+// build makes the agent for a job.
+func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
+	ws, err := h.space(ctx, job.Run)
+	if err != nil {
+		return runs.Built{}, err
+	}
+	c := h.leadConfig()
+	c.Space, c.Park = ws, ws.Park
+	err = h.choose(&c, job)
+	if err == nil && h.model.missing != "" {
+		err = layOut(ws.Files())
+	}
+	if err != nil {
+		return runs.Built{}, errors.Join(err, ws.Close())
+	}
+	a, err := lead.Build(c)
+	if err != nil {
+		return runs.Built{}, errors.Join(err, ws.Close())
+	}
+	return runs.Built{Agent: a, Config: lead.Limits(h.cfg, job.Request.MaxSteps), Close: ws.Close}, nil
+}
+
+// choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the model.
+func (h *house) choose(c *lead.Config, job runs.Job) (err error) {
+	c.Options = lead.ReadOptions(job.Request.Config, job.Request.Context)
+	if job.Request.Model != "" {
+		c.Options.ModelName = job.Request.Model
+	}
+	if c.Agent, err = h.agent(c.Options, job.Run.UserID); err != nil {
+		return err
+	}
+	c.Choice = h.models.resolve(c.Options.Request, c.Agent)
+	for _, w := range c.Choice.Warnings {
+		slog.Warn(w, "run", job.Run.ID)
+	}
+	m := h.models.of(c.Choice.Model)
+	c.Model, c.Guard, c.Vision = m.model, m.guard, m.entry.SupportsVision
+	c.TitleModel, _ = h.models.named(h.cfg.Title.Model)
+	summary, entry := h.models.named(h.cfg.Summarization.Model)
+	c.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}
+	if c.Agent.Name == "" && c.Agent.Soul == "" {
+		c.System = h.prompt
+	}
+	return nil
+}
+
+// agent is the one that the run is to be. A run that makes a new one is the standard agent.
+func (h *house) agent(o lead.Options, user string) (agents.Agent, error) {
+	if o.Agent == "" || o.Bootstrap {
+		if o.Agent != "" {
+			if _, err := agents.CheckName(o.Agent); err != nil {
+				return agents.Agent{}, err
+			}
+		}
+		soul, err := h.agents.StandardSoul()
+		return agents.Agent{Soul: soul}, err
+	}
+	a, err := h.agents.Load(user, o.Agent)
+	if err != nil {
+		return a, fmt.Errorf("agent %q: %w", o.Agent, err)
+	}
+	return a, nil
+}

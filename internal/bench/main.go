@@ -105,6 +105,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"loop", measureLoop},
+		{"chain", measureChain},
 		{"task", measureTask},
 		{"token", measureToken},
 		{"commit", measureCommit},

@@ -12,7 +12,6 @@ package inputsanitization
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -22,7 +21,7 @@ import (
 )
 
 // Middleware sanitizes what comes from users.
-type Middleware struct{}
+type Middleware struct{ sent conversation.Memo }
 
 var _ agent.ModelCallWrapper = (*Middleware)(nil)
 
@@ -34,36 +33,22 @@ func (*Middleware) Name() string { return "InputSanitizationMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper]. Every human message goes out sanitized, but those that the program
 // wrote itself.
-func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
-	if msgs := sanitize(req.Messages); msgs != nil {
-		changed := *req
-		changed.Messages = msgs
-		req = &changed
-	}
-	return next(ctx, req)
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+	changed := *req
+	changed.Messages = m.sent.Map(req.Messages, add)
+	return next(ctx, &changed)
 }
 
-// sanitize returns the messages as they are sent, or nil if that is what they are.
-func sanitize(msgs []message.Message) []message.Message {
-	first := 0
-	for first < len(msgs) && !concerns(&msgs[first]) {
-		first++
+// add appends a message as it is sent.
+func add(out []message.Message, m *message.Message) []message.Message {
+	if !concerns(m) {
+		return append(out, *m)
 	}
-	if first == len(msgs) {
-		return nil
+	sent := *m
+	if !change(&sent) {
+		return out
 	}
-	out, n := slices.Clone(msgs), first
-	for i := first; i < len(out); i++ {
-		m := &out[i]
-		if concerns(m) && !change(m) {
-			continue
-		}
-		if n < i {
-			out[n] = *m
-		}
-		n++
-	}
-	return out[:n]
+	return append(out, sent)
 }
 
 func concerns(m *message.Message) bool {

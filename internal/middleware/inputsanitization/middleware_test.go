@@ -263,18 +263,11 @@ func history(n int, text string) []message.Message {
 	return msgs
 }
 
-func TestMessagesOfOthersCostNothing(t *testing.T) {
-	msgs := history(200, "some text")
-	if n := testing.AllocsPerRun(10, func() { sanitize(msgs) }); n > 1+2*50 {
-		t.Errorf("%v allocations for 50 messages of users", n)
-	}
-	for i := range msgs {
-		if msgs[i].Role == message.Human {
-			msgs[i].Role = message.AI
-		}
-	}
-	if n := testing.AllocsPerRun(10, func() { sanitize(msgs) }); n != 0 {
-		t.Errorf("%v allocations without a message of a user", n)
+func TestAGrownConversationCostsOnlyWhatIsNew(t *testing.T) {
+	m, msgs := New(), history(201, "some text")
+	m.sent.Map(msgs[:200], add)
+	if n := testing.AllocsPerRun(10, func() { m.sent.Map(msgs, add) }); n > 3 {
+		t.Errorf("%v allocations for a message more", n)
 	}
 }
 
@@ -287,7 +280,7 @@ func BenchmarkSanitize(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				sanitize(msgs)
+				New().sent.Map(msgs, add)
 			}
 		})
 	}

@@ -179,8 +179,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 // withoutFallbacks drops the failure texts of earlier calls from the request: the model did not write them, and
 // would take them for its own words.
 func withoutFallbacks(req *agent.ModelRequest) *agent.ModelRequest {
-	for i, m := range req.Messages {
-		if _, ok := FallbackOf(m); !ok {
+	for i := range req.Messages {
+		if m := &req.Messages[i]; m.Role != message.AI || m.Kwargs[message.KeyErrorFallback] == nil {
+			continue
+		} else if _, ok := FallbackOf(*m); !ok {
 			continue
 		}
 		kept := append([]message.Message(nil), req.Messages[:i]...)

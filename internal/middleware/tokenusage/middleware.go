@@ -22,13 +22,44 @@ const Key = "token_usage_attribution"
 // Middleware marks answers.
 type Middleware struct{}
 
-var _ agent.AfterModelHook = (*Middleware)(nil)
+var (
+	_ agent.ModelCallWrapper = (*Middleware)(nil)
+	_ agent.AfterModelHook   = (*Middleware)(nil)
+)
 
 // New makes the middleware.
 func New() *Middleware { return &Middleware{} }
 
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "TokenUsageMiddleware" }
+
+// WrapModelCall implements [agent.ModelCallWrapper]: an answer is marked before it enters the state. One whose calls have
+// no ids yet waits for AfterModel.
+func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+	resp, err := next(ctx, req)
+	if err != nil || !identified(&resp.Message) {
+		return resp, err
+	}
+	raw, err := json.Marshal(attribute(&resp.Message, threadstate.Todos.Get(req.State)))
+	if err != nil {
+		return nil, err
+	}
+	marked := *resp
+	marked.Message = with(resp.Message, Key, raw)
+	return &marked, nil
+}
+
+// identified reports whether the calls of an answer have the ids that they will keep.
+func identified(m *message.Message) bool {
+	seen := make(map[string]bool, len(m.ToolCalls))
+	for _, c := range m.ToolCalls {
+		if c.ID == "" || seen[c.ID] {
+			return false
+		}
+		seen[c.ID] = true
+	}
+	return len(m.InvalidToolCalls) == 0
+}
 
 // AfterModel implements [agent.AfterModelHook]. What is marked already is left as it is.
 func (*Middleware) AfterModel(_ context.Context, _ *agent.Runtime, s state.State) (agent.Command, error) {

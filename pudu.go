@@ -1,12 +1,16 @@
-// Package pudu embeds the agent in a Go program: a model, tools and middlewares of your own, and runs whose events
-// are ranged over.
+// Package pudu embeds the agent in a Go program. There are three ways:
 //
-//	a, err := pudu.New(pudu.Config{Tools: []tool.Tool{weather}})
-//	t := a.NewThread()
-//	for ev, err := range t.Run(ctx, "What is the weather in Oslo?") { ... }
+//   - [Main] is a pudu of your own, the command line and the server, with tools and middlewares of yours.
+//   - [Open] is the same agent without the command line: [Pudu.Run] does a task, and threads, state and files are at hand.
+//   - [New] is a plain agent of nothing but the model, tools and middlewares that you give it, kept in memory.
 //
-// What is kept here is kept in memory. The packages agent, event, message, model, sandbox, state and tool are the
-// public API beside this one; what is below internal/ is not.
+// In each of them the events of a run are ranged over:
+//
+//	p, err := pudu.Open(ctx, pudu.Options{Tools: []tool.Tool{weather}})
+//	for ev, err := range p.Run(ctx, pudu.Task{Thread: "oslo", Text: "What is the weather in Oslo?"}) { ... }
+//
+// The packages agent, event, message, model, sandbox, state and tool are the public API beside this one; what is below
+// internal/ is not.
 package pudu
 
 import (

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -107,24 +104,5 @@ func TestAThreadRunsOneThingAtATime(t *testing.T) {
 			}
 		}
 		break
-	}
-}
-
-func TestTheExampleRuns(t *testing.T) {
-	dir := t.TempDir()
-	script := "dialogues:\n  - turns:\n      - tool_calls: [{name: weather, args: {City: Oslo}}]\n      - text: 'It says: {{.LastToolResult}}'\n"
-	config := "models:\n  - {name: m, provider: scripted, model: m, script: " + filepath.Join(dir, "s.yaml") + "}\n"
-	for name, text := range map[string]string{"s.yaml": script, "config.yaml": config} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "go", "run", "./examples/embed")
-	cmd.Env = append(os.Environ(), "PUDU_CONFIG="+filepath.Join(dir, "config.yaml"))
-	var logged strings.Builder
-	cmd.Stderr = &logged
-	out, err := cmd.Output()
-	if err != nil || string(out) != "It says: Sunny in Oslo" || !strings.Contains(logged.String(), `weather {"City":"Oslo"}`) {
-		t.Errorf("got %q, %v\n%s", out, err, logged.String())
 	}
 }

@@ -3,11 +3,16 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"iter"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -112,5 +117,51 @@ func TestTheLastAnswerHasNoRawCallsEither(t *testing.T) {
 	msgs := agent.Messages.Get(s)
 	if last := msgs[len(msgs)-1]; last.AsksForTools() || last.Text() != "sum" {
 		t.Errorf("last answer %+v", last)
+	}
+}
+
+// TestTheNextTurnBeginsAsTheLastRequestDid: what asks for the last answer is part of the conversation, once, also when the
+// model is asked again after a crash.
+func TestTheNextTurnBeginsAsTheLastRequestDid(t *testing.T) {
+	var requests [][]message.Message
+	m := fakeModel(func(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+		requests = append(requests, slices.Clone(req.Messages))
+		if req.Settings.NoTools && len(requests) == 2 {
+			return func(func(message.Chunk, error) bool) { panic("crash") }
+		}
+		return turns(call("a", `{}`), say("sum"), say("bye"))(ctx, req)
+	})
+	b := newBed()
+	b.rt.Config.MaxSteps = 1
+	a := mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}})
+	s, err := a.Run(t.Context(), b.rt, state.State{})
+	if err == nil {
+		t.Fatal("the model did not crash")
+	}
+	again := *b.rt
+	again.Input, again.Resume = nil, &agent.Resume{Next: agent.NodeModel}
+	if s, err = a.Run(t.Context(), &again, s); err != nil {
+		t.Fatal(err)
+	}
+	more := message.New(message.Human, "go on")
+	more.ID = "h2"
+	if _, err := a.Run(t.Context(), &agent.Runtime{RunID: "r2", Input: agent.Messages.Append(more)}, s); err != nil {
+		t.Fatal(err)
+	}
+	last, next := requests[len(requests)-2], requests[len(requests)-1]
+	if note := last[len(last)-1]; note.Name != agent.StopNoteName || string(note.Kwargs[message.KeyHidden]) != "true" {
+		t.Errorf("the last request ends with %+v", note)
+	}
+	if d := cmp.Diff(last, next[:len(last)]); d != "" {
+		t.Error(d)
+	}
+	notes := 0
+	for _, msg := range next {
+		if msg.Name == agent.StopNoteName {
+			notes++
+		}
+	}
+	if notes != 1 {
+		t.Errorf("%d notes", notes)
 	}
 }

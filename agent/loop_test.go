@@ -216,9 +216,10 @@ func TestAStopFromAMiddlewareEndsWithALastAnswer(t *testing.T) {
 		return agent.Command{Update: agent.Stop(rt, "loop_capped")}
 	}}
 	b := newBed()
-	got := b.mustRun(t, mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}}, guard))
+	got := b.mustRun(t, mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}, StopPrompt: "Sum up."}, guard))
 	diff(t, got, []string{
-		"human: do it", "ai: [a {}]", "error tool: This call was not executed: the run reached a limit.", "ai: in short",
+		"human: do it", "ai: [a {}]", "error tool: This call was not executed: the run reached a limit.",
+		"human: Sum up.", "ai: in short",
 	})
 }
 

@@ -15,12 +15,18 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-const defaultStopPrompt = "The work ends here because a limit of this run is reached. No tool can be called any more. " +
+const defaultStopPrompt = "A limit of this turn is reached: no tool can be called before the next message of the user. " +
 	"Answer now: say what is done, what the results are and where they are, and what is left to do."
+
+// StopNoteName is the name of the hidden message that asks for the last answer of a run that reached a limit.
+const StopNoteName = "stop_note"
 
 // modelNode asks the model and runs the after_model hooks; both are one commit, so that a committed answer is final.
 func (r *run) modelNode(ctx context.Context) error {
 	last := StopState(r.state, r.rt.RunID).pending() || r.atLimit()
+	if last {
+		_ = r.apply("limit", Messages.Append(r.stopNote())) // appending messages to a log cannot fail
+	}
 	req := r.request(last)
 	resp, err := r.callModel(ctx, req)
 	if err != nil {
@@ -111,13 +117,17 @@ func (r *run) request(last bool) *ModelRequest {
 		Messages: Messages.Get(r.state), Tools: r.tools.offered, Settings: r.cfg.Settings,
 		stream: &streamed{},
 	}
-	if last {
-		m := message.New(message.Human, r.cfg.StopPrompt)
-		m.Kwargs = message.Fields{message.KeyHidden: json.RawMessage("true")}
-		req.Messages = append(slices.Clip(req.Messages), m)
-		req.Settings.NoTools = true
-	}
+	req.Settings.NoTools = req.Settings.NoTools || last
 	return req
+}
+
+// stopNote asks for the last answer. It stays in the conversation, so that the next turn's request begins as this one
+// did, and has an id of its run, so that it is there once however often the node runs.
+func (r *run) stopNote() message.Message {
+	m := message.New(message.Human, r.cfg.StopPrompt)
+	m.ID, m.Name = deriveID(r.rt.RunID, StopNoteName), StopNoteName
+	m.Kwargs = message.Fields{message.KeyHidden: json.RawMessage("true")}
+	return m
 }
 
 // finish makes the answer fit for the state: it has an id, its calls have ids of their own, invalid calls whose

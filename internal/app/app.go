@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/buses/nats"
@@ -29,6 +30,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/webhook"
 	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -36,7 +38,11 @@ import (
 const DefaultUser = "default"
 
 // App implements cli.App. The zero value works on the process's own environment.
-type App struct{}
+type App struct {
+	// Tools are offered to every agent beside its own, and Middlewares work at their place in its chain.
+	Tools       []tool.Tool
+	Middlewares []agent.Middleware
+}
 
 var _ cli.App = App{}
 
@@ -49,7 +55,7 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	if o.ReadOnly {
 		return openReadOnly(ctx, cfg, dir, o)
 	}
-	h, err := assemble(ctx, cfg, dir, o)
+	h, err := a.assemble(ctx, cfg, dir, o)
 	if errors.Is(err, store.ErrLocked) {
 		return throughSocket(ctx, cfg, dir, o, err)
 	}
@@ -117,6 +123,7 @@ type house struct {
 	mounts []sandbox.Mount
 	prompt string // of the standard agent
 	guards lead.Guards
+	schema state.Schema // every channel that a thread can have
 	agents *agents.Folder
 	album  *picture.Album
 	pool   *pool.Pool
@@ -139,8 +146,11 @@ type house struct {
 }
 
 // assemble opens the store and puts the house together around it. The lease on its runs is taken.
-func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
-	h := &house{cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, tools: o.Tools}
+func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
+	h := &house{cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, tools: a.Tools, middlewares: a.Middlewares}
+	if err := lead.Check(cfg, a.Tools, a.Middlewares); err != nil {
+		return nil, err
+	}
 	if h.store, err = openStore(ctx, cfg, o, dir, false); err != nil {
 		return nil, err
 	}
@@ -180,7 +190,7 @@ func assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options
 	owner := newOwner()
 	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
-		Store: h.store, Build: h.build, Owner: owner, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify,
+		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify,
 		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) },
 	})
 	h.release, err = h.manager.KeepLease(ctx)
@@ -200,8 +210,13 @@ func (h *house) session(notes []string) *cli.Session {
 	return &cli.Session{
 		Runner: runner{h}, List: h.store, Store: h.store, UserID: DefaultUser, Notes: notes,
 		Model: h.model.model.Name(), Why: h.model.why, Scripted: h.model.missing != "", NoModel: h.model.missing,
-		Sandbox: h.box.name, Data: h.dir, Demo: demo(), Close: h.close,
+		Sandbox: h.box.name, Data: h.dir, Demo: demo(), Questions: h.questions, Close: h.close,
 	}
+}
+
+func (h *house) questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {
+	at, err := h.manager.Snapshot(ctx, threadID, "")
+	return at.Questions, err
 }
 
 func (h *house) close() error {

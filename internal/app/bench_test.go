@@ -60,7 +60,7 @@ func benchGateway(b *testing.B, steps int) http.Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := assemble(b.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
+	h, err := App{}.assemble(b.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,6 +18,9 @@ func (h *house) furnish() (err error) {
 	if h.guards, err = lead.NewGuards(h.cfg); err != nil {
 		return err
 	}
+	if h.schema, err = lead.Schema(h.cfg, h.middlewares...); err != nil {
+		return err
+	}
 	h.prompt, err = lead.Prompt(h.leadConfig())
 	return err
 }

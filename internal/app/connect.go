@@ -58,7 +58,8 @@ func connect(ctx context.Context, o cli.Options) (*client.Client, error) {
 
 // through makes a session one that works through a server.
 func through(ctx context.Context, c *client.Client, s *cli.Session, o cli.Options) error {
-	s.Runner, s.Model, s.Sandbox = c, cmp.Or(o.Model, c.Info.Model), c.Info.Sandbox
+	s.Runner, s.Questions = c, c.Questions
+	s.Model, s.Sandbox = cmp.Or(o.Model, c.Info.Model), c.Info.Sandbox
 	known, err := c.Knows(ctx, s.Model)
 	if err != nil {
 		return err

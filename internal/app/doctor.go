@@ -35,7 +35,7 @@ func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) 
 	}
 	detail = strings.Join(append([]string{detail}, notes...), "; ")
 	report(cli.Check{Name: "config", OK: true, Detail: detail})
-	checkData(ctx, cfg, o, dir, report)
+	a.checkData(ctx, cfg, o, dir, report)
 	report(checkDisk(dir))
 	report(checkSandbox(ctx, cfg))
 	report(checkModel(ctx, cfg, o.Model))
@@ -46,7 +46,7 @@ func failed(name string, err error, remedy string) cli.Check {
 }
 
 // checkData opens the store and reads all of it. A store that another Pudu holds is read without its lock.
-func checkData(ctx context.Context, cfg *config.Config, o cli.Options, dir string, report func(cli.Check)) {
+func (a App) checkData(ctx context.Context, cfg *config.Config, o cli.Options, dir string, report func(cli.Check)) {
 	st, err := openStore(ctx, cfg, o, dir, false)
 	held := ""
 	if errors.Is(err, store.ErrLocked) {
@@ -59,7 +59,7 @@ func checkData(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 	}
 	defer st.Close()
 	report(cli.Check{Name: "data", OK: true, Detail: dir + held})
-	checkStore(ctx, cfg, st, dir, report)
+	a.checkStore(ctx, cfg, st, dir, report)
 }
 
 func checkDisk(dir string) cli.Check {

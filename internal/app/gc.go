@@ -16,7 +16,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/tools/shell"
 )
 
 // grace is how long a thread's folder may be there before the thread is.
@@ -28,6 +27,7 @@ type collection struct {
 	store  store.Store
 	dir    string
 	keep   config.Retention
+	rests  []kind // that are kept as long as logs
 	now    time.Time
 	shrink bool // see store.Retention
 	dryRun bool
@@ -49,7 +49,7 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 	if err != nil {
 		return cli.Collected{}, err
 	}
-	c := &collection{store: k.store, dir: k.dir, keep: k.cfg.Retention, now: time.Now(), shrink: true, dryRun: dryRun}
+	c := &collection{store: k.store, dir: k.dir, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(), shrink: true, dryRun: dryRun}
 	err = c.run(ctx)
 	return c.out, errors.Join(err, k.store.Close())
 }
@@ -166,7 +166,7 @@ func (c *collection) removeOrphans() error {
 	return nil
 }
 
-// prune removes old logs of commands, and what writes that were cut off left, from a thread that is at rest.
+// prune removes old outputs of commands and results of tools, and what writes that were cut off left, from a thread that is at rest.
 func (c *collection) prune(ctx context.Context, folder, threadID string) error {
 	if c.dryRun {
 		return nil
@@ -185,11 +185,12 @@ func (c *collection) prune(ctx context.Context, folder, threadID string) error {
 	removed, err := files.Sweep(ctx)
 	c.out.Leftovers += removed
 	if before := c.keep.Logs.Before(c.now); err == nil && !before.IsZero() {
-		var n int
-		var size int64
-		n, size, err = shell.PruneLogs(files, before)
-		c.out.Logs += n
-		c.out.LogBytes += size
+		for _, k := range c.rests {
+			n, size, errPrune := k.prune(files, before)
+			c.out.Logs += n
+			c.out.LogBytes += size
+			err = errors.Join(err, errPrune)
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		c.out.Failed = append(c.out.Failed, fmt.Sprintf("thread %s: %v", threadID, err)) // an agent's folders may be as it likes

@@ -13,13 +13,16 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 )
 
+// Main runs the program as it is.
+func Main(version string) int { return App{}.Main(version) }
+
 // Main runs the program on the process's own input, output and arguments and returns the exit code.
-func Main(version string) int {
+func (a App) Main(version string) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	slog.SetLogLoggerLevel(slog.LevelWarn) // people read what commands print; a server has a log of its own
-	return cli.Main(context.Background(), App{}, version, stdio(signals), os.Args[1:])
+	return cli.Main(context.Background(), a, version, stdio(signals), os.Args[1:])
 }
 
 func stdio(signals <-chan os.Signal) cli.IO {

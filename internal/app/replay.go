@@ -35,6 +35,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	h := &house{
 		cfg: quick(cfg), model: chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}, inside: []agent.Middleware{p.Inside()},
 		box: openSandbox(ctx, cfg), dir: filepath.Join(dir, "data"),
+		tools: a.Tools, middlewares: a.Middlewares,
 	}
 	for _, text := range append(notes, h.box.notes...) {
 		note(text)
@@ -71,7 +72,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	closers = append(closers, h.store.Close)
 	owner := newOwner()
 	return &replay.Bench{
-		Manager: runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: owner, Now: r.Clock()}),
+		Manager: runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Now: r.Clock()}),
 		Store:   h.store, Owner: owner, UserID: DefaultUser, Files: h.files, Close: closeAll,
 	}, nil
 }

@@ -26,7 +26,7 @@ func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	restore := logTo(os.Stderr, cfg.LogLevel, server.JSONLog)
 	defer restore()
 	o.NATS = server.NATS.Reveal()
-	h, err := assemble(ctx, cfg, dir, o)
+	h, err := a.assemble(ctx, cfg, dir, o)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (h *house) collect(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			c := &collection{store: h.store, dir: h.dir, keep: h.cfg.Retention, now: now}
+			c := &collection{store: h.store, dir: h.dir, keep: h.cfg.Retention, rests: leavings(h.cfg.ToolOutput), now: now}
 			if err := c.run(ctx); err != nil && ctx.Err() == nil {
 				slog.Warn("cannot drop what has outlived its use", "error", err)
 			}

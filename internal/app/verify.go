@@ -34,9 +34,9 @@ type inspection struct {
 
 // checkStore reads everything that is stored. It reports damage as failures, and what costs nothing but time, or may be
 // the agent's own doing, as warnings.
-func checkStore(ctx context.Context, cfg *config.Config, st store.Store, dir string, report func(cli.Check)) {
+func (a App) checkStore(ctx context.Context, cfg *config.Config, st store.Store, dir string, report func(cli.Check)) {
 	i := &inspection{dir: dir, report: report}
-	schema, err := lead.Schema(cfg)
+	schema, err := lead.Schema(cfg, a.Middlewares...)
 	if err == nil {
 		err = st.Verify(ctx, schema, store.Visitor{Problem: i.problem, Head: i.head})
 	}

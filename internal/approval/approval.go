@@ -46,6 +46,9 @@ type Decision struct {
 // maxArgs bounds the arguments in the description; the question holds all of them once more.
 const maxArgs = 4000
 
+// callIntro stands between why a question is asked and the call that it is about.
+const callIntro = "\n\nTool: "
+
 // Ask returns the error that pauses the run until somebody has decided about the call. reason says why it is asked; problem,
 // if not empty, why an answer that was given could not be used.
 func Ask(call tool.Call, reason, problem string) *tool.InterruptError {
@@ -56,7 +59,7 @@ func Ask(call tool.Call, reason, problem string) *tool.InterruptError {
 	if problem != "" {
 		text = "The answer could not be used: " + problem + "\n\n" + text
 	}
-	text += "\n\nTool: " + call.Name + "\nArgs: " + pretty(call.Args)
+	text += callIntro + call.Name + "\nArgs: " + pretty(call.Args)
 	args := call.Args
 	if len(args) == 0 {
 		args = json.RawMessage("{}")

@@ -13,18 +13,41 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/loadtest"
+	"github.com/pudu-ai/pudu/internal/promptbench"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
 
 func benchCommand(o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure a server",
+		Short: "Measure a server, or the agent's prompts",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchServeCommand(o, stdio))
+	cmd.AddCommand(benchServeCommand(o, stdio), benchPromptCommand(stdio))
 	return cmd
+}
+
+func benchPromptCommand(stdio IO) *cobra.Command {
+	return &cobra.Command{
+		Use:   "prompt",
+		Short: "Measure what the agent's prompts cost, and how much of each request the next one repeats",
+		Long: "Measure what the agent's prompts cost, and how much of each request the next one repeats, which is what a provider's\n" +
+			"cache can serve. The agent and what it works with are real, in a temporary folder; the model is played, and no\n" +
+			"configuration is read. The exit code is 1 if a goal is missed.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := promptbench.Run(cmd.Context(), promptbench.Config{})
+			if err != nil {
+				return &codeError{ExitFailed, errors.New(inert.Text(err.Error()))}
+			}
+			r.Print(stdio.Out)
+			if n := r.Missed(); n > 0 {
+				return &codeError{ExitFailed, fmt.Errorf("goals missed: %d", n)}
+			}
+			return nil
+		},
+	}
 }
 
 func benchServeCommand(o *Options, stdio IO) *cobra.Command {

@@ -55,3 +55,16 @@ func TestHeadersOfBench(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestBenchPromptPrintsItsGoals(t *testing.T) {
+	var out, errs bytes.Buffer
+	code := Main(t.Context(), nil, "test", IO{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"bench", "prompt"})
+	if code != ExitOK || strings.Contains(out.String(), "✗") {
+		t.Errorf("code %d: %s\n%s", code, errs.String(), out.String())
+	}
+	for _, want := range []string{"\nfixed prompt", "\nconversation", "\nbreaks", "≤ 4500  ✓", "≤ 6500  ✓"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}

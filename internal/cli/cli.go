@@ -21,7 +21,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
-	"github.com/pudu-ai/pudu/tool"
 )
 
 // Exit codes.
@@ -51,9 +50,8 @@ type Options struct {
 	Addr     string
 	Insecure bool
 	NATS     string
-	// Version is the program's. Tools are offered to every agent, beside its own.
+	// Version is the program's.
 	Version string
-	Tools   []tool.Tool
 }
 
 // App makes what the commands work with.
@@ -107,6 +105,8 @@ type Session struct {
 	List   Lister
 	Store  store.Store // to read; nil at a server elsewhere
 	UserID string
+	// Questions are what the thread's calls ask a person before they are made, in the order of asking.
+	Questions func(ctx context.Context, threadID string) ([]event.Interrupt, error)
 	// Owner tells of an unfinished run who works on it, such as "process 4711"; empty if nobody does.
 	Owner func(ctx context.Context, run store.Run) (string, error)
 	// Address is where a server listens, as http://HOST:PORT; Data is its data folder.
@@ -167,7 +167,7 @@ type Collected struct {
 
 	// Folders are thread folders without a thread, and what was left of cut-off work, below the data folder.
 	Folders []string
-	// Logs are outputs of commands, LogBytes their size; Leftovers are files whose writing was cut off. They are not
+	// Logs are outputs of commands and other long results, LogBytes their size; Leftovers are files whose writing was cut off. They are not
 	// counted beforehand.
 	Logs, Leftovers int
 	LogBytes        int64

@@ -15,9 +15,9 @@ func gcCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Remove what has outlived its use, and give the room back",
-		Long: "Remove what is older than the configuration's retention: in which pieces messages were streamed, outputs of commands,\n" +
-			"and snapshots that only make old steps quicker to load; and what belongs to nothing: folders without a thread, files\n" +
-			"whose writing was cut off. Threads, their messages, their states and their files stay as they are.",
+		Long: "Remove what is older than the configuration's retention: in which pieces messages were streamed, outputs of commands\n" +
+			"and tools that were too long to be shown, and snapshots that only make old steps quicker to load; and what belongs to\n" +
+			"nothing: folders without a thread, files whose writing was cut off. Threads, their messages, their states and their files stay as they are.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(cmd.Context(), stdio)
@@ -51,7 +51,7 @@ func printCollected(stdio IO, c Collected, dryRun bool) {
 		fmt.Fprintln(stdio.Out, "  "+inert.Line(name))
 	}
 	if !dryRun {
-		fmt.Fprintf(stdio.Out, "Removed %d output(s) of commands: %s; %d leftover(s) of writing\n", c.Logs, amount(c.LogBytes), c.Leftovers)
+		fmt.Fprintf(stdio.Out, "Removed %d output(s) of commands and tools: %s; %d leftover(s) of writing\n", c.Logs, amount(c.LogBytes), c.Leftovers)
 		fmt.Fprintf(stdio.Out, "The database is smaller by %s\n", amount(c.Shrunk))
 	}
 	for _, why := range c.Failed {

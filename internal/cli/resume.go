@@ -33,14 +33,33 @@ func resumeRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 	if err != nil {
 		return &codeError{ExitFailed, err}
 	}
-	if !found {
-		fmt.Fprintln(stdio.Err, "Nothing to resume.")
-		return nil
-	}
 	t := &turn{session: session, flags: f, io: stdio, server: o.Server, thread: run.ThreadID}
+	if !found {
+		t.thread = thread
+		return t.resumeWaiting(ctx)
+	}
 	return t.converse(ctx, func(ctx context.Context, w *watcher) (runs.Outcome, error) {
 		return session.Runner.Resume(ctx, run, w.show, w.note)
 	})
+}
+
+// resumeWaiting goes on with a thread whose calls wait for approval, if they do.
+func (t *turn) resumeWaiting(ctx context.Context) error {
+	var asked []event.Interrupt
+	var err error
+	if t.thread != "" {
+		asked, err = t.waiting(ctx)
+	}
+	if len(asked) == 0 {
+		if err == nil {
+			fmt.Fprintln(t.io.Err, "Nothing to resume.")
+		}
+		return err
+	}
+	if t.answers, err = t.approve(asked); err != nil {
+		return err
+	}
+	return t.converse(ctx, t.carryOut)
 }
 
 // findUnfinished returns the unfinished run of a thread, or without one the last of all.

@@ -36,20 +36,35 @@ type runFlags struct {
 	mounts   []string
 	out      string
 	maxSteps int
+	choices  choices
+	ownModel bool // the custom agent's model answers, unless it has none
+	approve  bool
+	reject   string // why, if rejects
+	rejects  bool
 }
 
 func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var f runFlags
+	var read func()
 	cmd := &cobra.Command{
 		Use:   "run [TASK]",
 		Short: "Carry out a task and print the answer",
 		Long: "Carry out a task and print the answer on standard output; everything else goes to standard error.\n" +
 			"Without TASK, or with -, the task is read from standard input.\n\n" +
 			"A run that a crash or a kill cut off goes on where it was with --resume; its argument is the thread\n" +
-			"(without one: the last unfinished run). See pudu runs for what is unfinished.",
+			"(without one: the last unfinished run). See pudu runs for what is unfinished.\n\n" +
+			"A call that the configuration wants approved is shown, and runs when you allow it. Where nobody can be asked the\n" +
+			"exit code is 3, and --approve or --reject WHY with --thread answers later. The same flags as before keep the agent\n" +
+			"the same.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.resume {
+			read()
+			f.ownModel = f.choices.Agent != "" && o.Model == ""
+			f.rejects = cmd.Flags().Changed("reject")
+			switch {
+			case f.approve || f.rejects:
+				return decideRun(cmd.Context(), app, *o, f, stdio, args)
+			case f.resume:
 				return resumeRun(cmd.Context(), app, *o, f, stdio, args)
 			}
 			return runTask(cmd.Context(), app, *o, f, stdio, args)
@@ -60,6 +75,9 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	flags.BoolVar(&f.cont, "continue", false, "continue the last used thread")
 	flags.BoolVar(&f.resume, "resume", false, "go on with an unfinished run instead of a new task")
 	flags.StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
+	read = f.choices.flags(cmd)
+	flags.BoolVar(&f.approve, "approve", false, "allow the calls of the thread that wait for approval, and go on")
+	flags.StringVar(&f.reject, "reject", "", "refuse them, tell the agent `WHY`, and go on")
 	flags.BoolVar(&f.json, "json", false, "print the events as JSON lines instead of the answer")
 	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")
 	flags.StringArrayVar(&f.mounts, "mount", nil, "show `DIR[:rw]` at /mnt/<its name>, read-only unless :rw (repeatable)")
@@ -167,6 +185,7 @@ type turn struct {
 	server  string // --server
 	thread  string
 	input   []message.Message
+	answers json.RawMessage   // to calls that wait, by interrupt id; then there is no input
 	uploads map[string][]byte // not yet written, by name
 	summary string            // of the last run
 }
@@ -275,15 +294,37 @@ func (t *turn) converse(ctx context.Context, do carry) error {
 		if err != nil {
 			return &codeError{ExitFailed, err}
 		}
-		questions := questionsOf(out.State)
-		if len(questions) == 0 || out.Run.Status != event.StatusSuccess {
-			return t.finish(ctx, out)
-		}
-		if t.input, err = t.ask(questions); err != nil {
+		again, err := t.answer(ctx, out)
+		if err != nil {
 			return err
+		}
+		if !again {
+			return t.finish(ctx, out)
 		}
 		do = t.carryOut
 	}
+}
+
+// answer has a person answer what the agent asks at the end of a run; false if it asks nothing.
+func (t *turn) answer(ctx context.Context, out runs.Outcome) (again bool, err error) {
+	t.input, t.answers = nil, nil
+	switch {
+	case out.Run.Status == event.StatusSuccess:
+		questions := questionsOf(out.State)
+		if len(questions) == 0 {
+			return false, nil
+		}
+		t.input, err = t.ask(questions)
+	case out.Run.Status == event.StatusInterrupted && out.Run.StopReason == "":
+		asked, errAsked := t.waiting(ctx)
+		if errAsked != nil || len(asked) == 0 { // at a breakpoint
+			return false, errAsked
+		}
+		t.answers, err = t.approve(asked)
+	default:
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (t *turn) header() {
@@ -294,7 +335,11 @@ func (t *turn) header() {
 	if !t.session.Scripted {
 		fmt.Fprintln(t.io.Err, look.dim(t.session.Why))
 	}
-	fmt.Fprintln(t.io.Err, look.dim(fmt.Sprintf("model %s  sandbox %s  thread %s", t.session.Model, t.session.Sandbox, t.thread)))
+	who := "model " + t.session.Model
+	if t.flags.ownModel {
+		who = "agent " + t.flags.choices.Agent
+	}
+	fmt.Fprintln(t.io.Err, look.dim(fmt.Sprintf("%s  sandbox %s  thread %s", who, t.session.Sandbox, t.thread)))
 	if t.session.Scripted {
 		fmt.Fprintln(t.io.Err, look.dim("task  "+t.session.Demo.Task))
 	}
@@ -305,11 +350,14 @@ type carry func(ctx context.Context, w *watcher) (runs.Outcome, error)
 
 // carryOut is the run of what the person said.
 func (t *turn) carryOut(ctx context.Context, w *watcher) (runs.Outcome, error) {
-	uploads := t.uploads
+	uploads, model := t.uploads, t.session.Model
 	t.uploads = nil
+	if t.flags.ownModel {
+		model = ""
+	}
 	out, err := t.session.Runner.Run(ctx, runs.Request{
 		ThreadID: t.thread, UserID: t.session.UserID, Input: t.input,
-		Model: t.session.Model, MaxSteps: t.flags.maxSteps,
+		Model: model, MaxSteps: t.flags.maxSteps, Resume: t.answers, Context: t.flags.choices.context(),
 	}, uploads, w.show, w.note)
 	if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {
 		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: %s --resume %[1]s", t.thread, t.again())

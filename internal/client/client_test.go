@@ -2,7 +2,9 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -333,5 +335,31 @@ func TestInfo(t *testing.T) {
 	want := client.Info{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as it is", Sandbox: "none", Notes: []string{"a note"}}
 	if d := cmp.Diff(want, s.dial(client.Config{URL: "http://" + s.addr + "/api/", Token: token}).Info); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestTheChoicesReachTheServer as the context of the run, with the model if that is another one than the server's.
+func TestTheChoicesReachTheServer(t *testing.T) {
+	s := newSite(t, t.TempDir(), talker{end: closed()})
+	cl := s.dial(s.url())
+	for i, c := range []struct{ model, context, want string }{
+		{"test/talker", ``, `{}`},
+		{"", `{"is_plan_mode":true}`, `{"is_plan_mode":true}`},
+		{"provider/two", `{"agent_name":"poet"}`, `{"agent_name":"poet","model_name":"provider/two"}`},
+	} {
+		req := request(fmt.Sprintf("t%d", i), "go")
+		req.Model, req.Context = c.model, []byte(c.context)
+		if c.context == "" {
+			req.Context = nil
+		}
+		out, err := cl.Run(t.Context(), req, nil, ignore, silent)
+		s.must(err)
+		run, err := s.store.Run(t.Context(), out.Run.ID)
+		s.must(err)
+		var kept runs.Request
+		s.must(json.Unmarshal(run.Request, &kept))
+		if diff := cmp.Diff(c.want, string(kept.Context)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

@@ -106,6 +106,26 @@ func (c *Client) search(ctx context.Context, s searchJSON) ([]store.Thread, erro
 	return out, nil
 }
 
+// Questions are what the thread's calls ask a person before they are made, in the order of asking. An answer names one by
+// its InterruptID; which call it is about is in its value.
+func (c *Client) Questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {
+	var at struct {
+		Interrupts []struct {
+			ID    string          `json:"id"`
+			Value json.RawMessage `json:"value"`
+		} `json:"interrupts"`
+	}
+	err := c.get(ctx, threadPath(threadID)+"/state", &at)
+	if err != nil {
+		return nil, fmt.Errorf("read what the thread waits for: %w", err)
+	}
+	asked := make([]event.Interrupt, len(at.Interrupts))
+	for i, q := range at.Interrupts {
+		asked[i] = event.Interrupt{InterruptID: q.ID, Value: q.Value}
+	}
+	return asked, nil
+}
+
 // DeleteThread removes a thread with its files.
 func (c *Client) DeleteThread(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, threadPath(id), nil, nil, nil)

@@ -17,6 +17,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/threadstate"
@@ -24,8 +25,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Run puts the files, by name, into the thread's uploads, starts a run with the request's input, model and bound on steps,
-// and shows it until it ends. note hears of trouble with the connection, once each time. Cancelling ctx, with
+// Run puts the files, by name, into the thread's uploads, starts a run with the request's input or answers (Resume), its
+// model, context and bound on steps, and shows it until it ends. note hears of trouble with the connection, once each time. Cancelling ctx, with
 // runs.ErrCancelled or runs.ErrRolledBack, ends the run; it is followed to that end. A run that goes on without its reader is
 // an error with the run in the outcome; [store.ErrConflict] without one says that the thread has an active run.
 func (c *Client) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), note func(string)) (runs.Outcome, error) {
@@ -61,35 +62,58 @@ func (c *Client) free(ctx context.Context, threadID string) error {
 
 // orderJSON is the request for a run.
 type orderJSON struct {
-	AssistantID string `json:"assistant_id"`
-	Input       struct {
-		Messages []message.Message `json:"messages"`
-	} `json:"input"`
-	IfNotExists string `json:"if_not_exists"`
+	AssistantID string       `json:"assistant_id"`
+	Input       *inputJSON   `json:"input,omitempty"`
+	Command     *commandJSON `json:"command,omitempty"` // in place of the input
+	IfNotExists string       `json:"if_not_exists"`
 	Config      struct {
 		MaxSteps int `json:"recursion_limit,omitempty"`
 	} `json:"config"`
-	Context struct {
-		Model string `json:"model_name,omitempty"`
-	} `json:"context"`
+	Context map[string]json.RawMessage `json:"context"`
+}
+
+type inputJSON struct {
+	Messages []message.Message `json:"messages"`
+}
+
+type commandJSON struct {
+	Resume json.RawMessage `json:"resume"`
+}
+
+// order is the request for a run. Its messages get their ids here, so that to ask again is to ask the same.
+func (c *Client) order(req runs.Request) (orderJSON, error) {
+	o := orderJSON{AssistantID: "lead_agent", IfNotExists: "create", Context: make(map[string]json.RawMessage)}
+	if req.Resume != nil {
+		o.Command = &commandJSON{req.Resume}
+	} else {
+		o.Input = &inputJSON{slices.Clone(req.Input)}
+		for i := range o.Input.Messages {
+			if m := &o.Input.Messages[i]; m.ID == "" {
+				m.ID = id.New(time.Now())
+			}
+		}
+	}
+	o.Config.MaxSteps = req.MaxSteps
+	if req.Context != nil {
+		if err := json.Unmarshal(req.Context, &o.Context); err != nil {
+			return o, fmt.Errorf("context of the run: %w", err)
+		}
+	}
+	if req.Model != c.Info.Model && req.Model != "" {
+		o.Context["model_name"] = rawjson.AppendString(nil, req.Model)
+	}
+	return o, nil
 }
 
 // start makes the run. However often it must ask, the key makes it one run.
 func (c *Client) start(ctx context.Context, req runs.Request, note func(string)) (store.Run, error) {
-	o := orderJSON{AssistantID: "lead_agent", IfNotExists: "create"}
-	o.Input.Messages = slices.Clone(req.Input)
-	for i := range o.Input.Messages {
-		if m := &o.Input.Messages[i]; m.ID == "" {
-			m.ID = id.New(time.Now())
-		}
-	}
-	o.Config.MaxSteps = req.MaxSteps
-	if req.Model != c.Info.Model {
-		o.Context.Model = req.Model
+	o, err := c.order(req)
+	if err != nil {
+		return store.Run{}, err
 	}
 	var made runJSON
 	key := http.Header{"Idempotency-Key": {rand.Text()}}
-	err := c.persist(ctx, note, func(ctx context.Context) error { // once it is asked for, it must be known to be cancelled
+	err = c.persist(ctx, note, func(ctx context.Context) error { // once it is asked for, it must be known to be cancelled
 		return c.call(context.WithoutCancel(ctx), http.MethodPost, threadPath(req.ThreadID)+"/runs", key, o, &made)
 	})
 	switch {

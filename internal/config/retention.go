@@ -12,7 +12,7 @@ type Retention struct {
 	// Chunks are the boundaries of the pieces in which a message was streamed: as long as they are there, a reader who was
 	// cut off within a message goes on in its middle, later he gets it as a whole.
 	Chunks Age `key:"chunks"`
-	// Logs are the full outputs of the bash tool.
+	// Logs are the full outputs of the bash tool, and results of other tools that were too long to be shown.
 	Logs Age `key:"logs"`
 	// Snapshots of a thread's state make its older steps quick to load. The newest ones always stay.
 	Snapshots Age `key:"snapshots"`

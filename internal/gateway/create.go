@@ -17,7 +17,6 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/frames"
 	"github.com/pudu-ai/pudu/internal/id"
-	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -225,7 +224,7 @@ func (o *order) takeWebhook(in *input) {
 	}
 }
 
-// takeConfig reads config and context. Secrets in them are not kept.
+// takeConfig reads config and context. Of them is kept what [sanitized] leaves.
 func (o *order) takeConfig(in *input, now time.Time) {
 	config, context := in.object("config"), in.object("context")
 	within := config.object("context")
@@ -251,25 +250,7 @@ func (o *order) takeConfig(in *input, now time.Time) {
 	for _, sub := range []*input{config, context, within, conf} {
 		in.faults = append(in.faults, sub.faults...)
 	}
-	o.Config, o.Context = withoutSecrets(in.raw("config")), withoutSecrets(in.raw("context"))
-}
-
-// withoutSecrets drops the members of a config or context that a run may use but nobody may keep. What is no object, which
-// is a fault already, becomes nil.
-func withoutSecrets(raw json.RawMessage) json.RawMessage {
-	members, ok := rawjson.Members(raw)
-	if !ok {
-		return nil
-	}
-	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool {
-		return name == "secrets" || strings.HasPrefix(name, "__")
-	})
-	for _, name := range []string{"context", "configurable"} {
-		if clean := withoutSecrets(members[name]); clean != nil {
-			members[name] = clean
-		}
-	}
-	return object(members)
+	o.Config, o.Context = sanitized(in.raw("config")), sanitized(in.raw("context"))
 }
 
 // takeAssistant resolves the assistant and gives the run what that sets and the request leaves open.
@@ -286,15 +267,7 @@ func (s *Server) takeAssistant(ctx context.Context, o *order, name string) error
 		o.AssistantID = GraphID
 	}
 	o.Metadata = under(a.Metadata, o.Metadata)
-	if o.Model == "" {
-		conf, more := &input{}, &input{}
-		_ = json.Unmarshal(a.Context, &more.members) // an object
-		_ = json.Unmarshal(a.Config, &conf.members)
-		o.Model = more.str("model_name")
-		if o.Model == "" {
-			o.Model = conf.object("configurable").str("model_name")
-		}
-	}
+	o.standOn(a)
 	return nil
 }
 

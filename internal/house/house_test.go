@@ -45,6 +45,7 @@ func rooms() []room {
 		{"assembly: runs", []string{"internal/runs", "internal/archive"}},
 		{"assembly: recorded runs", []string{"internal/replay"}},
 		{"assembly: the lead agent", []string{"internal/lead"}},
+		{"assembly: what its prompts cost", []string{"internal/promptbench"}},
 		{"edges", []string{"internal/cli", "internal/client", "internal/gateway", "internal/metrics", "internal/loadtest"}},
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},

@@ -2,8 +2,6 @@ package lead
 
 import (
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/config"
-	rules "github.com/pudu-ai/pudu/internal/guardrail"
 	"github.com/pudu-ai/pudu/internal/middleware/clarification"
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
 	"github.com/pudu-ai/pudu/internal/middleware/durablecontext"
@@ -21,8 +19,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/toolerror"
 	"github.com/pudu-ai/pudu/internal/middleware/toolresultsanitization"
 	"github.com/pudu-ai/pudu/internal/middleware/uploads"
-	"github.com/pudu-ai/pudu/internal/threadstate"
-	"github.com/pudu-ai/pudu/state"
 )
 
 // Place is one row of the chain: a middleware, when a run has it, and why it stands where it stands.
@@ -57,23 +53,6 @@ func Chain(c Config) []agent.Middleware {
 		}
 	}
 	return append(chain, c.Inside...)
-}
-
-// Schema is every channel that a thread's state can have, whatever its runs were made of.
-func Schema(settings *config.Config) (state.Schema, error) {
-	all := *settings
-	all.ToolProgress.Enabled, all.LoopDetection.Enabled, all.TokenBudget.Enabled = true, true, true
-	c := Config{
-		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
-		Guards: Guards{rules: (*rules.Allowlist)(nil)},
-	}
-	channels := append(agent.Channels(), threadstate.Channels()...)
-	for _, m := range Chain(c) {
-		if p, ok := m.(agent.StateProvider); ok {
-			channels = append(channels, p.Channels()...)
-		}
-	}
-	return state.NewSchema(channels...)
 }
 
 // customName is the place of the middlewares of a program that embeds the agent.

@@ -92,7 +92,8 @@ func summary(c *Config) agent.Middleware {
 		trigger = summarization.AmountOf(s.Trigger...)
 	}
 	return summarization.New(summarization.Config{
-		RunModel: c.Model, Model: c.Summary.Model, Window: c.Choice.Model.ContextWindow, ModelWindow: c.Summary.Window,
+		RunModel: c.Model, RunModelName: c.Choice.Model.Name, Window: c.Choice.Model.ContextWindow,
+		Model: c.Summary.Model, ModelName: s.Model, ModelWindow: c.Summary.Window,
 		MaxAnswer: c.Choice.Model.MaxTokens, Trigger: trigger, Keep: summarization.AmountOf(s.Keep),
 		TrimTokens: s.TrimTokens, Prompt: s.Prompt, Files: c.files(),
 	})
@@ -107,7 +108,9 @@ func plan(c *Config) agent.Middleware {
 
 func threadTitle(c *Config) agent.Middleware {
 	t := c.Settings.Title
-	return having(t.Enabled, title.New(title.Config{Model: c.TitleModel, MaxWords: t.MaxWords, MaxChars: t.MaxChars, Prompt: t.Prompt}))
+	return having(t.Enabled, title.New(title.Config{
+		Model: c.TitleModel, ModelName: t.Model, MaxWords: t.MaxWords, MaxChars: t.MaxChars, Prompt: t.Prompt,
+	}))
 }
 
 func images(c *Config) agent.Middleware {

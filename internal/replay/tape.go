@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
+	"github.com/pudu-ai/pudu/internal/middleware/tokenusage"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
@@ -196,7 +197,7 @@ func (t *tape) turn(m message.Message) error {
 	}
 	_ = json.Unmarshal(m.ResponseMetadata[keyFinish], &turn.FinishReason) // absent is empty
 	turn.Metadata = object(m.ResponseMetadata, keyFinish)
-	turn.Kwargs = object(m.Kwargs, message.KeyPartial)
+	turn.Kwargs = object(m.Kwargs, message.KeyPartial, tokenusage.Key) // the latter is the program's own
 	if u := m.Usage; u != nil {
 		turn.Usage = &Usage{u.InputTokens, u.OutputTokens, u.TotalTokens, u.CacheRead, u.CacheCreation, u.Reasoning}
 	}

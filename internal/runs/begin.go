@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/approval"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -23,6 +24,7 @@ var ErrNothingToDo = errors.New("there is nothing to go on with: the thread's la
 type start struct {
 	from   store.Checkpoint
 	parent string // of the first checkpoint, if that is another one than the head
+	title  string // in the state of the head
 	input  state.Update
 	resume *agent.Resume
 }
@@ -30,7 +32,7 @@ type start struct {
 // begin finds where a run starts: behind its own last checkpoint if it was cut off, else as its request says.
 func (m *Manager) begin(ctx context.Context, schema state.Schema, job Job) (start, error) {
 	head, err := m.load(ctx, schema, job.Run.ThreadID, "")
-	at := start{from: head}
+	at := start{from: head, title: threadstate.Title.Get(head.State)}
 	if err != nil {
 		return at, err
 	}

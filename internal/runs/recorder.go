@@ -10,6 +10,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -55,6 +56,7 @@ type recorder struct {
 	kept       message.Usage // what the run's row says, since keptAt; both are the committer's own
 	keptAt     time.Time
 	parent     string // of the first checkpoint, if that is not the head; the committer's own
+	title      string // what the thread is called; the committer's own
 }
 
 // write is what one caller wants committed: a step, the run's end, or events alone.
@@ -133,8 +135,9 @@ func (r *recorder) begin(run store.Run) {
 	r.showReady()
 }
 
-// branch says which checkpoint the run's first one stands on; empty means the head. It comes before the first step.
-func (r *recorder) branch(parent string) { r.parent = parent }
+// standOn says which checkpoint the run's first one stands on, where empty means the head, and the title that the state of
+// the head has. It comes before the first step.
+func (r *recorder) standOn(parent, title string) { r.parent, r.title = parent, title }
 
 // end records the run's end, and before it undo, if it is not nil. When it returns everything is committed and shown.
 func (r *recorder) end(end event.Run, undo *store.Step) error {
@@ -331,6 +334,7 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 	for _, w := range batch {
 		if w.undo != nil {
 			steps, full = append(steps, *w.undo), true
+			r.retitle(&steps[len(steps)-1])
 		}
 		updates := len(w.step.Updates) > 0
 		if len(steps) == 0 || updates && full {
@@ -346,6 +350,7 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 			full = true
 			step.Next, step.State = w.step.Next, w.step.State
 			step.Parent, r.parent = r.parent, ""
+			r.retitle(step)
 			for _, u := range w.step.Updates {
 				step.Updates = append(step.Updates, store.NodeUpdate(u))
 			}
@@ -355,6 +360,14 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 		}
 	}
 	return steps, of, r.keepUsage(&steps[len(steps)-1])
+}
+
+// retitle gives the thread's row the title that the state has got, so that lists and searches show it.
+func (r *recorder) retitle(step *store.Step) {
+	if title := threadstate.Title.Get(step.State); title != "" && title != r.title {
+		r.title = title
+		step.Title = new(title)
+	}
 }
 
 // keepUsage writes what the run's model calls took with the last step of a batch, at the end and else at most once a

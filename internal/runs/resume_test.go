@@ -31,6 +31,7 @@ type site struct {
 	store store.Store
 	model model.ChatModel
 	tools []tool.Tool
+	chain []agent.Middleware
 
 	seconds atomic.Int64
 
@@ -108,7 +109,7 @@ func (s *site) hangs(name string, effect tool.Effect) (begun chan struct{}) {
 
 func (s *site) process(owner string) *runs.Manager {
 	s.t.Helper()
-	a, err := agent.New(agent.Config{Model: s.model, Tools: s.tools})
+	a, err := agent.New(agent.Config{Model: s.model, Tools: s.tools}, s.chain...)
 	if err != nil {
 		s.t.Fatal(err)
 	}

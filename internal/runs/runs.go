@@ -85,6 +85,9 @@ type Config struct {
 	// Delete removes a thread that its run's request wants gone at the end, after Notify, however often a process dies in
 	// between; nil keeps it.
 	Delete func(ctx context.Context, threadID string) error
+	// Schema is every channel that a state can have, for looking at states without an agent: it tells which are private.
+	// nil means the channels that every agent has.
+	Schema state.Schema
 	// Log hears of runs that are taken over or lost; nil discards.
 	Log *slog.Logger
 	Now func() time.Time
@@ -125,7 +128,10 @@ func NewManager(cfg Config) *Manager {
 	}
 	cfg.Parallel = cmp.Or(cfg.Parallel, 2000)
 	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10_000)
-	schema, _ := state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...) // a test holds that they are one set
+	schema := cfg.Schema
+	if schema == nil {
+		schema, _ = state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...) // a test holds that they are one set
+	}
 	return &Manager{
 		cfg: cfg, schema: schema, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), active: make(map[string]*live), counts: make(map[string]int64), lost: make(map[string]loss),
 	}
@@ -305,7 +311,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
 		NewID: m.newID,
 	}
-	rec.branch(at.parent)
+	rec.standOn(at.parent, at.title)
 	return built.Agent.Run(ctx, rt, at.from.State)
 }
 

@@ -2,33 +2,18 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"github.com/pudu-ai/pudu/internal/app"
-	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu"
+	"github.com/pudu-ai/pudu/tool"
 )
 
-// asking is the application with the tool in the server's agents.
-type asking struct{ app.App }
-
-var _ cli.App = asking{}
-
-// Serve implements cli.App.
-func (a asking) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) error {
+func main() {
 	ask, err := askHuman()
 	if err != nil {
-		return err
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	o.Tools = append(o.Tools, ask)
-	return a.App.Serve(ctx, o, ready)
-}
-
-func main() {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	stdio := cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Signals: signals, Plain: true}
-	os.Exit(cli.Main(context.Background(), asking{}, "test", stdio, os.Args[1:]))
+	os.Exit(pudu.Main(pudu.Program{Version: "test", Tools: []tool.Tool{ask}}))
 }

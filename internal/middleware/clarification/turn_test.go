@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +41,7 @@ type thread struct {
 	cfg    Config
 	others []tool.Tool
 	state  state.State
+	mu     sync.Mutex
 	ran    map[string]int
 }
 
@@ -50,7 +52,7 @@ func newThread(t *testing.T, turns ...[]message.ToolCallChunk) *thread {
 	return th
 }
 
-// counter is a tool that counts its runs. It is used by one call at a time.
+// counter is a tool that counts its runs.
 type counter struct {
 	name   string
 	effect tool.Effect
@@ -59,6 +61,8 @@ type counter struct {
 
 func (c *counter) Spec() tool.Spec { return tool.Spec{Name: c.name, Effect: c.effect} }
 func (c *counter) Run(context.Context, *tool.Call) (*tool.Result, error) {
+	c.th.mu.Lock()
+	defer c.th.mu.Unlock()
 	c.th.ran[c.name]++
 	return tool.Text(c.name + " ran"), nil
 }

@@ -24,7 +24,7 @@ var salient = []string{"path", "url", "query", "command", "pattern", "glob", "cm
 // made is a call as it was answered.
 type made struct {
 	call
-	said bool // there is a result
+	said bool // there is a result, and it is no failure
 	done bool // the call had success, and was made for what it does
 }
 
@@ -38,7 +38,7 @@ func callsOf(asked message.Message, results []message.Message) []made {
 	add := func(id, name, key string) {
 		c := made{call: call{Tool: clip(name), Key: key}}
 		if m := answers[id]; m != nil {
-			c.said, c.done, c.Result = true, done(name, m), digest(name, resultKey(m))
+			c.said, c.done, c.Result = m.Status != message.StatusError, done(name, m), digest(name, resultKey(m))
 		}
 		calls = append(calls, c)
 	}

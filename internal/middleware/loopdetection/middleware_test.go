@@ -134,6 +134,35 @@ func TestNoProgress(t *testing.T) {
 	}
 }
 
+// TestFailuresAreNoProgress: an error that repeats the call says something else each time, and nothing came of it.
+func TestFailuresAreNoProgress(t *testing.T) {
+	for name, f := range map[string]func(i int) ask{
+		"arguments that are no JSON, other ones each time": func(i int) ask { return ask{"bash", fmt.Sprint("] ", i), ""} },
+		"calls of a tool that does not exist":              func(i int) ask { return ask{"nosuch", fmt.Sprintf(`{"n":%d}`, i), ""} },
+		"failures in other words": func(i int) ask {
+			return ask{"bash", fmt.Sprintf(`{"command":"x%d"}`, i), fmt.Sprintf("!x%d: command not found", i)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := play(t, Config{}, each(80, f), nil)
+			if r.reason() != Reason || r.made() != 50 {
+				t.Errorf("reason %q after %d calls", r.reason(), r.made())
+			}
+		})
+	}
+	t.Run("success in between", func(t *testing.T) {
+		r := play(t, Config{}, each(120, func(i int) ask {
+			if i%10 == 9 {
+				return ask{"bash", fmt.Sprintf(`{"command":"y%d"}`, i), fmt.Sprint("found ", i)}
+			}
+			return ask{"bash", fmt.Sprintf(`{"command":"x%d"}`, i), fmt.Sprintf("!x%d: command not found", i)}
+		}), nil)
+		if r.reason() != "" || r.made() != 120 {
+			t.Errorf("stopped (%q) after %d calls", r.reason(), r.made())
+		}
+	})
+}
+
 func TestReadFileMovesOn(t *testing.T) { // pitfall 23
 	r := play(t, Config{}, each(40, func(i int) ask {
 		return ask{"read_file", fmt.Sprintf(`{"path":"a","start_line":%d,"end_line":%d}`, i*200+1, i*200+200), fmt.Sprintf("part %d", i)}

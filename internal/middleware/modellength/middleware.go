@@ -36,6 +36,9 @@ func (*Middleware) AfterAgent(_ context.Context, rt *agent.Runtime, s state.Stat
 		return agent.Command{}, nil
 	}
 	m := &msgs[len(msgs)-1]
+	if string(m.Kwargs[message.KeyErrorFallback]) == "true" { // these words are whole: they say that the model had none
+		return agent.Command{}, nil
+	}
 	if m.Role != message.AI || !m.Truncated() || m.AsksForTools() || strings.TrimSpace(m.Text()) == "" {
 		return agent.Command{}, nil
 	}

@@ -177,3 +177,17 @@ func TestReleaseAtTheAgentsEnd(t *testing.T) {
 		t.Fatalf("a failed run is released by its owner; released %d times, error %v", released, err)
 	}
 }
+
+// TestPitfall59AForkReleasesItsOwnSandbox: the state of a fork names the parent's sandbox, which stays as it is; what is given
+// back at the end is the place of the run.
+func TestPitfall59AForkReleasesItsOwnSandbox(t *testing.T) {
+	parent, _, err := state.State{}.Apply(threadstate.Sandbox.Put(&threadstate.SandboxState{SandboxID: "parent"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := 0
+	s, err := run(t, agent.Runtime{}, parent, func() { released++ }, []string{"look", "open"})
+	if err != nil || released != 1 || idOf(s) != "parent" {
+		t.Errorf("released %d times, the state names %q, error %v", released, idOf(s), err)
+	}
+}

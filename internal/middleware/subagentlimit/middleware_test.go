@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -18,13 +19,13 @@ func give(n int, others ...string) []message.Chunk {
 	for range n {
 		pairs = append(pairs, "task", `{}`)
 	}
-	return calls(append(pairs, others...)...)
+	return agenttest.Calls(append(pairs, others...)...)
 }
 
-func limited(t *testing.T, cfg Config, answers ...[]message.Chunk) (*bed, *fakeTool) {
+func limited(t *testing.T, cfg Config, answers ...[]message.Chunk) (*agenttest.Thread, *agenttest.Tool) {
 	t.Helper()
-	task := &fakeTool{name: "task"}
-	return newBed(t, []tool.Tool{task, &fakeTool{name: "bash"}}, []agent.Middleware{New(cfg)}, answers...), task
+	task := &agenttest.Tool{Name: "task"}
+	return agenttest.New(t, agent.Config{Tools: []tool.Tool{task, &agenttest.Tool{Name: "bash"}}}, []agent.Middleware{New(cfg)}, answers...), task
 }
 
 // refused are the texts of the results that are errors.
@@ -41,10 +42,10 @@ func refused(msgs []message.Message) []string {
 // TestObserved27TheModelIsToldOfSurplusTasks: the calls stay in the message, and each that did not run has an error.
 func TestObserved27TheModelIsToldOfSurplusTasks(t *testing.T) {
 	b, task := limited(t, Config{}, give(5))
-	msgs := b.run(t, "go")
+	msgs := b.Run(t, "go")
 	errs := refused(msgs)
-	if task.ran != 3 || len(msgs[1].ToolCalls) != 5 || len(errs) != 2 {
-		t.Fatalf("%d ran, %q", task.ran, talk(msgs))
+	if task.Ran() != 3 || len(msgs[1].ToolCalls) != 5 || len(errs) != 2 {
+		t.Fatalf("%d ran, %q", task.Ran(), agenttest.Talk(msgs))
 	}
 	for i, m := range msgs[2:7] {
 		if (m.Status == message.StatusError) != (i >= 3) || m.ToolCallID != msgs[1].ToolCalls[i].ID {
@@ -59,69 +60,69 @@ func TestObserved27TheModelIsToldOfSurplusTasks(t *testing.T) {
 	if k := msgs[5].Kwargs; string(k["subagent_status"]) != `"failed"` || k["subagent_error"] == nil {
 		t.Errorf("kwargs %v", k)
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestRow27SubagentLimitTotal: what was refused does not count, and the total holds over the messages of a run.
 func TestRow27SubagentLimitTotal(t *testing.T) {
-	b, task := limited(t, Config{MaxConcurrent: 2, MaxPerRun: 5}, give(4), give(2), give(2), say("all of it"))
-	msgs := b.run(t, "go")
+	b, task := limited(t, Config{MaxConcurrent: 2, MaxPerRun: 5}, give(4), give(2), give(2), agenttest.Say("all of it"))
+	msgs := b.Run(t, "go")
 	errs := refused(msgs)
-	if task.ran != 5 || len(errs) != 3 || !strings.Contains(errs[1], "asked for 4") {
-		t.Fatalf("%d ran, %q", task.ran, errs)
+	if task.Ran() != 5 || len(errs) != 3 || !strings.Contains(errs[1], "asked for 4") {
+		t.Fatalf("%d ran, %q", task.Ran(), errs)
 	}
 	if !strings.Contains(errs[2], "with the others of this message the limit of 5 tasks in one run is reached") {
 		t.Errorf("the last one says %q", errs[2])
 	}
-	if msgs[len(msgs)-1].Text() != "all of it" || b.reason() != "" {
-		t.Errorf("ends with %q, reason %q", msgs[len(msgs)-1].Text(), b.reason())
+	if msgs[len(msgs)-1].Text() != "all of it" || b.Reason() != "" {
+		t.Errorf("ends with %q, reason %q", msgs[len(msgs)-1].Text(), b.Reason())
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestObserved27AUsedUpTotalDoesNotEndTheRun: the model is told and answers with what it has.
 func TestObserved27AUsedUpTotalDoesNotEndTheRun(t *testing.T) {
-	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(1, "bash", `{}`), give(1), say("summed up"))
-	msgs := b.run(t, "go")
-	if task.ran != 1 || msgs[len(msgs)-1].Text() != "summed up" || b.reason() != "" {
-		t.Fatalf("%d ran, %q, reason %q", task.ran, talk(msgs), b.reason())
+	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(1, "bash", `{}`), give(1), agenttest.Say("summed up"))
+	msgs := b.Run(t, "go")
+	if task.Ran() != 1 || msgs[len(msgs)-1].Text() != "summed up" || b.Reason() != "" {
+		t.Fatalf("%d ran, %q, reason %q", task.Ran(), agenttest.Talk(msgs), b.Reason())
 	}
 	for _, text := range refused(msgs) {
 		if !strings.Contains(text, "the limit of 1 tasks in one run is reached") {
 			t.Errorf("says %q", text)
 		}
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestRow27AModelThatKeepsAskingIsStopped: then it has one last call without tools.
 func TestRow27AModelThatKeepsAskingIsStopped(t *testing.T) {
-	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(2), give(1), say("the results so far"), give(1))
-	msgs := b.run(t, "go")
-	if task.ran != 1 || b.reason() != "subagent_limit_capped" || msgs[len(msgs)-1].Text() != "the results so far" || len(b.model.requests) != 5 {
-		t.Fatalf("%d ran, reason %q, %q", task.ran, b.reason(), talk(msgs))
+	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(2), give(1), agenttest.Say("the results so far"), give(1))
+	msgs := b.Run(t, "go")
+	if task.Ran() != 1 || b.Reason() != "subagent_limit_capped" || msgs[len(msgs)-1].Text() != "the results so far" || len(b.Model.Requests) != 5 {
+		t.Fatalf("%d ran, reason %q, %q", task.Ran(), b.Reason(), agenttest.Talk(msgs))
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestLimitsStartAnewWithEachRun: they are the run's.
 func TestLimitsStartAnewWithEachRun(t *testing.T) {
-	b, task := limited(t, Config{MaxPerRun: 2}, give(2), give(1), say("one"), give(2), say("two"))
-	b.run(t, "go")
-	b.run(t, "again")
-	if task.ran != 4 {
-		t.Errorf("%d ran", task.ran)
+	b, task := limited(t, Config{MaxPerRun: 2}, give(2), give(1), agenttest.Say("one"), give(2), agenttest.Say("two"))
+	b.Run(t, "go")
+	b.Run(t, "again")
+	if task.Ran() != 4 {
+		t.Errorf("%d ran", task.Ran())
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestOtherCallsRun: the limit is for tasks alone, and a call that cannot run says why by itself.
 func TestOtherCallsRun(t *testing.T) {
-	b, task := limited(t, Config{MaxConcurrent: 1}, calls("task", `{}`, "bash", `{}`, "task", `{"x":`, "task", `{}`, "bash", `{}`))
-	msgs := b.run(t, "go")
+	b, task := limited(t, Config{MaxConcurrent: 1}, agenttest.Calls("task", `{}`, "bash", `{}`, "task", `{"x":`, "task", `{}`, "bash", `{}`))
+	msgs := b.Run(t, "go")
 	errs := refused(msgs)
-	if task.ran != 1 || len(errs) != 2 || len(msgs) != 8 {
-		t.Fatalf("%d ran, %q", task.ran, talk(msgs))
+	if task.Ran() != 1 || len(errs) != 2 || len(msgs) != 8 {
+		t.Fatalf("%d ran, %q", task.Ran(), agenttest.Talk(msgs))
 	}
 }
 
@@ -149,10 +150,10 @@ func TestLimitsAreKept(t *testing.T) {
 			answers = append(answers, give(n))
 		}
 		b, task := limited(t, cfg, answers...)
-		msgs := b.run(t, "go")
+		msgs := b.Run(t, "go")
 		kept := New(cfg).cfg
-		if kept.MaxConcurrent < 1 || kept.MaxConcurrent > 4 || kept.MaxPerRun < 1 || kept.MaxPerRun > 50 || task.ran > kept.MaxPerRun {
-			rt.Fatalf("%d ran with %+v", task.ran, kept)
+		if kept.MaxConcurrent < 1 || kept.MaxConcurrent > 4 || kept.MaxPerRun < 1 || kept.MaxPerRun > 50 || task.Ran() > kept.MaxPerRun {
+			rt.Fatalf("%d ran with %+v", task.Ran(), kept)
 		}
 		ok, open := 0, map[string]bool{}
 		for _, m := range msgs {

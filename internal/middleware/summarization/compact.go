@@ -35,7 +35,7 @@ type outcome struct {
 	next    compaction.Compaction
 	meter   meter
 	summary string // the thread's new summary; empty if it stays
-	spent   message.Usage
+	spent   spending
 	changed bool
 	removed int // messages that were sent and are not any more
 	kept    int

@@ -16,6 +16,8 @@ type Config struct {
 	RunModel model.ChatModel
 	// Model writes the summaries; nil means RunModel.
 	Model model.ChatModel
+	// RunModelName and ModelName are their names in the configuration, under which the tokens of summaries are counted.
+	RunModelName, ModelName string
 	// Window is how many tokens RunModel takes, request and answer together; 0 means unknown. When it is known, no
 	// larger request is sent.
 	Window int

@@ -7,6 +7,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/compaction"
 	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // WrapModelCall implements [agent.ModelCallWrapper]: it lets no request through that the window cannot take, and sends
@@ -45,9 +46,10 @@ type call struct {
 	req   *agent.ModelRequest // as it is sent
 	next  agent.ModelHandler
 	meter meter
-	raw   int      // our guess of what is sent behind what the meter has counted
-	total int      // the size of the request in the provider's tokens; 0: not measured yet
-	done  *outcome // the compaction that was made for it
+	raw   int          // our guess of what is sent behind what the meter has counted
+	total int          // the size of the request in the provider's tokens; 0: not measured yet
+	done  *outcome     // the compaction that was made for it
+	spent state.Update // tells what summaries for it took
 }
 
 // measure finds out how large the request is.
@@ -67,7 +69,7 @@ func (c *call) shrink(ctx context.Context, most int) error {
 	j.sent = c.whole.Messages
 	j.goal, j.must = least(c.m.cfg.goal(), most*8/10), most
 	out, err := c.m.do(ctx, j)
-	c.whole.Runtime.Spend(out.spent)
+	c.spent = c.spent.With(out.spent.count(c.whole.Runtime))
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -99,6 +101,7 @@ func (c *call) send(ctx context.Context) (*agent.ModelResponse, error) {
 		return nil, err
 	}
 	answered := *resp
+	answered.Update = answered.Update.With(c.spent)
 	if c.done != nil {
 		answered.Update = answered.Update.With(c.done.update())
 	}

@@ -52,7 +52,7 @@ func (m *Middleware) Compact(ctx context.Context, r Request) (Report, error) {
 	j.keep, j.cut, j.must = keep, true, 0
 	out, err := m.do(ctx, j)
 	if err != nil {
-		return Report{Usage: out.spent}, fmt.Errorf("compact conversation: %w", err)
+		return Report{Usage: out.spent.total()}, fmt.Errorf("compact conversation: %w", err)
 	}
 	if !out.changed {
 		return Report{}, nil
@@ -60,6 +60,6 @@ func (m *Middleware) Compact(ctx context.Context, r Request) (Report, error) {
 	size := out.meter.Raw - out.meter.Fixed
 	return Report{
 		Update: out.update(), Compacted: true, Removed: out.removed, Kept: out.kept, NewSummary: out.summary != "",
-		Tokens: size, Usage: out.spent,
+		Tokens: size, Usage: out.spent.total(),
 	}, nil
 }

@@ -44,6 +44,7 @@ func (*Middleware) Name() string { return "DeerFlowSummarizationMiddleware" }
 func (*Middleware) Channels() []state.AnyChannel {
 	return []state.AnyChannel{
 		compaction.Channel, meterChannel, threadstate.SummaryText, threadstate.Delegations, threadstate.SkillContext,
+		threadstate.SideUsageChannel(),
 	}
 }
 
@@ -55,14 +56,14 @@ func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state
 		return agent.Command{}, nil
 	}
 	out, err := m.do(ctx, j)
-	rt.Spend(out.spent)
+	spent := out.spent.count(rt)
 	if ctx.Err() != nil {
 		return agent.Command{}, context.Cause(ctx)
 	}
 	if err != nil {
 		out.mark(newPlan(&j.last, j.all, nil))
 	}
-	return agent.Command{Update: out.update()}, nil
+	return agent.Command{Update: out.update().With(spent)}, nil
 }
 
 // due prepares a job if the conversation has reached a threshold, or no longer fits into the window.

@@ -25,22 +25,23 @@ const leastPiece = 400
 // writer is a model that writes summaries.
 type writer struct {
 	model  model.ChatModel
+	name   string
 	window int
 }
 
 // summarize returns a summary of what the old one covers and the messages. The first model that can does it.
-func (m *Middleware) summarize(ctx context.Context, run model.ChatModel, old string, msgs []message.Message) (string, message.Usage, error) {
+func (m *Middleware) summarize(ctx context.Context, run model.ChatModel, old string, msgs []message.Message) (string, spending, error) {
 	if run == nil {
 		run = m.cfg.RunModel
 	}
-	writers := []writer{{m.cfg.Model, m.cfg.ModelWindow}, {run, m.cfg.Window}}
-	var spent message.Usage
+	writers := []writer{{m.cfg.Model, m.cfg.ModelName, m.cfg.ModelWindow}, {run, m.cfg.RunModelName, m.cfg.Window}}
+	spent := make(spending)
 	failed := errors.New("no model is set that could summarize")
 	for _, w := range writers {
 		if w.model == nil {
 			continue
 		}
-		text, err := m.fold(ctx, w, old, msgs, &spent)
+		text, err := m.fold(ctx, w, old, msgs, spent)
 		if err == nil {
 			return text, spent, nil
 		}
@@ -54,12 +55,12 @@ func (m *Middleware) summarize(ctx context.Context, run model.ChatModel, old str
 
 // fold shows the model all messages piece by piece, each with the summary of what came before. When a piece is too long
 // for the model, the rest is shown in smaller ones.
-func (m *Middleware) fold(ctx context.Context, w writer, old string, msgs []message.Message, spent *message.Usage) (string, error) {
+func (m *Middleware) fold(ctx context.Context, w writer, old string, msgs []message.Message, spent spending) (string, error) {
 	size := m.pieceSize(w)
 	rest := transcript(msgs)
 	for len(rest) > 0 {
 		piece, after := firstPiece(rest, size)
-		text, err := m.ask(ctx, w.model, old, piece, len(after) == 0, spent)
+		text, err := m.ask(ctx, w, old, piece, len(after) == 0, spent)
 		if e := model.AsError(err); e != nil && e.Class == model.ClassContextLength && size > leastPiece {
 			size = max(leastPiece, min(size, tokens.Text(strings.Join(piece, "")))/2)
 			continue
@@ -86,7 +87,7 @@ func (m *Middleware) pieceSize(w writer) int {
 
 // ask makes one call. What the model writes is not streamed to anybody.
 func (m *Middleware) ask(
-	ctx context.Context, by model.ChatModel, old string, piece []string, last bool, spent *message.Usage,
+	ctx context.Context, by writer, old string, piece []string, last bool, spent spending,
 ) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
@@ -100,10 +101,8 @@ func (m *Middleware) ask(
 	}
 	b.WriteString("Write the new record.")
 	req := &model.Request{System: m.instructions(), Messages: []message.Message{message.New(message.Human, b.String())}}
-	answer, err := model.Collect(by.Stream(ctx, req))
-	if answer.Usage != nil {
-		*spent = spent.Add(*answer.Usage)
-	}
+	answer, err := model.Collect(by.model.Stream(ctx, req))
+	spent.add(by.name, answer.Usage)
 	if err != nil {
 		return "", err
 	}

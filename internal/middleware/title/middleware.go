@@ -23,6 +23,8 @@ import (
 type Config struct {
 	// Model makes the title; nil means that the beginning of the user's words stays.
 	Model model.ChatModel
+	// ModelName is its name in the configuration, under which its tokens are counted.
+	ModelName string
 	// MaxWords is what the model is asked to keep to; 0 means 6.
 	MaxWords int
 	// MaxChars bounds a title, in characters; 0 means 60.
@@ -72,7 +74,7 @@ func (*Middleware) Name() string { return "TitleMiddleware" }
 
 // Channels implements [agent.StateProvider].
 func (*Middleware) Channels() []state.AnyChannel {
-	return []state.AnyChannel{threadstate.Title, pendings}
+	return []state.AnyChannel{threadstate.Title, pendings, threadstate.SideUsageChannel()}
 }
 
 // BeforeAgent implements [agent.BeforeAgentHook]: a thread's first message gives it a title.
@@ -112,21 +114,26 @@ func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 		return next(ctx, req)
 	}
 	side := m.begin(ctx, agent.Messages.Get(req.State))
-	defer side.end()
+	defer side.cancel()
 	resp, err := next(ctx, req)
+	grace := m.cfg.Grace
+	if err != nil || resp.Message.AsksForTools() { // the run goes on, or has failed
+		grace = 0
+	}
+	got := side.wait(ctx, grace)
+	req.Runtime.Spend(got.spent)
 	if err != nil {
 		return nil, err
 	}
-	grace := m.cfg.Grace
-	if resp.Message.AsksForTools() { // the run goes on
-		grace = 0
-	}
 	out := *resp
-	if title := side.wait(ctx, grace); title != "" {
-		out.Update = resp.Update.With(threadstate.Title.Put(title), pendings.Delete())
+	if got.title != "" {
+		out.Update = resp.Update.With(threadstate.Title.Put(got.title), pendings.Delete())
 	} else {
 		p.Tries++
 		out.Update = resp.Update.With(pendings.Put(p))
+	}
+	if got.spent != (message.Usage{}) {
+		out.Update = out.Update.With(threadstate.AddSideUsage(req.Runtime.RunID, m.cfg.ModelName, got.spent))
 	}
 	return &out, nil
 }

@@ -26,66 +26,69 @@ const (
 // side is a title in the making beside a model call, which owns it: its goroutine ends before the call returns.
 type side struct {
 	cancel context.CancelFunc
-	made   chan string // gets one title, empty if there is none
+	made   chan made // gets one, and is closed
+}
+
+// made is what came of asking.
+type made struct {
+	title string // empty if there is none
+	spent message.Usage
 }
 
 // begin asks for the title of a conversation.
 func (m *Middleware) begin(ctx context.Context, msgs []message.Message) *side {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
-	s := &side{cancel: cancel, made: make(chan string, 1)}
+	s := &side{cancel: cancel, made: make(chan made, 1)}
 	prompt := m.prompt(msgs)
 	go func() {
 		defer close(s.made)
 		defer func() { _ = recover() }() // a title is not worth a run
-		s.made <- clean(m.ask(ctx, prompt), m.cfg.MaxChars)
+		said, spent := m.ask(ctx, prompt)
+		s.made <- made{clean(said, m.cfg.MaxChars), spent}
 	}()
 	return s
 }
 
-// wait returns the title if it is there, or comes within the time. It does not wait for anything once ctx is done.
-func (s *side) wait(ctx context.Context, grace time.Duration) string {
-	if grace <= 0 {
-		select {
-		case title := <-s.made:
-			return title
-		default:
-			return ""
-		}
-	}
-	t := time.NewTimer(grace)
+// wait returns the title if it is there, or comes within the time. What is not there by then is given up: the call ends with
+// its context, and has cost what it has cost. When wait returns the goroutine is done.
+func (s *side) wait(ctx context.Context, grace time.Duration) made {
+	t := time.NewTimer(max(grace, 0))
 	defer t.Stop()
 	select {
-	case title := <-s.made:
-		return title
+	case got := <-s.made:
+		return got
 	case <-t.C:
 	case <-ctx.Done():
 	}
-	return ""
-}
-
-// end gives up what is not there yet, and returns when the goroutine is done: a model call ends with its context.
-func (s *side) end() {
 	s.cancel()
-	for range s.made {
-	}
+	return <-s.made
 }
 
-// ask makes the call and returns what the model said; empty if it failed.
-func (m *Middleware) ask(ctx context.Context, prompt string) string {
+// ask makes the call and returns what the model said, empty if it failed, and what it took.
+func (m *Middleware) ask(ctx context.Context, prompt string) (said string, spent message.Usage) {
 	off := false
 	req := &model.Request{
 		Messages: []message.Message{message.New(message.Human, prompt)}, Settings: model.Settings{Thinking: &off},
 	}
-	var said strings.Builder
+	var b message.Builder
+	read, failed := 0, false
 	for c, err := range m.cfg.Model.Stream(ctx, req) {
-		if err != nil {
-			return ""
+		if failed = err != nil; failed {
+			break
 		}
-		if said.WriteString(c.Text); said.Len() > maxRead {
+		b.Add(c)
+		if read += len(c.Text) + len(c.Reasoning); read > maxRead {
 			break
 		}
 	}
-	return said.String()
+	answer := b.Message()
+	if answer.Usage != nil {
+		spent = *answer.Usage
+	}
+	if failed {
+		return "", spent
+	}
+	return answer.Text(), spent
 }
 
 // prompt fills the template. Doubled braces are single ones, as in the format strings that users may have written.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
@@ -27,14 +28,17 @@ func plan(items ...string) string {
 	return string(raw)
 }
 
-func planned(t *testing.T, cfg Config, answers ...[]message.Chunk) *bed {
+// plans is an answer that writes such a plan.
+func plans(items ...string) []message.Chunk { return agenttest.Calls(ToolName, plan(items...)) }
+
+func planned(t *testing.T, cfg Config, answers ...[]message.Chunk) *agenttest.Thread {
 	t.Helper()
-	return newBed(t, []tool.Tool{&fakeTool{name: "bash"}}, []agent.Middleware{New(cfg)}, answers...)
+	return agenttest.New(t, agent.Config{Tools: agenttest.Tools("bash")}, []agent.Middleware{New(cfg)}, answers...)
 }
 
-func (b *bed) todos() string {
+func todos(b *agenttest.Thread) string {
 	var out []string
-	for _, t := range threadstate.Todos.Get(b.state) {
+	for _, t := range threadstate.Todos.Get(b.State) {
 		out = append(out, t.Content+" "+t.Status)
 	}
 	return strings.Join(out, ", ")
@@ -69,11 +73,11 @@ func TestRow19TodoWriteTodosReplacesThePlan(t *testing.T) {
 		{"no list", `{}`, "old pending", "todos"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := planned(t, Config{}, asks(ToolName, plan("old pending")), asks(ToolName, c.args), asks(ToolName, c.args))
-			b.limit = 4
-			msgs := b.run(t, "go")
-			if b.todos() != c.want || !strings.Contains(msgs[4].Text(), c.says) || (msgs[4].Status == message.StatusError) != (c.want == "old pending") {
-				t.Errorf("todos %q, answer %q", b.todos(), msgs[4].Text())
+			b := planned(t, Config{}, plans("old pending"), agenttest.Calls(ToolName, c.args), agenttest.Calls(ToolName, c.args))
+			b.Config.MaxSteps = 4
+			msgs := b.Run(t, "go")
+			if todos(b) != c.want || !strings.Contains(msgs[4].Text(), c.says) || (msgs[4].Status == message.StatusError) != (c.want == "old pending") {
+				t.Errorf("todos %q, answer %q", todos(b), msgs[4].Text())
 			}
 		})
 	}
@@ -105,9 +109,9 @@ func TestToolCostsLessThanAKilobyte(t *testing.T) {
 // TestToolStandsBehindTheAgentsOwn: entering plan mode does not move the tools that there are.
 func TestToolStandsBehindTheAgentsOwn(t *testing.T) {
 	b := planned(t, Config{})
-	b.run(t, "go")
+	b.Run(t, "go")
 	var names []string
-	for _, tl := range b.model.requests[0].Tools {
+	for _, tl := range b.Model.Requests[0].Tools {
 		names = append(names, tl.Name)
 	}
 	if diff := cmp.Diff([]string{"bash", ToolName}, names); diff != "" {
@@ -129,17 +133,17 @@ func TestObserved19ParallelPlansAreAllRejected(t *testing.T) {
 		{"one beside another tool", []string{"bash", `{}`, ToolName, plan("a completed")}, "a completed", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := planned(t, Config{}, asks(c.calls...))
+			b := planned(t, Config{}, agenttest.Calls(c.calls...))
 			errs := 0
-			for _, m := range b.run(t, "go") {
+			for _, m := range b.Run(t, "go") {
 				if m.Status == message.StatusError {
 					errs++
 				}
 			}
-			if errs != c.errs || b.todos() != c.want || len(b.model.requests) != 2 {
-				t.Errorf("%d errors, todos %q, %d requests", errs, b.todos(), len(b.model.requests))
+			if errs != c.errs || todos(b) != c.want || len(b.Model.Requests) != 2 {
+				t.Errorf("%d errors, todos %q, %d requests", errs, todos(b), len(b.Model.Requests))
 			}
-			b.checkGrowth(t)
+			b.CheckGrowth(t)
 		})
 	}
 }
@@ -160,96 +164,96 @@ func behind(id *string) func(state.State) []message.Message {
 // TestRow19TodoReminderWhenThePlanIsOutOfSight: once after each compaction, as a stored note at the end.
 func TestRow19TodoReminderWhenThePlanIsOutOfSight(t *testing.T) {
 	cut := ""
-	b := planned(t, Config{Visible: behind(&cut)}, asks(ToolName, plan("a<system> completed", "b in_progress")), ends("stop", "x"), ends("stop", "x"), ends("stop", "x"))
-	if msgs := b.run(t, "go"); len(notes(msgs, "todo_reminder")) != 0 {
-		t.Fatalf("reminded of a plan in sight: %q", talk(msgs))
+	b := planned(t, Config{Visible: behind(&cut)}, plans("a<system> completed", "b in_progress"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
+	if msgs := b.Run(t, "go"); len(notes(msgs, "todo_reminder")) != 0 {
+		t.Fatalf("reminded of a plan in sight: %q", agenttest.Talk(msgs))
 	}
 	for range 2 { // two compactions
-		before := len(agent.Messages.Get(b.state))
-		cut = fmt.Sprintf("id%d", b.ids+1) // that of the next user message
-		b.run(t, "go on")
-		b.run(t, "and on")
-		msgs := agent.Messages.Get(b.state)[before:]
+		before := len(agent.Messages.Get(b.State))
+		cut = b.NextID() // that of the next user message
+		b.Run(t, "go on")
+		b.Run(t, "and on")
+		msgs := agent.Messages.Get(b.State)[before:]
 		got := notes(msgs, "todo_reminder")
 		if len(got) != 1 || !conversation.IsNote(msgs[1], "todo_reminder") {
-			t.Fatalf("%q", talk(msgs))
+			t.Fatalf("%q", agenttest.Talk(msgs))
 		}
 		if text := got[0].Text(); !strings.Contains(text, "completed: a&lt;system&gt;") || !strings.Contains(text, "in_progress: b") {
 			t.Errorf("the reminder says %q", text)
 		}
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestNoReminderOfAFinishedPlan nor of none.
 func TestNoReminderOfAFinishedPlan(t *testing.T) {
 	cut := ""
-	b := planned(t, Config{Visible: behind(&cut)}, asks(ToolName, plan("a completed")))
-	b.run(t, "go")
-	cut = fmt.Sprintf("id%d", b.ids+1)
-	if msgs := b.run(t, "go on"); len(msgs) != 2 {
-		t.Errorf("%q", talk(msgs))
+	b := planned(t, Config{Visible: behind(&cut)}, plans("a completed"))
+	b.Run(t, "go")
+	cut = b.NextID()
+	if msgs := b.Run(t, "go on"); len(msgs) != 2 {
+		t.Errorf("%q", agenttest.Talk(msgs))
 	}
 }
 
 // TestRow19TodoGuardSendsTheModelOn: at most twice in a run, and no more when the plan is done.
 func TestRow19TodoGuardSendsTheModelOn(t *testing.T) {
-	b := planned(t, Config{}, asks(ToolName, plan("a pending", "b pending")), ends("stop", "one"), ends("stop", "two"), ends("stop", "three"), ends("stop", "four"))
-	msgs := b.run(t, "go")
+	b := planned(t, Config{}, plans("a pending", "b pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("four"))
+	msgs := b.Run(t, "go")
 	got := notes(msgs, "todo_completion_reminder")
-	if len(got) != 2 || len(b.model.requests) != 4 || msgs[len(msgs)-1].Text() != "three" {
-		t.Fatalf("%q", talk(msgs))
+	if len(got) != 2 || len(b.Model.Requests) != 4 || msgs[len(msgs)-1].Text() != "three" {
+		t.Fatalf("%q", agenttest.Talk(msgs))
 	}
 	if text := got[0].Text(); !strings.Contains(text, "2 open") || !strings.Contains(text, "- a\n- b\n") {
 		t.Errorf("the note says %q", text)
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 
-	b = planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "one"), asks(ToolName, plan("a completed")), ends("stop", "done"))
-	if msgs = b.run(t, "go"); len(notes(msgs, CompletionName)) != 1 || msgs[len(msgs)-1].Text() != "done" {
-		t.Errorf("%q", talk(msgs))
+	b = planned(t, Config{}, plans("a pending"), agenttest.Say("one"), plans("a completed"), agenttest.Say("done"))
+	if msgs = b.Run(t, "go"); len(notes(msgs, CompletionName)) != 1 || msgs[len(msgs)-1].Text() != "done" {
+		t.Errorf("%q", agenttest.Talk(msgs))
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestObserved19AnUnrelatedTurnCostsNothing: only a run that has worked on the plan is sent on.
 func TestObserved19AnUnrelatedTurnCostsNothing(t *testing.T) {
-	b := planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "one"), ends("stop", "two"), ends("stop", "three"), ends("stop", "noon"))
-	b.run(t, "go")
-	before := len(b.model.requests)
-	if msgs := b.run(t, "what time is it?"); len(b.model.requests) != before+1 || len(msgs) != 2 {
-		t.Fatalf("%d requests, %q", len(b.model.requests)-before, talk(msgs))
+	b := planned(t, Config{}, plans("a pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("noon"))
+	b.Run(t, "go")
+	before := len(b.Model.Requests)
+	if msgs := b.Run(t, "what time is it?"); len(b.Model.Requests) != before+1 || len(msgs) != 2 {
+		t.Fatalf("%d requests, %q", len(b.Model.Requests)-before, agenttest.Talk(msgs))
 	}
-	b.model.answers = append(b.model.answers, asks(ToolName, plan("a in_progress")), ends("stop", "x"), ends("stop", "x"), ends("stop", "x"))
-	if msgs := b.run(t, "go on with it"); len(notes(msgs, CompletionName)) != 2 {
-		t.Errorf("a run that works on the plan again: %q", talk(msgs))
+	b.Model.Answers = append(b.Model.Answers, plans("a in_progress"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
+	if msgs := b.Run(t, "go on with it"); len(notes(msgs, CompletionName)) != 2 {
+		t.Errorf("a run that works on the plan again: %q", agenttest.Talk(msgs))
 	}
-	b.checkGrowth(t)
+	b.CheckGrowth(t)
 }
 
 // TestRow19TodoGuardLeavesOtherEndingsAlone: calls, failed model calls, and runs that are stopped.
 func TestRow19TodoGuardLeavesOtherEndingsAlone(t *testing.T) {
-	failed := ends("stop", "no model")
+	failed := agenttest.Say("no model")
 	failed[0].Kwargs = message.Fields{message.KeyErrorFallback: json.RawMessage("true")}
-	raw := ends("stop", "calling")
+	raw := agenttest.Say("calling")
 	raw[0].Kwargs = message.Fields{"function_call": json.RawMessage(`{"name":"bash"}`)}
 	for name, last := range map[string][]message.Chunk{
 		"a failed model call": failed, "a raw call": raw,
-		"calls announced": ends("tool_calls", "calling"), "a call announced": ends("function_call", "calling"),
+		"calls announced": agenttest.Ends("tool_calls", "calling"), "a call announced": agenttest.Ends("function_call", "calling"),
 	} {
-		b := planned(t, Config{}, asks(ToolName, plan("a pending")), last)
-		if msgs := b.run(t, "go"); len(msgs) != 4 {
-			t.Errorf("%s: %q", name, talk(msgs))
+		b := planned(t, Config{}, plans("a pending"), last)
+		if msgs := b.Run(t, "go"); len(msgs) != 4 {
+			t.Errorf("%s: %q", name, agenttest.Talk(msgs))
 		}
 	}
-	b := planned(t, Config{}, asks(ToolName, plan("a pending")), asks("bash", `{"x":`), ends("stop", "x"), ends("stop", "x"), ends("stop", "done"))
-	if msgs := b.run(t, "go"); len(notes(msgs[:6], CompletionName)) != 0 || len(notes(msgs, CompletionName)) != 2 {
-		t.Errorf("invalid calls: %q", talk(msgs))
+	b := planned(t, Config{}, plans("a pending"), agenttest.Calls("bash", `{"x":`), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("done"))
+	if msgs := b.Run(t, "go"); len(notes(msgs[:6], CompletionName)) != 0 || len(notes(msgs, CompletionName)) != 2 {
+		t.Errorf("invalid calls: %q", agenttest.Talk(msgs))
 	}
-	b = planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "summary"))
-	b.limit = 2
-	if msgs := b.run(t, "go"); len(msgs) != 4 || b.reason() != agent.ReasonTurns {
-		t.Errorf("a stopped run: %q", talk(msgs))
+	b = planned(t, Config{}, plans("a pending"), agenttest.Say("summary"))
+	b.Config.MaxSteps = 2
+	if msgs := b.Run(t, "go"); len(msgs) != 5 || msgs[3].Name != agent.StopNoteName || b.Reason() != agent.ReasonTurns {
+		t.Errorf("a stopped run: %q", agenttest.Talk(msgs))
 	}
 }
 
@@ -269,14 +273,14 @@ func TestLongPlansAreShortInNotes(t *testing.T) {
 
 // TestLeavingPlanMode: without the middleware the plan stays in the state and nobody is reminded.
 func TestLeavingPlanMode(t *testing.T) {
-	b := planned(t, Config{}, asks(ToolName, plan("a pending")), ends("stop", "x"), ends("stop", "x"), ends("stop", "x"))
-	b.run(t, "go")
-	plain, err := agent.New(agent.Config{Model: b.model, Channels: threadstate.Channels()})
+	b := planned(t, Config{}, plans("a pending"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
+	b.Run(t, "go")
+	plain, err := agent.New(agent.Config{Model: b.Model, Channels: threadstate.Channels()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.agent = plain
-	if msgs := b.run(t, "hi"); len(msgs) != 2 || b.todos() != "a pending" {
-		t.Errorf("%q, todos %q", talk(msgs), b.todos())
+	b.Agent = plain
+	if msgs := b.Run(t, "hi"); len(msgs) != 2 || todos(b) != "a pending" {
+		t.Errorf("%q, todos %q", agenttest.Talk(msgs), todos(b))
 	}
 }

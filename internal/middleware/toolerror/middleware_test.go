@@ -205,3 +205,25 @@ func TestToolTimeoutIsAnErrorResult(t *testing.T) {
 		t.Fatalf("meta %s, error %v", metaOf(t, m), err)
 	}
 }
+
+// TestPitfall48StatusWordsInAPageAreNoError: what a page says of codes and errors is its text; of JSON only the error field
+// counts, and a number is a code only as a word.
+func TestPitfall48StatusWordsInAPageAreNoError(t *testing.T) {
+	for text, want := range map[string]string{
+		"The history of HTTP: 404 Not Found, 500 Internal Server Error and 401 Unauthorized.": "success",
+		`{"results":["error 404","forbidden"],"error":null}`:                                  "success",
+		`{"error":"none","note":"500"}`:                                                       "success",
+		`{"error":"quota exceeded"}`:                                                          "error rate_limited",
+		"Error: room 4040 is closed":                                                          "error unknown",
+		"Error: HTTP 404":                                                                     "error not_found",
+	} {
+		m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text(text), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta, _ := toolmeta.Of(m)
+		if got := strings.TrimSpace(meta.Status + " " + meta.Kind()); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -76,7 +76,7 @@ func New(cfg Config) *Middleware {
 		*v = max(*v, 0)
 	}
 	if cfg.Subdir == "" {
-		cfg.Subdir = ".tool-results"
+		cfg.Subdir = defaultSubdir
 	}
 	if CheckSubdir(cfg.Subdir) != nil {
 		cfg.Files = nil

@@ -64,6 +64,17 @@ func (m *Middleware) pathOf(name, text string) string {
 	return fmt.Sprintf("%s/%s/%s-%s.%s", sandbox.Outputs, m.cfg.Subdir, fileName(name), hex.EncodeToString(sum[:6]), ending)
 }
 
+// DefaultFolder is where the files of a thread are if nothing else is configured; summaries of results go there, too.
+const DefaultFolder = sandbox.Outputs + "/" + defaultSubdir
+
+const (
+	defaultSubdir = ".tool-results"
+	threeDigits   = "[0-9a-f][0-9a-f][0-9a-f]"
+)
+
+// FilePattern is the pattern, as of path.Match, that the names of the files fit: they end with a hash of what is in them.
+const FilePattern = "*-" + threeDigits + threeDigits + threeDigits + threeDigits + ".*"
+
 // fileName is the name of a tool as part of a file's name. A model may call tools that do not exist.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {

@@ -15,6 +15,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/conversation"
@@ -56,9 +57,11 @@ var known = state.LastValue[*announced](KnownChannel).AsPrivate()
 // machine; without it, what messages have announced counts as known.
 const KnownChannel = "uploads_known"
 
+// seen is the mark of the newest message of the user's that this middleware has looked at. Such a message may have been sent,
+// also if nobody answered it: it is never changed again.
+var seen = state.LastValue[string]("uploads_seen").AsPrivate()
+
 type announced struct {
-	// Sum tells the newest message that got a block from all others. Its id may change: a date is put before it.
-	Sum string `json:"sum,omitempty"`
 	// Files are the versions of the announced files that are still there, by name. An empty version is one that an
 	// earlier program announced: any fits.
 	Files map[string]string `json:"files,omitempty"`
@@ -66,7 +69,7 @@ type announced struct {
 
 // Channels implements [agent.StateProvider].
 func (*Middleware) Channels() []state.AnyChannel {
-	return []state.AnyChannel{threadstate.UploadedFiles, known}
+	return []state.AnyChannel{threadstate.UploadedFiles, known, seen}
 }
 
 // BeforeAgent implements [agent.BeforeAgentHook].
@@ -75,7 +78,7 @@ func (m *Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.St
 	if before == nil {
 		before = &announced{Files: announcedEarlier(msgs)}
 	}
-	fresh, was := incoming(msgs, before), threadstate.UploadedFiles.Get(s)
+	fresh, was := incoming(msgs, seen.Get(s)), threadstate.UploadedFiles.Get(s)
 	if len(fresh) == 0 {
 		if was != nil {
 			return agent.Command{}, nil
@@ -85,10 +88,8 @@ func (m *Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.St
 	found := m.look(fresh, before.Files)
 	block := found.block(m.files)
 	update, last := rewrite(fresh, block)
-	after := announced{before.Sum, found.versions()}
-	if block != "" {
-		after.Sum = sum(last)
-	}
+	update = update.With(seen.Put(mark(last)))
+	after := announced{found.versions()}
 	if block != "" || !maps.Equal(before.Files, after.Files) {
 		update = update.With(known.Put(&after))
 	}
@@ -99,9 +100,9 @@ func (m *Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.St
 }
 
 // incoming returns the user's messages that nobody answered and this middleware has not seen, oldest first.
-func incoming(msgs []message.Message, before *announced) (fresh []message.Message) {
+func incoming(msgs []message.Message, seen string) (fresh []message.Message) {
 	for _, m := range slices.Backward(msgs) {
-		if m.Role == message.AI || m.Role == message.Tool || m.Kwargs[conversation.KeyUserContent] != nil && sum(m) == before.Sum {
+		if m.Role == message.AI || m.Role == message.Tool || seen != "" && conversation.IsUser(m) && mark(m) == seen {
 			break
 		}
 		if conversation.IsUser(m) {
@@ -147,15 +148,16 @@ func rewrite(fresh []message.Message, block string) (update state.Update, last m
 	return update, last
 }
 
-// sum is another one for a message of another text, or of which another part is the user's.
-func sum(m message.Message) string {
+// mark is another one for another message, and for one of another text, or of which another part is the user's. A message to
+// which a date was added keeps its mark.
+func mark(m message.Message) string {
 	h := sha256.New()
 	for _, p := range m.Content {
 		_, _ = io.WriteString(h, p.Text+"\x00")
 	}
 	own, _ := rawjson.String(m.Kwargs[conversation.KeyUserContent])
 	_, _ = io.WriteString(h, own)
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	return hex.EncodeToString(h.Sum(nil)[:8]) + " " + strings.TrimSuffix(m.ID, conversation.UserSuffix)
 }
 
 // withBlock returns the message with a text before its own, and its own text kept aside.

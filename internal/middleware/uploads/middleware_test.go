@@ -39,6 +39,7 @@ type thread struct {
 	t     testing.TB
 	model *fakeModel
 	agent *agent.Agent
+	files *sandbox.Files
 	host  string
 	state state.State
 	ids   int
@@ -51,7 +52,7 @@ func newThread(t testing.TB, host string) *thread {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	th := &thread{t: t, model: &fakeModel{}, host: host}
+	th := &thread{t: t, model: &fakeModel{}, files: files, host: host}
 	if th.agent, err = agent.New(agent.Config{Model: th.model}, New(Config{Files: files})); err != nil {
 		t.Fatal(err)
 	}
@@ -322,6 +323,43 @@ func TestAHookThatRunsTwiceChangesNothing(t *testing.T) {
 	}
 }
 
+// TestAMessageThatWasSentIsNotChanged: a run was stopped before an answer; a file that came since is told of with the next
+// message, and the message that the provider knows stays as it was.
+func TestAMessageThatWasSentIsNotChanged(t *testing.T) {
+	th := newThread(t, t.TempDir())
+	stopped, stop := context.WithCancel(t.Context())
+	a, err := agent.New(agent.Config{Model: cancelling{th.model, stop}}, New(Config{Files: th.files}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt := &agent.Runtime{RunID: "r1", NewID: th.id, Input: agent.Messages.Append(th.user("one"))}
+	if th.state, err = a.Run(stopped, rt, th.state); err == nil || len(th.model.requests) != 1 {
+		t.Fatalf("the run was not stopped in its first call: %v", err)
+	}
+	th.put("a.txt", "alpha")
+	if got := textOf(th.send()); got != "one" {
+		t.Errorf("the message that was sent is now %q", got)
+	}
+	if got := textOf(th.send(th.user("two"))); !strings.Contains(got, "a.txt (5 B)") {
+		t.Errorf("the file is not told of: %q", got)
+	}
+}
+
+// cancelling is a model that is stopped while it answers.
+type cancelling struct {
+	*fakeModel
+
+	stop context.CancelFunc
+}
+
+func (c cancelling) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+	c.requests = append(c.requests, req.Messages)
+	return func(yield func(message.Chunk, error) bool) {
+		c.stop()
+		yield(message.Chunk{}, ctx.Err())
+	}
+}
+
 // TestForgedOwnWordsAreDropped: what clients send as the user's own part of a message would escape sanitizing.
 func TestForgedOwnWordsAreDropped(t *testing.T) {
 	th := newThread(t, t.TempDir())
@@ -401,8 +439,11 @@ func TestEmptyListIsWrittenOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd, err := m.BeforeAgent(t.Context(), nil, s)
-	if err != nil || len(cmd.Update) != 0 {
-		t.Errorf("a turn without files writes %v, %v", cmd.Update, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if writes, err := cmd.Update.Writes(); err != nil || len(writes) != 1 || writes[0].Channel != seen.Name() {
+		t.Errorf("a turn without files writes %v, %v", writes, err)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// encode writes the request body. Whatever stays the same from call to call comes first and the messages last.
+// encode writes the request body. Whatever stays the same from call to call comes first, then the messages, and behind
+// them what belongs to this call alone: so one request's beginning is the next one's.
 func (m *Model) encode(req *model.Request) []byte {
 	f := m.fixed(req)
 	b := append(make([]byte, 0, f.size()+roomFor(req.Messages)), '{')
@@ -22,15 +23,15 @@ func (m *Model) encode(req *model.Request) []byte {
 	b = m.field(b, "stream_options", []byte(`{"include_usage":true}`))
 	if len(req.Tools) > 0 {
 		b = m.field(b, "tools", f.encodedTools)
-		if req.Settings.NoTools {
-			b = m.field(b, "tool_choice", []byte(`"none"`))
-		}
 	}
 	b = m.settings(b, merge(req.Settings, m.cfg.Settings))
 	b = wire.AppendFields(b, m.extra(), "messages", "stream")
 	b = append(wire.AppendKey(b, "messages"), '[')
-	b = m.messages(b, f, req.Messages)
-	return append(b, "]}"...)
+	b = append(m.messages(b, f, req.Messages), ']')
+	if len(req.Tools) > 0 && req.Settings.NoTools {
+		b = m.field(b, "tool_choice", []byte(`"none"`))
+	}
+	return append(b, '}')
 }
 
 // fixed is what the requests of an agent have in common, encoded: it is most of a short request.

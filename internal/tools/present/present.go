@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -59,14 +60,17 @@ func present(files *sandbox.Files, paths []string) *tool.Result {
 }
 
 // check returns the clean path of a file that can be presented, or why it cannot.
-func check(files *sandbox.Files, path string) (clean, problem string) {
-	shown := path
-	if r := []rune(path); len(r) > 500 {
+func check(files *sandbox.Files, name string) (clean, problem string) {
+	shown := name
+	if r := []rune(name); len(r) > 500 {
 		shown = string(r[:500]) + "..."
 	}
-	clean, err := sandbox.CleanPath(path)
+	clean, err := sandbox.CleanPath(name)
 	if err != nil || !strings.HasPrefix(clean, sandbox.Outputs+"/") {
 		return "", "Only files in " + sandbox.Outputs + " can be presented: " + shown
+	}
+	if strings.Contains(path.Dir(clean)+"/", "/.") { // where results and images are kept for the model
+		return "", "Files in hidden folders cannot be presented; copy it out of there first: " + shown
 	}
 	h, err := files.Open(clean)
 	switch {

@@ -19,6 +19,7 @@ import (
 )
 
 func TestPresent(t *testing.T) {
+	const out = sandbox.Outputs
 	host := t.TempDir()
 	var mounts []sandbox.Mount
 	for _, n := range []string{"workspace", "outputs"} {
@@ -30,7 +31,7 @@ func TestPresent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	for _, p := range []string{"/mnt/user-data/outputs/a.md", "/mnt/user-data/outputs/d/b.md", "/mnt/user-data/workspace/c"} {
+	for _, p := range []string{"/mnt/user-data/outputs/a.md", "/mnt/user-data/outputs/d/b.md", out + "/.tool-results/x-1.txt", out + "/.gitignore", "/mnt/user-data/workspace/c"} {
 		if err := files.WriteFile(p, nil, false); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +42,6 @@ func TestPresent(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", host+"/outputs/link"); err != nil {
 		t.Fatal(err)
 	}
-	const out = sandbox.Outputs
 	only := "Error: Only files in /mnt/user-data/outputs can be presented: "
 	for _, tt := range []struct {
 		name  string
@@ -58,6 +58,9 @@ func TestPresent(t *testing.T) {
 		{"the folder", []string{out}, only + out, nil},
 		{"folder inside", []string{out + "/d"}, "Error: It is a directory; present the files in it: " + out + "/d", nil},
 		{"missing", []string{out + "/none"}, "Error: File not found: " + out + "/none", nil},
+		{"in a hidden folder", []string{out + "/a.md", out + "/.tool-results/x-1.txt"}, "Error: Files in hidden folders cannot be presented; copy it out of there first: " + out + "/.tool-results/x-1.txt", nil},
+		{"below a hidden folder", []string{out + "/d/.e/f/g"}, "Error: Files in hidden folders cannot be presented; copy it out of there first: " + out + "/d/.e/f/g", nil},
+		{"a hidden file", []string{out + "/.gitignore"}, "Successfully presented files", []string{out + "/.gitignore"}},
 		{"none", []string{}, "Error: filepaths is empty", nil},
 		{"fifo", []string{out + "/fifo"}, "Error: open " + out + "/fifo: not a regular file", nil},
 		{"link", []string{out + "/link"}, "Error: open " + out + "/link: " + sandbox.ErrOutside.Error(), nil},

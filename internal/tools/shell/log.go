@@ -3,12 +3,9 @@ package shell
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
-	"time"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/message"
@@ -18,6 +15,9 @@ import (
 
 // LogFolder is where the output of commands is kept.
 const LogFolder = sandbox.Workspace + "/.tool-results"
+
+// LogPattern is the pattern, as of path.Match, that the names of the files there fit.
+const LogPattern = logPrefix + "*" + logSuffix
 
 const (
 	logPrefix = "bash-"
@@ -64,30 +64,4 @@ func newestLog(files *sandbox.Files, name string) (newest *sandbox.File, err err
 		newest, err = h, nil
 	}
 	return newest, err
-}
-
-// PruneLogs removes from a thread's files the logs of commands that nothing was written to since before, and says how
-// many files and bytes that were. A thread without logs is fine. The thread must not be running a command.
-func PruneLogs(files *sandbox.Files, before time.Time) (n int, bytes int64, err error) {
-	entries, err := files.ReadDir(LogFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, 0, nil
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("list logs: %w", err)
-	}
-	for _, e := range entries {
-		if ok, _ := path.Match(logPrefix+"*"+logSuffix, e.Name()); !ok || !e.Type().IsRegular() {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil || !info.ModTime().Before(before) {
-			continue // gone, or young
-		}
-		if err := files.Remove(LogFolder + "/" + e.Name()); err != nil {
-			return n, bytes, fmt.Errorf("remove log: %w", err)
-		}
-		n, bytes = n+1, bytes+info.Size()
-	}
-	return n, bytes, nil
 }

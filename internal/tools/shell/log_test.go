@@ -218,28 +218,3 @@ func TestBackgroundProcessesAreRemembered(t *testing.T) {
 		}
 	}
 }
-
-func TestPruneLogs(t *testing.T) {
-	s, host := newSpace(t)
-	if n, _, err := PruneLogs(s.files, time.Now()); n != 0 || err != nil {
-		t.Errorf("no logs: %d, %v", n, err)
-	}
-	now := time.Now()
-	for name, age := range map[string]time.Duration{"bash-1.log": 2 * time.Hour, "bash-2-3.log": 3 * time.Hour, "bash-new.log": time.Minute, "notes.log": 3 * time.Hour, "bash-dir.log/x": 0} {
-		p := filepath.Join(host, ".tool-results", name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("12345"), 0o600), os.Chtimes(p, now.Add(-age), now.Add(-age))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n, size, err := PruneLogs(s.files, now.Add(-time.Hour)); n != 2 || size != 10 || err != nil {
-		t.Errorf("removed %d, %d bytes, %v", n, size, err)
-	}
-	left, _ := s.files.ReadDir(LogFolder)
-	var names []string
-	for _, e := range left {
-		names = append(names, e.Name())
-	}
-	if diff := cmp.Diff([]string{"bash-dir.log", "bash-new.log", "notes.log"}, names); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -2,7 +2,7 @@
 // output that the model sees is bounded; when there is more, all of it is kept in a file that the model can search.
 //
 // While a command runs the file (log.go) is also what is left of its output if this process is killed; inspect.go tells
-// the model of it when the run goes on. [PruneLogs] removes old ones.
+// the model of it when the run goes on. pudu gc removes old ones.
 package shell
 
 import (

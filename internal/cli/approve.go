@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/approval"
+	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/rawjson"
+)
+
+// maxShown bounds what is shown of a call's arguments before somebody asks for more, in characters.
+const maxShown = 4000
+
+// approve has a person decide about the calls that wait, one by one, and returns the answers by interrupt id. Without a
+// terminal the calls are the output, and the exit code says that somebody has to decide.
+func (t *turn) approve(asked []event.Interrupt) (json.RawMessage, error) {
+	if !t.io.InTTY || t.flags.json {
+		for _, q := range asked {
+			if !t.flags.json {
+				fmt.Fprintln(t.io.Out, describe(q.Value, maxShown))
+			}
+		}
+		return nil, t.undecided("the agent waits for approval", "")
+	}
+	answers := make(map[string]json.RawMessage, len(asked))
+	for _, q := range asked {
+		fmt.Fprintf(t.io.Err, "\n%s\n\n", describe(q.Value, maxShown))
+		answer, err := t.io.decide(q.Value)
+		if err != nil {
+			return nil, t.undecided("no answer", " later")
+		}
+		answers[q.InterruptID] = answer
+	}
+	return json.Marshal(answers)
+}
+
+// undecided is the end of a run that waits; it says what to type.
+func (t *turn) undecided(what, when string) error {
+	again := t.again() + " --thread " + t.thread + t.flags.choices.String()
+	return &codeError{ExitWaiting, fmt.Errorf("%s; go on%s: %s --approve, or --reject \"WHY\"", what, when, again)}
+}
+
+// decide reads what is to become of a call. Any other question is answered with a line of text.
+func (stdio IO) decide(value json.RawMessage) (json.RawMessage, error) {
+	q, ok := approval.ReadQuestion(value)
+	if !ok {
+		text, err := stdio.prompt("> ")
+		return rawjson.AppendString(nil, text), err
+	}
+	for {
+		text, err := stdio.prompt("Allow it? (y)es, (n)o, (e)dit, (a)ll of it again: ")
+		if err != nil {
+			return nil, err
+		}
+		switch strings.ToLower(text) {
+		case "y", "yes":
+			return approval.Decision{Kind: approval.Approve}.Answer(), nil
+		case "n", "no":
+			why, err := stdio.prompt("What shall the agent know about it? (Enter for nothing) ")
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return approval.Decision{Kind: approval.Reject, Message: why}.Answer(), err
+		case "e", "edit":
+			if args, err := stdio.edit(q); args != nil || err != nil {
+				return approval.Decision{Kind: approval.Edit, Name: q.Tool, Args: args}.Answer(), err
+			}
+		case "a", "all":
+			fmt.Fprintf(stdio.Err, "\n%s\n\n", describe(value, len(value)))
+		default:
+			fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("Enter y, n, e or a."))
+		}
+	}
+}
+
+// edit reads other arguments for a call; nil if it shall stay as it is after all.
+func (stdio IO) edit(q approval.Question) (json.RawMessage, error) {
+	fmt.Fprintf(stdio.Err, "%s\n", inert.Line(string(q.Args)))
+	for {
+		text, err := stdio.prompt("New arguments, as JSON on one line (Enter to leave them): ")
+		if err != nil || text == "" {
+			return nil, err
+		}
+		if _, ok := rawjson.Members([]byte(text)); ok && json.Valid([]byte(text)) {
+			return json.RawMessage(text), nil
+		}
+		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(`This is no object of JSON, such as {"command": "ls"}.`))
+	}
+}
+
+// describe is a question in words: why it is asked, the tool, and its arguments up to a number of characters.
+func describe(value json.RawMessage, most int) string {
+	q, ok := approval.ReadQuestion(value)
+	if !ok {
+		if text, isText := rawjson.String(value); isText {
+			return "? " + cut(inert.Text(text), most)
+		}
+		return "? " + cut(inert.Text(string(value)), most)
+	}
+	return "! " + inert.Text(q.Why) + "\n\n  " + inert.Line(q.Tool) + "\n" + cut(arguments(q.Args), most)
+}
+
+// arguments shows the arguments of a call line by line, texts as they are.
+func arguments(args json.RawMessage) string {
+	members, _ := rawjson.Members(args)
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		text, ok := rawjson.String(members[name])
+		if !ok {
+			text = string(members[name])
+		}
+		text = strings.TrimRight(inert.Text(text), "\n")
+		lines = append(lines, "    "+inert.Line(name)+": "+strings.ReplaceAll(text, "\n", "\n      "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cut is the beginning of a text; it says how much is missing.
+func cut(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s\n    … and %d more characters", string(r[:most]), len(r)-most)
+}
+
+// decideRun is pudu run --approve or --reject: it answers all calls of a thread that wait for approval, and shows how the
+// run goes on.
+func decideRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, args []string) error {
+	switch {
+	case len(args) > 0 || len(f.files) > 0 || f.resume:
+		return usageError("--approve and --reject answer what a thread waits for; they take no task, no --file and no --resume")
+	case f.approve && f.rejects:
+		return usageError("--approve and --reject exclude each other")
+	case f.thread == "" && !f.cont:
+		return usageError("--approve and --reject need the thread: --thread ID, or --continue for the last one")
+	}
+	var err error
+	if o.Mounts, err = parseMounts(f.mounts); err != nil {
+		return err
+	}
+	session, err := open(ctx, app, o)
+	if err != nil {
+		return err
+	}
+	defer closeSession(session)
+	t := &turn{session: session, flags: f, io: stdio, server: o.Server}
+	if err := t.chooseThread(ctx); err != nil {
+		return err
+	}
+	if t.answers, err = t.decideAll(ctx); err != nil {
+		return err
+	}
+	return t.converse(ctx, t.carryOut)
+}
+
+// decideAll is the same decision about all calls that wait.
+func (t *turn) decideAll(ctx context.Context) (json.RawMessage, error) {
+	asked, err := t.waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := approval.Decision{Kind: approval.Approve}
+	if t.flags.rejects {
+		d = approval.Decision{Kind: approval.Reject, Message: t.flags.reject}
+	}
+	answers := make(map[string]json.RawMessage, len(asked))
+	for _, q := range asked {
+		if approval.IsQuestion(q.Value) {
+			answers[q.InterruptID] = d.Answer()
+		}
+	}
+	if len(answers) == 0 {
+		return nil, usageError("nothing on thread %s waits for approval", t.thread)
+	}
+	return json.Marshal(answers)
+}
+
+// waiting are the thread's questions about calls.
+func (t *turn) waiting(ctx context.Context) ([]event.Interrupt, error) {
+	_, err := t.session.List.Thread(ctx, t.thread)
+	if err != nil {
+		return nil, &codeError{ExitFailed, err}
+	}
+	asked, err := t.session.Questions(ctx, t.thread)
+	if err != nil {
+		return nil, &codeError{ExitFailed, err}
+	}
+	return asked, nil
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// choices are what the person chose for the runs, beside the model. Their JSON is the context of a request, as any client
+// sends it; what is not chosen stays out.
+type choices struct {
+	Plan   bool   `json:"is_plan_mode,omitempty"`
+	Agent  string `json:"agent_name,omitempty"`
+	Think  *bool  `json:"thinking_enabled,omitempty"`
+	Effort string `json:"reasoning_effort,omitempty"`
+}
+
+// flags adds the flags to a command. The function that it returns is to be called when they are read.
+func (c *choices) flags(cmd *cobra.Command) (read func()) {
+	var think bool
+	flags := cmd.Flags()
+	flags.BoolVar(&c.Plan, "plan", false, "let the agent keep a list of things to do")
+	flags.StringVar(&c.Agent, "agent", "", "let the custom agent `NAME` do it")
+	flags.BoolVar(&think, "think", false, "have the model think before it answers; --think=false keeps it from that (default: as configured)")
+	flags.StringVar(&c.Effort, "effort", "", "how hard the model shall think: a `LEVEL` that it knows, such as low, medium or high")
+	return func() {
+		if flags.Changed("think") {
+			c.Think = &think
+		}
+	}
+}
+
+// context is nil if nothing was chosen.
+func (c choices) context() json.RawMessage {
+	if c == (choices{}) {
+		return nil
+	}
+	raw, _ := json.Marshal(c) // strings and booleans
+	return raw
+}
+
+// String is the choices as flags, for a command that goes on with the same.
+func (c choices) String() (s string) {
+	if c.Plan {
+		s += " --plan"
+	}
+	if c.Agent != "" {
+		s += " --agent " + c.Agent
+	}
+	if c.Think != nil {
+		s += fmt.Sprintf(" --think=%t", *c.Think)
+	}
+	if c.Effort != "" {
+		s += " --effort " + c.Effort
+	}
+	return s
+}

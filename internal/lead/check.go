@@ -1,0 +1,51 @@
+package lead
+
+import (
+	"fmt"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/agents"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// nowhere is the place of a run that is never made.
+type nowhere struct{ sandbox.Space }
+
+func (nowhere) Files() *sandbox.Files { return nil }
+
+// Check tells before there is any run whether the tools and middlewares that a program brings along fit to the agent's: no
+// two of one name, a hook in every middleware, no channel that clashes.
+func Check(settings *config.Config, own []tool.Tool, middlewares []agent.Middleware) error {
+	c := Full(settings)
+	c.Middlewares, c.Space, c.Agents = middlewares, nowhere{}, &agents.Folder{}
+	builtIn, err := tools(c)
+	if err != nil {
+		return err
+	}
+	chain := Chain(c)
+	for _, m := range chain {
+		if p, ok := m.(agent.ToolProvider); ok {
+			builtIn = append(builtIn, p.Tools()...)
+		}
+	}
+	taken := make(map[string]bool, len(builtIn))
+	for _, t := range builtIn {
+		taken[t.Spec().Name] = true
+	}
+	for _, t := range own {
+		name := t.Spec().Name
+		if taken[name] {
+			return fmt.Errorf("tool %q: the name is taken; give it another one", name)
+		}
+		taken[name] = true
+	}
+	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own, Channels: threadstate.Channels()}, chain...)
+	if err != nil {
+		return fmt.Errorf("own tools and middlewares: %w", err)
+	}
+	return nil
+}

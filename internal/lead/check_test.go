@@ -1,0 +1,75 @@
+package lead_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// brought is a middleware of another program.
+type brought struct {
+	name     string
+	channels []state.AnyChannel
+}
+
+func (b brought) Name() string                 { return b.name }
+func (b brought) Channels() []state.AnyChannel { return b.channels }
+func (b brought) BeforeAgent(context.Context, *agent.Runtime, state.State) (agent.Command, error) {
+	return agent.Command{}, nil
+}
+
+type hookless struct{}
+
+func (hookless) Name() string { return "HooklessMiddleware" }
+
+func named(name string) tool.Tool {
+	return tool.MustNew(tool.Spec{Name: name, Description: "Does it."}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+		return tool.Text("done"), nil
+	})
+}
+
+func TestWhatAProgramBringsAlongIsCheckedBeforeAnyRun(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		tools       []tool.Tool
+		middlewares []agent.Middleware
+		want        string // of the error; empty for none
+	}{
+		{"fits", []tool.Tool{named("weather")}, []agent.Middleware{brought{name: "AMiddleware"}, brought{name: "BMiddleware"}}, ""},
+		{"a tool of every agent", []tool.Tool{named("bash")}, nil, `"bash": the name is taken`},
+		{"a tool of a middleware", []tool.Tool{named("write_todos")}, nil, `"write_todos": the name is taken`},
+		{"a tool of some agents", []tool.Tool{named("view_image")}, nil, `"view_image": the name is taken`},
+		{"two tools of one name", []tool.Tool{named("x"), named("x")}, nil, `"x": the name is taken`},
+		{"a middleware of the chain", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, `"TitleMiddleware" is empty, taken`},
+		{"no hook", nil, []agent.Middleware{hookless{}}, "implements no hook"},
+		{
+			"a channel of the chain", nil,
+			[]agent.Middleware{brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("title")}}}, `"title"`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := lead.Check(config.Default(), c.tools, c.middlewares)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestTheSchemaHasTheChannelsOfOwnMiddlewares(t *testing.T) {
+	schema, err := lead.Schema(config.Default(), brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("visits")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"visits", "messages", "todos", "token_budget", "guardrail_untrusted"} {
+		if schema[name] == nil {
+			t.Errorf("the schema has no %s", name)
+		}
+	}
+}

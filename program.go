@@ -1,0 +1,260 @@
+package pudu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/app"
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// Program is a pudu of your own: the whole command line and server, whose agents have more tools and middlewares. The zero
+// value is pudu itself.
+type Program struct {
+	// Version is what "version" prints and the server tells.
+	Version string
+	// Tools are offered to every agent beside its own, and Middlewares work at their place in its chain: see docs/middlewares.md.
+	Tools       []tool.Tool
+	Middlewares []agent.Middleware
+}
+
+// Main runs the program on the process's own arguments, input and output, and returns the exit code.
+func Main(p Program) int {
+	return app.App{Tools: p.Tools, Middlewares: p.Middlewares}.Main(p.Version)
+}
+
+// Options say which Pudu to open, and what it has beside its own. The zero value is the one that the command line opens.
+type Options struct {
+	// Config is the path of a config.yaml; empty searches for one, as the command line does.
+	Config string
+	// Data is the folder that threads and files are kept in; empty means the user's.
+	Data string
+	// Database is the URL of a PostgreSQL, or "sqlite" for a file in Data; empty means the configuration's choice.
+	Database string
+	// Model is the name of a configured model, or "provider/model"; empty chooses as [OpenModel] does.
+	Model string
+	// Mounts are folders of this machine that the sandbox shows beside those of the thread.
+	Mounts []sandbox.Mount
+	// Tools and Middlewares are as in [Program].
+	Tools       []tool.Tool
+	Middlewares []agent.Middleware
+}
+
+var (
+	// ErrLocked is the error of [Open] while another process holds the data folder.
+	ErrLocked = store.ErrLocked
+	// ErrNotFound says that there is no such thread, or no run of it to go on with.
+	ErrNotFound = store.ErrNotFound
+)
+
+// Pudu is the whole agent in this process, with its chain, tools, sandbox and durable store. Its methods may be called from
+// any goroutine; a thread runs one thing at a time.
+type Pudu struct{ local *app.Local }
+
+// Open opens it. Without a model it is an error that says how to add one. Close it after the last run has ended.
+func Open(ctx context.Context, o Options) (*Pudu, error) {
+	l, err := app.App{Tools: o.Tools, Middlewares: o.Middlewares}.OpenLocal(ctx, cli.Options{
+		Config: o.Config, Data: o.Data, Database: o.Database, Model: o.Model, Mounts: o.Mounts,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open pudu: %w", err)
+	}
+	if l.NoModel != "" {
+		return nil, errors.Join(fmt.Errorf("open pudu: %w: %s", config.ErrNoModel, l.NoModel), l.Close())
+	}
+	return &Pudu{l}, nil
+}
+
+// Close closes the store and the sandboxes.
+func (p *Pudu) Close() error { return p.local.Close() }
+
+// Notes are warnings about the configuration and the machine, for people.
+func (p *Pudu) Notes() []string { return p.local.Notes }
+
+// Task is what a run is to do.
+type Task struct {
+	// Thread is the conversation: 1 to 64 letters, digits, "_" or "-", as of [NewThreadID]. It is made when it is not there
+	// yet. Required.
+	Thread string
+	// Text is what the user says.
+	Text string
+	// Files are put into the thread's uploads first, by name.
+	Files map[string][]byte
+	// Context are choices for this run by the names that clients of the server use: "model_name", "thinking_enabled",
+	// "reasoning_effort", "agent_name", "is_plan_mode", "subagent_enabled", "disable_clarification" and others. Values are what
+	// encoding/json can encode.
+	Context map[string]any
+	// Answer is a person's answer to what the thread's last run has stopped to ask, such as an approval; nil is none. It takes
+	// the place of Text, in the form of LangGraph's "resume".
+	Answer any
+	// MaxSteps bounds the calls of model and tools; 0 means the configured number.
+	MaxSteps int
+}
+
+func (t Task) request(user string) (runs.Request, error) {
+	r := runs.Request{ThreadID: t.Thread, UserID: user, MaxSteps: t.MaxSteps}
+	err := config.CheckThreadID(t.Thread)
+	if t.Answer == nil {
+		r.Input = []message.Message{message.New(message.Human, t.Text)}
+	} else {
+		var wrong error
+		r.Resume, wrong = json.Marshal(t.Answer)
+		err = errors.Join(err, wrong)
+	}
+	if t.Context != nil {
+		var wrong error
+		r.Context, wrong = json.Marshal(t.Context)
+		err = errors.Join(err, wrong)
+	}
+	return r, err
+}
+
+// NewThreadID returns an id for a new thread.
+func NewThreadID() string { return id.New(time.Now()) }
+
+// Run does a task and yields its events as they happen; the run waits for who ranges over them. A failure of the run is the
+// last pair, [ErrBusy] while another one of the thread is under way. A run that stops to ask a person yields an
+// event.Interrupt and ends without an error; one that stops because of ctx ends with its error. When the consumer leaves
+// early the run is cancelled; what it had done is kept.
+func (p *Pudu) Run(ctx context.Context, t Task) iter.Seq2[event.Event, error] {
+	return ranged(ctx, func(ctx context.Context, show func(event.Event)) (runs.Outcome, error) {
+		req, err := t.request(p.local.UserID)
+		if err != nil {
+			return runs.Outcome{}, fmt.Errorf("task: %w", err)
+		}
+		out, err := p.local.Runner.Run(ctx, req, t.Files, show, func(string) {})
+		if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {
+			err = fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+		return out, err
+	})
+}
+
+// Resume goes on with the run of a thread that a crash has cut off, as [Pudu.Run] does. [ErrNotFound] if there is none.
+func (p *Pudu) Resume(ctx context.Context, thread string) iter.Seq2[event.Event, error] {
+	return ranged(ctx, func(ctx context.Context, show func(event.Event)) (runs.Outcome, error) {
+		left, err := p.local.List.ListRuns(ctx, store.RunFilter{ThreadID: thread, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1})
+		if err == nil && len(left) == 0 {
+			err = fmt.Errorf("an unfinished run of thread %s: %w", thread, ErrNotFound)
+		}
+		if err != nil {
+			return runs.Outcome{}, err
+		}
+		return p.local.Runner.Resume(ctx, left[0], show, func(string) {})
+	})
+}
+
+// ranged makes a run one whose events are ranged over.
+func ranged(ctx context.Context, do func(context.Context, func(event.Event)) (runs.Outcome, error)) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		gone, leave := context.WithCancel(context.Background()) // nobody ranges over the events any more
+		defer leave()
+		events, ended := make(chan event.Event), make(chan error, 1)
+		go func() { // ends with the run, which is waited for below
+			defer close(events)
+			out, err := do(ctx, func(ev event.Event) {
+				select {
+				case events <- ev:
+				case <-gone.Done():
+				}
+			})
+			ended <- errors.Join(err, failure(ctx, out))
+		}()
+		for ev := range events {
+			if !yield(ev, nil) {
+				leave()
+				cancel(runs.ErrCancelled)
+				for range events { // the run ends within a second
+				}
+				return
+			}
+		}
+		if err := <-ended; err != nil {
+			yield(event.Event{}, err)
+		}
+	}
+}
+
+// failure is what went wrong in a run; nil if it ended by itself, or waits for a person.
+func failure(ctx context.Context, out runs.Outcome) error {
+	switch {
+	case out.Run.Status == event.StatusError:
+		return fmt.Errorf("run %s: %s", out.Run.ID, out.Run.Error)
+	case out.Run.StopReason == store.Cancelled:
+		if cause := context.Cause(ctx); cause != nil {
+			return fmt.Errorf("run %s: %w", out.Run.ID, cause)
+		}
+		return fmt.Errorf("run %s: %w", out.Run.ID, runs.ErrCancelled)
+	}
+	return nil
+}
+
+// ThreadInfo is a thread in a list.
+type ThreadInfo struct {
+	ID, Title string
+	// Status is "idle", "busy", "interrupted" (its last run stopped to ask, or was cancelled) or "error".
+	Status           string
+	Created, Updated time.Time
+}
+
+// Threads lists threads, the last used first. limit is 1 to 1000.
+func (p *Pudu) Threads(ctx context.Context, limit, offset int) ([]ThreadInfo, error) {
+	list, err := p.local.List.ListThreads(ctx, p.local.UserID, limit, offset)
+	infos := make([]ThreadInfo, len(list))
+	for i, t := range list {
+		infos[i] = ThreadInfo{ID: t.ID, Title: t.Title, Status: t.Status, Created: t.CreatedAt, Updated: t.UpdatedAt}
+	}
+	return infos, err
+}
+
+// State returns what a thread holds after its last step: the conversation is agent.Messages.Get of it, and the channel of a
+// middleware reads its own part. [ErrNotFound] if there is no such thread.
+func (p *Pudu) State(ctx context.Context, thread string) (state.State, error) {
+	s, err := p.local.Snapshot(ctx, thread)
+	return s.State, err
+}
+
+// maxFile bounds one file that goes in or out.
+const maxFile = 512 << 20
+
+// Upload puts a file into a thread's uploads, in the place of one of that name, and returns the path that the agent knows.
+// The next run is told of it. Files are at most 512 MiB.
+func (p *Pudu) Upload(thread, name string, content io.Reader) (string, error) {
+	path := sandbox.Uploads + "/" + name
+	if err := p.local.Upload(thread, name, content, maxFile); err != nil {
+		return "", fmt.Errorf("upload %s: %w", name, err)
+	}
+	return path, nil
+}
+
+// ReadFile reads a file of a thread by the path that the agent knows, such as one that it has presented. One that is not
+// there is fs.ErrNotExist. Files are at most 512 MiB.
+func (p *Pudu) ReadFile(ctx context.Context, thread, path string) ([]byte, error) {
+	return p.local.Runner.ReadFile(ctx, thread, path, maxFile)
+}
+
+// DeleteThread removes a thread with its files. [ErrBusy] while it runs.
+func (p *Pudu) DeleteThread(ctx context.Context, thread string) error {
+	err := p.local.Delete(ctx, thread)
+	if errors.Is(err, store.ErrConflict) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}

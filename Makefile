@@ -28,7 +28,8 @@ build: need-go ## build bin/pudu, one static file
 
 test: need-go setup-tests lint ## everything that must hold before a commit
 	$(GO) vet ./...
-	$(GO) test -race ./...
+	$(GO) list ./... | grep -Ev 'pudu(/(test|examples).*)?$$' | xargs $(GO) test -race
+	$(GO) test -race -count=1 . ./examples/... ./test/... # these build programs, which the cache of results does not see
 	$(BUILD) ./...
 
 lint: need-go ## golangci-lint in the pinned version; it checks the formatting too

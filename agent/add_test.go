@@ -96,17 +96,16 @@ func TestAddMessagesMintsMissingIDs(t *testing.T) {
 	}
 }
 
-// TestAddMessagesTakesNoClientForTheProgram: hidden or marked, what a client sends stays a client's, and a message that made
-// room for a date keeps the id that it has now.
+// TestAddMessagesTakesNoClientForTheProgram: hidden or marked, what a client sends stays a client's.
 func TestAddMessagesTakesNoClientForTheProgram(t *testing.T) {
 	note, said := conversation.Note("n", "loop_warning", "stop"), message.New(message.Human, "hello")
-	said.ID = "x" + conversation.UserSuffix
-	s, _, err := state.State{}.Apply(agent.Messages.Append(conversation.DateMessage("x", "2026-11-21, Saturday"), said, note))
+	said.ID = "x"
+	s, _, err := state.State{}.Apply(agent.Messages.Append(conversation.DateMessage("d", "2026-11-21, Saturday"), said, note))
 	if err != nil {
 		t.Fatal(err)
 	}
 	forged := note
-	forged.ID, said.ID = "f", "x"
+	forged.ID = "f"
 	u, err := agent.AddMessages(s, []message.Message{said, note, forged}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +114,7 @@ func TestAddMessagesTakesNoClientForTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	msgs := agent.Messages.Get(s)
-	if len(msgs) != 4 || msgs[0].Role != message.System || msgs[1].ID != "x__user" {
+	if len(msgs) != 4 || msgs[0].Role != message.System || msgs[1].ID != "x" {
 		t.Fatalf("messages %s", brief(msgs))
 	}
 	if !conversation.IsNote(msgs[2], "loop_warning") || conversation.IsNote(msgs[3], "loop_warning") {

@@ -94,18 +94,13 @@ func AddMessages(s state.State, msgs []message.Message, newID func() string) (st
 	return addRest(nil, msgs, known, newID)
 }
 
-// fromClient returns the messages as they may enter the state. A user's message that made room for a date message keeps
-// the id that it got then, also when a client that still knows it by the old one sends it again.
+// fromClient returns the messages as they may enter the state.
 func fromClient(msgs []message.Message, known map[string]*message.Message) []message.Message {
 	out := slices.Clone(msgs)
 	for i, m := range out {
-		if m.Role == message.Remove {
-			continue
+		if m.Role != message.Remove {
+			out[i] = conversation.FromClient(m, known[m.ID])
 		}
-		if moved := m.ID + conversation.UserSuffix; m.Role == message.Human && known[moved] != nil {
-			m.ID = moved
-		}
-		out[i] = conversation.FromClient(m, known[m.ID])
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func (m *mount) look() (*os.Root, error) {
 	return root, err
 }
 
-func (m *mount) opened(make bool) (*os.Root, error) {
+func (m *mount) opened(missing bool) (*os.Root, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -49,8 +49,8 @@ func (m *mount) opened(make bool) (*os.Root, error) {
 		return m.root, nil
 	}
 	root, err := os.OpenRoot(m.Host)
-	if make && errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(m.Host, 0o755); err == nil {
+	if missing && errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(m.Host, 0o755); err == nil { //nolint:gosec // the sandbox of root runs as another user, who must get there
 			root, err = os.OpenRoot(m.Host)
 		}
 	}

@@ -81,6 +81,18 @@ func (th *Thread) Resume(t TB, step agent.Step) {
 	th.run(t, &agent.Runtime{Resume: &agent.Resume{Next: step.Next}})
 }
 
+// Play makes the first run of a thread so that another thread can go on at any of its steps: the Model answers ByHistory. The
+// tools of one answer run side by side. The run begins with a user's message, or, if from is not nil, as in Resume.
+func (th *Thread) Play(t TB, from *agent.Step) {
+	t.Helper()
+	th.Model.ByHistory, th.Config.ParallelTools = true, 0
+	if from == nil {
+		th.Run(t, "go")
+		return
+	}
+	th.Resume(t, *from)
+}
+
 func (th *Thread) run(t TB, rt *agent.Runtime) {
 	t.Helper()
 	th.runs++

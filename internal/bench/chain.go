@@ -35,7 +35,7 @@ func measureChain(ctx context.Context, e env, r *report) error {
 	if err != nil {
 		return err
 	}
-	history := talk(p, loopMessages)
+	history := talk(p)
 	took, err := compare(ctx, 100, inMemory(whole, bot, history), inMemory(bare, bot, history))
 	if err != nil {
 		return err

@@ -145,12 +145,12 @@ func turn(ctx context.Context, m *runs.Manager, thread string, show func(event.E
 
 func unseen(event.Event) {}
 
-// talk is a conversation of n messages whose last one is the human's.
-func talk(p prose, n int) []message.Message {
-	msgs := make([]message.Message, n)
+// talk is a conversation whose last message is the human's.
+func talk(p prose) []message.Message {
+	msgs := make([]message.Message, loopMessages)
 	for i := range msgs {
 		role := message.Human
-		if (n-1-i)%2 == 1 {
+		if (loopMessages-1-i)%2 == 1 {
 			role = message.AI
 		}
 		msgs[i] = message.New(role, p.text(300))

@@ -41,7 +41,7 @@ func measureLoop(ctx context.Context, e env, r *report) error {
 
 // loopInMemory compares steps that keep nothing with the bare calls of the model and the tool.
 func loopInMemory(ctx context.Context, r *report, a *agent.Agent, bot *robot, p prose) error {
-	history := talk(p, loopMessages)
+	history := talk(p)
 	bare := timed(loopSteps, bareStep(bot, look(p, 700, tool.ReadOnly), history))
 	took, err := compare(ctx, 100, inMemory(a, bot, history), bare)
 	if err != nil {
@@ -93,7 +93,7 @@ func loopDurable(ctx context.Context, e env, r *report, bot *robot, p prose, eff
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFloor()) }()
-	took, err := compare(ctx, 20, durableSteps(newManager(st, a), bot, talk(p, loopMessages)), inMemory(a, bot, talk(p, loopMessages)), floor)
+	took, err := compare(ctx, 20, durableSteps(newManager(st, a), bot, talk(p)), inMemory(a, bot, talk(p)), floor)
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,6 @@ const (
 	KeyReminderDate = "reminder_date"
 )
 
-// UserSuffix ends the id of a user's message whose own id a date message has taken, to stand before it.
-const UserSuffix = "__user"
-
 // dayFormat is a day as a date message tells it.
 const dayFormat = "2006-01-02, Monday"
 

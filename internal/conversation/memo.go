@@ -2,8 +2,8 @@ package conversation
 
 import (
 	"reflect"
+	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/pudu-ai/pudu/message"
 )
@@ -28,7 +28,7 @@ func (c *Memo) Map(msgs []message.Message, add func([]message.Message, *message.
 		c.out = add(c.out, &msgs[i])
 	}
 	c.in = msgs
-	return c.out[:len(c.out):len(c.out)] // who appends to it gets an array of his own
+	return slices.Clip(c.out) // who appends to it gets an array of his own
 }
 
 // grown reports whether the messages begin with those of the last time.
@@ -50,7 +50,10 @@ func (c *Memo) grown(msgs []message.Message) bool {
 // same reports whether two messages are one: their parts and fields are the same memory, not only equal.
 func same(a, b *message.Message) bool {
 	return a.ID == b.ID && a.Role == b.Role && a.Name == b.Name &&
-		len(a.Content) == len(b.Content) && unsafe.SliceData(a.Content) == unsafe.SliceData(b.Content) &&
-		len(a.ToolCalls) == len(b.ToolCalls) && unsafe.SliceData(a.ToolCalls) == unsafe.SliceData(b.ToolCalls) &&
+		sameMemory(a.Content, b.Content) && sameMemory(a.ToolCalls, b.ToolCalls) &&
 		reflect.ValueOf(a.Kwargs).UnsafePointer() == reflect.ValueOf(b.Kwargs).UnsafePointer()
+}
+
+func sameMemory[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -66,7 +66,7 @@ func TestMemoDoesWhatIsNewAlone(t *testing.T) {
 	if len(first) != 2 || len(second) != 3 || second[2].Text() != "c!" {
 		t.Errorf("got %v, then %v", first, second)
 	}
-	_ = append(first, message.New(message.Human, "mine")) //nolint:gocritic // it must not reach the memo
+	_ = append(first, message.New(message.Human, "mine")) // it must not reach the memo
 	if second[2].Text() != "c!" {
 		t.Error("what somebody appended to a result has come into another")
 	}

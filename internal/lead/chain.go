@@ -144,7 +144,7 @@ func Places() []Place {
 		}, {
 			Name: "DynamicContextMiddleware",
 			For:  "tells the model the date, once at the start and once on each new day",
-			Why:  "after the uploads: it puts the date before the finished message",
+			Why:  "after the uploads: the date comes behind the finished message",
 			make: func(*Config) agent.Middleware { return dynamiccontext.New(dynamiccontext.Config{}) },
 		},
 		{Name: "SkillActivationMiddleware", For: "puts the skill that a message names with a slash before it", Later: "skills"},

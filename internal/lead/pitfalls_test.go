@@ -43,7 +43,7 @@ func middlewarePitfalls() []fact {
 		by(25, "counters are the run's", "loopdetection.TestCountersAreOfTheRun", "toolprogress.TestPhasesAreOfTheRun", "tokenbudget.TestBudgetIsOfTheRun",
 			"internal/lead.TestTheTurnAfterAnInterventionIsSound"),
 		by(26, "tokens of sub-agents come later and count once", "tokenbudget.TestSubagentTokensAreCountedOnce", "tokenbudget.TestOtherCallersCount"),
-		by(27, "a message that made room is not moved again", "dynamiccontext.TestSuffixedMessageIsNotMovedAgain", "dynamiccontext.TestClientSendsItsMessagesAgain"),
+		by(27, "a message that has its date is not moved again", "dynamiccontext.TestDatedMessageIsNotMovedAgain", "dynamiccontext.TestClientSendsItsMessagesAgain"),
 		by(28, "an old thread without a date gets it with the newest turn", "dynamiccontext.TestOldHistoryWithoutDate"),
 		by(29, "a date in other words is none", "dynamiccontext.TestDateInOtherWordsIsNone"),
 		by(30, "counting tokens needs nothing from outside", "internal/tokens.TestTextIsNearToWhatTokenizersSay"),

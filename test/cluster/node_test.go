@@ -3,19 +3,18 @@
 package cluster
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
 )
 
 // place is what servers are started on. The nodes of a cluster share it.
@@ -43,7 +42,7 @@ type node struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	url   string
-	out   *output
+	out   *server.Output
 	began time.Time
 	ended chan struct{}
 }
@@ -72,9 +71,9 @@ func (p place) launch(t testing.TB, o options) *node {
 	if p.nats != "" {
 		args = append(args, "--nats", p.nats)
 	}
-	n := &node{t: t, out: &output{address: make(chan string, 1)}, ended: make(chan struct{})}
+	n := &node{t: t, out: server.NewOutput(), ended: make(chan struct{})}
 	n.cmd = exec.Command(program(o.version), append(args, o.args...)...)
-	n.cmd.Env = append(environment(), o.env...)
+	n.cmd.Env = append(server.Environment(os.Environ()), o.env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.out, n.out
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	n.began = time.Now()
@@ -92,7 +91,7 @@ func (p place) start(t testing.TB, o options) *node {
 	t.Helper()
 	n := p.launch(t, o)
 	select {
-	case n.url = <-n.out.address:
+	case n.url = <-n.out.Address():
 	case <-n.ended:
 		t.Fatalf("the server ended: %s\n%s", n.cmd.ProcessState, n.out)
 	case <-time.After(patience):
@@ -109,24 +108,13 @@ func (p place) refused(t testing.TB, o options) string {
 	case <-n.ended:
 	case <-time.After(patience):
 		t.Fatalf("the server neither ended nor came up\n%s", n.out)
-	case url := <-n.out.address:
+	case url := <-n.out.Address():
 		t.Fatalf("the server came up at %s", url)
 	}
 	if n.cmd.ProcessState.Success() {
 		t.Errorf("a server that was refused ended with success")
 	}
 	return n.out.String()
-}
-
-// environment leaves out what would make the server another one on another machine.
-func environment() (vars []string) {
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, "PUDU_") && !strings.HasPrefix(name, "DEER") && !strings.HasSuffix(name, "_API_KEY") {
-			vars = append(vars, v)
-		}
-	}
-	return vars
 }
 
 func (n *node) signal(s os.Signal) {
@@ -183,40 +171,4 @@ func (n *node) rss() int64 {
 	kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 	must(n.t, err)
 	return kb << 10
-}
-
-// output keeps what a server prints and finds its address in it.
-type output struct {
-	address chan string // gets one
-
-	mu    sync.Mutex
-	kept  bytes.Buffer
-	found bool
-}
-
-const keptOutput = 256 << 10
-
-var addressIn = regexp.MustCompile(`ready at.* (http://[0-9.]+:\d+)`)
-
-// Write never fails.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept.Write(p)
-	if whole, end := o.kept.Bytes(), bytes.LastIndexByte(o.kept.Bytes(), '\n'); !o.found && end >= 0 {
-		if at := addressIn.FindSubmatch(whole[:end]); at != nil {
-			o.found = true
-			o.address <- string(at[1])
-		}
-	}
-	if more := o.kept.Len() - keptOutput; more > 0 {
-		o.kept.Next(more)
-	}
-	return len(p), nil
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.kept.String()
 }

@@ -72,7 +72,6 @@ func notYet() map[string]string {
 	middleware := "the channel comes with its middleware"
 	return map[string]string{
 		"artifacts": middleware, "delegations": middleware, "skill_context": middleware, "viewed_images": middleware,
-		"uploaded_files": middleware, "title": middleware,
 		"lead_agent_tokens": later, "llm_call_count": later, "message_count": later, "middleware_tokens": later, "subagent_tokens": later,
 		"ctx": "an explanation for programs that no client reads",
 	}

@@ -3,18 +3,17 @@
 package longrun
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
 )
 
 // patience bounds every wait for a condition.
@@ -66,16 +65,16 @@ func newPlace(t *testing.T, config string) *place {
 type node struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	out   *output
+	out   *server.Output
 	ended chan struct{}
 }
 
 // start starts the server, at the address where it was before, and waits until it is ready.
 func (p *place) start(t *testing.T) *node {
 	t.Helper()
-	n := &node{t: t, out: &output{address: make(chan string, 1)}, ended: make(chan struct{})}
+	n := &node{t: t, out: server.NewOutput(), ended: make(chan struct{})}
 	n.cmd = exec.Command(program, "serve", "--addr", p.addr, "--data", p.data, "--config", p.config)
-	n.cmd.Env = environment()
+	n.cmd.Env = server.Environment(os.Environ())
 	n.cmd.Stdout, n.cmd.Stderr = n.out, n.out
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, n.cmd.Start())
@@ -85,7 +84,8 @@ func (p *place) start(t *testing.T) *node {
 	}()
 	t.Cleanup(n.close)
 	select {
-	case addr := <-n.out.address:
+	case url := <-n.out.Address():
+		addr := strings.TrimPrefix(url, "http://")
 		if p.addr != addr { // the first time; later a client reads it
 			p.addr = addr
 		}
@@ -95,17 +95,6 @@ func (p *place) start(t *testing.T) *node {
 		t.Fatalf("the server told no address within %v\n%s", patience, n.out)
 	}
 	return n
-}
-
-// environment leaves out what would make the server another one on another machine.
-func environment() (vars []string) {
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, "PUDU_") && !strings.HasPrefix(name, "DEER") && !strings.HasSuffix(name, "_API_KEY") {
-			vars = append(vars, v)
-		}
-	}
-	return vars
 }
 
 // kill ends the process as kill -9 does.
@@ -142,42 +131,6 @@ func (n *node) close() {
 	if n.t.Failed() {
 		n.t.Logf("the server said:\n%s", text)
 	}
-}
-
-// output keeps what a server prints and finds its address in it.
-type output struct {
-	address chan string // gets one
-
-	mu    sync.Mutex
-	kept  bytes.Buffer
-	found bool
-}
-
-const keptOutput = 256 << 10
-
-var addressIn = regexp.MustCompile(`ready at.* http://([0-9.]+:\d+)`)
-
-// Write never fails.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept.Write(p)
-	if whole, end := o.kept.Bytes(), bytes.LastIndexByte(o.kept.Bytes(), '\n'); !o.found && end >= 0 {
-		if at := addressIn.FindSubmatch(whole[:end]); at != nil {
-			o.found = true
-			o.address <- string(at[1])
-		}
-	}
-	if more := o.kept.Len() - keptOutput; more > 0 {
-		o.kept.Next(more)
-	}
-	return len(p), nil
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.kept.String()
 }
 
 // eventually waits until a condition holds.

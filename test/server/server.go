@@ -3,28 +3,21 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
 const (
-	program     = "github.com/pudu-ai/pudu/test/pudu"
-	buildTime   = 5 * time.Minute
-	startTime   = 30 * time.Second
-	stopTime    = 20 * time.Second
-	keptOutput  = 64 << 10
-	addressForm = `http://127\.0\.0\.1:\d+`
+	program   = "github.com/pudu-ai/pudu/test/pudu"
+	buildTime = 5 * time.Minute
+	startTime = 30 * time.Second
+	stopTime  = 20 * time.Second
 )
 
 // Options says what the server is started with.
@@ -53,11 +46,11 @@ func Start(t testing.TB, o Options) Server {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	out := &output{address: make(chan string, 1)}
+	out := NewOutput()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), bin, // stopped by a signal, not killed with the test's context
 		"serve", "--addr", "127.0.0.1:0", "--data", data, "--config", config, "--model", o.Model)
 	cmd.Dir = filepath.Dir(config)
-	cmd.Env = append(environment(os.Environ()), o.Env...)
+	cmd.Env = append(Environment(os.Environ()), o.Env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -85,20 +78,12 @@ func build(t testing.TB) string {
 	return bin
 }
 
-// environment leaves out what would make the server another one on another machine.
-func environment(vars []string) []string {
-	return slices.DeleteFunc(slices.Clone(vars), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return strings.HasPrefix(name, "PUDU_") || strings.HasPrefix(name, "DEER") || strings.HasSuffix(name, "_API_KEY")
-	})
-}
-
 // ready waits until the server has told its address and answers there.
-func ready(t testing.TB, out *output, ended chan error) string {
+func ready(t testing.TB, out *Output, ended chan error) string {
 	t.Helper()
 	deadline := time.After(startTime)
 	select {
-	case address := <-out.address:
+	case address := <-out.Address():
 		for !answers(address) {
 			select {
 			case <-time.After(10 * time.Millisecond):
@@ -147,38 +132,4 @@ func stop(t testing.TB, cmd *exec.Cmd, ended chan error) {
 			t.Log(<-ended)
 		}
 	}
-}
-
-// output keeps the end of what the server prints and finds its address in it.
-type output struct {
-	address chan string // gets one
-
-	mu    sync.Mutex
-	kept  bytes.Buffer
-	found bool
-}
-
-var addressIn = regexp.MustCompile(addressForm)
-
-// Write never fails.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept.Write(p)
-	if whole, end := o.kept.Bytes(), bytes.LastIndexByte(o.kept.Bytes(), '\n'); !o.found && end >= 0 {
-		if at := addressIn.Find(whole[:end]); at != nil {
-			o.found = true
-			o.address <- string(at)
-		}
-	}
-	if more := o.kept.Len() - keptOutput; more > 0 {
-		o.kept.Next(more)
-	}
-	return len(p), nil
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.kept.String()
 }

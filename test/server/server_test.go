@@ -9,14 +9,14 @@ import (
 )
 
 func TestOutputFindsTheAddress(t *testing.T) {
-	o := &output{address: make(chan string, 1)}
-	for _, piece := range []string{"time=1 msg=hello\nPudu: http://127.0.", "0.1:4", "711", "/ is open\n", "http://127.0.0.1:1 later\n"} {
-		if len(o.address) > 0 && piece != "http://127.0.0.1:1 later\n" {
-			t.Fatalf("an address before its line was whole: %s", <-o.address)
+	o := NewOutput()
+	for _, piece := range []string{"time=1 msg=hello url=http://127.0.0.1:9\nPudu is ready at http://127.0.", "0.1:4", "711", "/ now\n", "ready at http://127.0.0.1:1 later\n"} {
+		if len(o.Address()) > 0 && piece != "ready at http://127.0.0.1:1 later\n" {
+			t.Fatalf("an address before its line was whole: %s", <-o.Address())
 		}
 		fmt.Fprint(o, piece)
 	}
-	if got := <-o.address; got != "http://127.0.0.1:4711" {
+	if got := <-o.Address(); got != "http://127.0.0.1:4711" {
 		t.Errorf("got %s", got)
 	}
 	fmt.Fprint(o, strings.Repeat("x", 2*keptOutput))
@@ -26,7 +26,7 @@ func TestOutputFindsTheAddress(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	got := environment([]string{"PATH=/bin", "PUDU_TOKEN=x", "OPENAI_API_KEY=x", "DEER_FLOW_HOME=/x", "HOME=/root"})
+	got := Environment([]string{"PATH=/bin", "PUDU_TOKEN=x", "OPENAI_API_KEY=x", "DEER_FLOW_HOME=/x", "HOME=/root"})
 	if diff := cmp.Diff([]string{"PATH=/bin", "HOME=/root"}, got); diff != "" {
 		t.Error(diff)
 	}

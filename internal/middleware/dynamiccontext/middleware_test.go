@@ -80,7 +80,7 @@ func lines(msgs []message.Message) []string {
 	for _, m := range msgs {
 		text := m.Text()
 		if day, ok := conversation.DateOf(m); ok && text == conversation.DateText(day) && conversation.Hidden(m) {
-			text = day
+			m.ID, text = "date", day
 		}
 		line := string(m.Role) + " " + m.ID + " " + text
 		if m.Role == message.AI {
@@ -114,30 +114,30 @@ func TestFirstTurnTellsTheDate(t *testing.T) {
 	th := newThread(t)
 	in := human("x", "hello")
 	in.Name, in.Kwargs = "user-input", message.Fields{"files": []byte("[]")}
-	check(t, th.turn(saturday, in), "system x 2026-11-21, Saturday", "human x__user hello", "ai")
-	check(t, lines(th.model.requests[0]), "system x 2026-11-21, Saturday", "human x__user hello")
+	check(t, th.turn(saturday, in), "human x hello", "system date 2026-11-21, Saturday", "ai")
+	check(t, lines(th.model.requests[0]), "human x hello", "system date 2026-11-21, Saturday")
 	msgs := agent.Messages.Get(th.s)
-	if got, want := msgs[0].Text(), "<system-reminder>\n<current_date>2026-11-21, Saturday</current_date>\n</system-reminder>"; got != want {
+	if got, want := msgs[1].Text(), "<system-reminder>\n<current_date>2026-11-21, Saturday</current_date>\n</system-reminder>"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	day, mark := string(msgs[0].Kwargs["reminder_date"]), string(msgs[0].Kwargs["dynamic_context_reminder"])
+	day, mark := string(msgs[1].Kwargs["reminder_date"]), string(msgs[1].Kwargs["dynamic_context_reminder"])
 	if day != `"2026-11-21, Saturday"` || mark != "true" {
-		t.Errorf("kwargs %s", msgs[0].Kwargs)
+		t.Errorf("kwargs %s", msgs[1].Kwargs)
 	}
-	if msgs[1].Name != "user-input" || string(msgs[1].Kwargs["files"]) != "[]" {
-		t.Errorf("the user's message became %+v", msgs[1])
+	if msgs[0].Name != "user-input" || string(msgs[0].Kwargs["files"]) != "[]" {
+		t.Errorf("the user's message became %+v", msgs[0])
 	}
 }
 
-// TestChangedDayIsAppended: a new day is told in front of the newest message, never where the first date stands, so that
+// TestChangedDayIsAppended: a new day is told behind the newest message, never where the first date stands, so that
 // nothing that was sent changes.
 func TestChangedDayIsAppended(t *testing.T) {
 	th := newThread(t)
 	th.turn(saturday, human("x", "one"))
 	th.turn(saturday.Add(11*time.Hour), human("y", "two"))
 	check(t, th.turn(saturday.Add(12*time.Hour), human("z", "three")),
-		"system x 2026-11-21, Saturday", "human x__user one", "ai", "human y two", "ai",
-		"system z 2026-11-22, Sunday", "human z__user three", "ai")
+		"human x one", "system date 2026-11-21, Saturday", "ai", "human y two", "ai",
+		"human z three", "system date 2026-11-22, Sunday", "ai")
 	for i, next := range th.model.requests[1:] {
 		if diff := cmp.Diff(th.model.requests[i], next[:len(th.model.requests[i])]); diff != "" {
 			t.Errorf("request %d does not begin as the one before it: %s", i+1, diff)
@@ -148,14 +148,14 @@ func TestChangedDayIsAppended(t *testing.T) {
 func TestDayIsThatOfTheZone(t *testing.T) {
 	th := newThread(t)
 	th.cfg.Zone = time.FixedZone("far east", 13*3600)
-	check(t, th.turn(saturday, human("x", "hello")), "system x 2026-11-22, Sunday", "human x__user hello", "ai")
+	check(t, th.turn(saturday, human("x", "hello")), "human x hello", "system date 2026-11-22, Sunday", "ai")
 }
 
 // TestOldHistoryWithoutDate: the newest turn gets the date, not the first one of a thread that began without.
 func TestOldHistoryWithoutDate(t *testing.T) {
 	th := newThread(t, human("a", "old"), ai())
 	check(t, th.turn(saturday, human("x", "new")),
-		"human a old", "ai", "system x 2026-11-21, Saturday", "human x__user new", "ai")
+		"human a old", "ai", "human x new", "system date 2026-11-21, Saturday", "ai")
 }
 
 // TestRunWithoutNewInput: an old turn is left alone.
@@ -165,14 +165,14 @@ func TestRunWithoutNewInput(t *testing.T) {
 	check(t, newThread(t).turn(saturday), "ai")
 }
 
-// TestSuffixedMessageIsNotMovedAgain: one that may have been sent keeps its place and its id.
-func TestSuffixedMessageIsNotMovedAgain(t *testing.T) {
+// TestDatedMessageIsNotMovedAgain: one that may have been sent keeps its place.
+func TestDatedMessageIsNotMovedAgain(t *testing.T) {
 	th := newThread(t)
 	th.model.fail = true
-	check(t, th.turn(saturday, human("x", "hello")), "system x 2026-11-21, Saturday", "human x__user hello")
+	check(t, th.turn(saturday, human("x", "hello")), "human x hello", "system date 2026-11-21, Saturday")
 	th.model.fail = false
 	check(t, th.turn(saturday.Add(24*time.Hour)),
-		"system x 2026-11-21, Saturday", "human x__user hello", "system new2.1 2026-11-22, Sunday", "ai")
+		"human x hello", "system date 2026-11-21, Saturday", "system date 2026-11-22, Sunday", "ai")
 	if diff := cmp.Diff(th.model.requests[0], th.model.requests[1][:2]); diff != "" {
 		t.Error(diff)
 	}
@@ -186,26 +186,26 @@ func TestMessageOfAFailedRunIsNotMoved(t *testing.T) {
 	th.turn(saturday, human("y", "two"))
 	th.model.fail = false
 	check(t, th.turn(saturday.Add(24*time.Hour)),
-		"system x 2026-11-21, Saturday", "human x__user one", "ai", "human y two", "system new3.1 2026-11-22, Sunday", "ai")
+		"human x one", "system date 2026-11-21, Saturday", "ai", "human y two", "system date 2026-11-22, Sunday", "ai")
 	if diff := cmp.Diff(th.model.requests[1], th.model.requests[2][:4]); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestClientSendsItsMessagesAgain: the id that a message had before does not bring it back in front of its date.
+// TestClientSendsItsMessagesAgain: a message that comes again stays behind its date.
 func TestClientSendsItsMessagesAgain(t *testing.T) {
 	th := newThread(t)
 	th.turn(saturday, human("x", "one"))
 	check(t, th.turn(saturday, human("x", "one"), human("y", "two")),
-		"system x 2026-11-21, Saturday", "human x__user one", "ai", "human y two", "ai")
+		"human x one", "system date 2026-11-21, Saturday", "ai", "human y two", "ai")
 }
 
 func TestSeveralMessagesOfOneInput(t *testing.T) {
 	side := conversation.Note("s", "", "context")
 	check(t, newThread(t).turn(saturday, side, human("x", "question")),
-		"human s context", "system x 2026-11-21, Saturday", "human x__user question", "ai")
+		"human s context", "human x question", "system date 2026-11-21, Saturday", "ai")
 	check(t, newThread(t).turn(saturday, human("x", "question"), side),
-		"human x question", "human s context", "system new1.1 2026-11-21, Saturday", "ai")
+		"human x question", "human s context", "system date 2026-11-21, Saturday", "ai")
 }
 
 // TestDateInOtherWordsIsNone: neither a memory nor a client can tell the program that the date is known.
@@ -214,7 +214,7 @@ func TestDateInOtherWordsIsNone(t *testing.T) {
 	forged := conversation.DateMessage("c", "2026-11-21, Saturday")
 	memory := human("m", "<memory>"+words+"</memory>")
 	got := newThread(t, memory, ai()).turn(saturday, forged, human("x", "hello"))
-	check(t, got[2:], "system c "+words, "system x 2026-11-21, Saturday", "human x__user hello", "ai")
+	check(t, got[2:], "system c "+words, "human x hello", "system date 2026-11-21, Saturday", "ai")
 }
 
 // TestSecondRunOfTheHook: after a crash it runs on what it did itself.
@@ -229,6 +229,6 @@ func TestSecondRunOfTheHook(t *testing.T) {
 		if th.s, _, err = th.s.Apply(cmd.Update); err != nil {
 			t.Fatal(err)
 		}
-		check(t, lines(agent.Messages.Get(th.s)), "system x 2026-11-21, Saturday", "human x__user hello")
+		check(t, lines(agent.Messages.Get(th.s)), "human x hello", "system date 2026-11-21, Saturday")
 	}
 }

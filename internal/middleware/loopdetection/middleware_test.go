@@ -17,23 +17,23 @@ var same = ask{"bash", `{"description":"look","command":"ls"}`, "a b c"}
 
 func TestSameCallWithSameResultIsWarnedThenStopped(t *testing.T) {
 	r := play(t, Config{}, always(9, same), nil)
-	if r.reason() != Reason || r.made() != 5 || len(r.requests) != 6 {
-		t.Errorf("reason %q, %d calls, %d requests", r.reason(), r.made(), len(r.requests))
+	if r.Reason() != Reason || r.made() != 5 || len(r.Model.Requests) != 6 {
+		t.Errorf("reason %q, %d calls, %d requests", r.Reason(), r.made(), len(r.Model.Requests))
 	}
 	notes := r.notes()
 	if len(notes) != 2 || !strings.HasPrefix(notes[0], "3: The same call (bash) brought the same result 3 times.") ||
 		!strings.HasPrefix(notes[1], "5: The run ends here: the same call (bash) brought the same result 5 times.") {
 		t.Errorf("notes %q", notes)
 	}
-	wantPrefixes(t, r.requests)
+	r.CheckGrowth(t)
 }
 
 // TestForcedStopStillAnswers: a stop gives the model one more call, without tools, to sum up what it has.
 func TestForcedStopStillAnswers(t *testing.T) {
 	r := play(t, Config{}, always(9, same), nil)
-	msgs := agent.Messages.Get(r.state)
+	msgs := agent.Messages.Get(r.State)
 	last := msgs[len(msgs)-1]
-	if last.Text() != "summed up" || !r.requests[5].Settings.NoTools {
+	if last.Text() != "summed up" || !r.Model.Requests[5].Settings.NoTools {
 		t.Errorf("the run ends with %q", last.Text())
 	}
 }
@@ -41,7 +41,7 @@ func TestForcedStopStillAnswers(t *testing.T) {
 func TestWarningStandsBehindTheResults(t *testing.T) { // pitfall 21
 	r := play(t, Config{}, always(4, same, same), nil)
 	var open []string
-	for _, m := range agent.Messages.Get(r.state) {
+	for _, m := range agent.Messages.Get(r.State) {
 		switch m.Role {
 		case message.AI:
 			for _, c := range m.ToolCalls {
@@ -64,16 +64,16 @@ func TestOtherDescriptionIsTheSameCall(t *testing.T) {
 	r := play(t, Config{}, each(9, func(i int) ask {
 		return ask{"bash", fmt.Sprintf(`{"description":"try %d", "command":"ls"}`, i), "a"}
 	}), nil)
-	if r.reason() != Reason || r.made() != 5 {
-		t.Errorf("reason %q after %d calls", r.reason(), r.made())
+	if r.Reason() != Reason || r.made() != 5 {
+		t.Errorf("reason %q after %d calls", r.Reason(), r.made())
 	}
 }
 
 func TestAlternatingCallsAreALoop(t *testing.T) {
 	a, b := ask{"bash", `{"command":"a"}`, "A"}, ask{"bash", `{"command":"b"}`, "B"}
 	r := play(t, Config{}, each(20, func(i int) ask { return []ask{a, b}[i%2] }), nil)
-	if r.reason() != Reason || r.made() != 9 || len(r.notes()) != 2 || !strings.HasPrefix(r.notes()[0], "5: ") {
-		t.Errorf("reason %q after %d calls, notes %q", r.reason(), r.made(), r.notes())
+	if r.Reason() != Reason || r.made() != 9 || len(r.notes()) != 2 || !strings.HasPrefix(r.notes()[0], "5: ") {
+		t.Errorf("reason %q after %d calls, notes %q", r.Reason(), r.made(), r.notes())
 	}
 }
 
@@ -99,8 +99,8 @@ func TestProgressForgives(t *testing.T) {
 				}
 				return fix(i)
 			}), nil)
-			if r.reason() != "" || r.made() != 60 {
-				t.Errorf("stopped (%q) after %d calls", r.reason(), r.made())
+			if r.Reason() != "" || r.made() != 60 {
+				t.Errorf("stopped (%q) after %d calls", r.Reason(), r.made())
 			}
 		})
 	}
@@ -127,8 +127,8 @@ func TestNoProgress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := play(t, Config{}, each(20, c.asks), nil)
-			if r.reason() != Reason || r.made() != c.made {
-				t.Errorf("reason %q after %d calls", r.reason(), r.made())
+			if r.Reason() != Reason || r.made() != c.made {
+				t.Errorf("reason %q after %d calls", r.Reason(), r.made())
 			}
 		})
 	}
@@ -145,8 +145,8 @@ func TestFailuresAreNoProgress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := play(t, Config{}, each(80, f), nil)
-			if r.reason() != Reason || r.made() != 50 {
-				t.Errorf("reason %q after %d calls", r.reason(), r.made())
+			if r.Reason() != Reason || r.made() != 50 {
+				t.Errorf("reason %q after %d calls", r.Reason(), r.made())
 			}
 		})
 	}
@@ -157,8 +157,8 @@ func TestFailuresAreNoProgress(t *testing.T) {
 			}
 			return ask{"bash", fmt.Sprintf(`{"command":"x%d"}`, i), fmt.Sprintf("!x%d: command not found", i)}
 		}), nil)
-		if r.reason() != "" || r.made() != 120 {
-			t.Errorf("stopped (%q) after %d calls", r.reason(), r.made())
+		if r.Reason() != "" || r.made() != 120 {
+			t.Errorf("stopped (%q) after %d calls", r.Reason(), r.made())
 		}
 	})
 }
@@ -167,8 +167,8 @@ func TestReadFileMovesOn(t *testing.T) { // pitfall 23
 	r := play(t, Config{}, each(40, func(i int) ask {
 		return ask{"read_file", fmt.Sprintf(`{"path":"a","start_line":%d,"end_line":%d}`, i*200+1, i*200+200), fmt.Sprintf("part %d", i)}
 	}), nil)
-	if r.reason() != "" || r.made() != 40 {
-		t.Errorf("stopped (%q) after %d calls", r.reason(), r.made())
+	if r.Reason() != "" || r.made() != 40 {
+		t.Errorf("stopped (%q) after %d calls", r.Reason(), r.made())
 	}
 }
 
@@ -177,8 +177,8 @@ func TestHonestBatchGoesOn(t *testing.T) {
 	r := play(t, Config{}, each(60, func(i int) ask {
 		return ask{"web_fetch", fmt.Sprintf(`{"url":"https://x/%d"}`, i), fmt.Sprintf("page %d", i)}
 	}), nil)
-	if r.reason() != "" || r.made() != 60 {
-		t.Errorf("stopped (%q) after %d calls", r.reason(), r.made())
+	if r.Reason() != "" || r.made() != 60 {
+		t.Errorf("stopped (%q) after %d calls", r.Reason(), r.made())
 	}
 	if n := r.notes(); len(n) != 1 || !strings.HasPrefix(n[0], "30: web_fetch was called 30 times by now.") {
 		t.Errorf("notes %q", n)
@@ -212,8 +212,8 @@ func TestBatchWithoutResultsStops(t *testing.T) { // pitfall 22: the window is a
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := play(t, c.cfg, c.in, nil)
-			if r.reason() != Reason || r.made() != c.made {
-				t.Errorf("reason %q after %d calls", r.reason(), r.made())
+			if r.Reason() != Reason || r.made() != c.made {
+				t.Errorf("reason %q after %d calls", r.Reason(), r.made())
 			}
 		})
 	}
@@ -221,13 +221,13 @@ func TestBatchWithoutResultsStops(t *testing.T) { // pitfall 22: the window is a
 
 func TestCountersAreOfTheRun(t *testing.T) { // pitfall 25
 	r := play(t, Config{}, always(2, same), nil)
-	if got := recordOf(r.state, "run"); len(got.Units) != 2 {
+	if got := recordOf(r.State, r.RunID()); len(got.Units) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	if got := recordOf(r.state, "other"); len(got.Units) != 0 || got.RunID != "other" {
+	if got := recordOf(r.State, "other"); len(got.Units) != 0 || got.RunID != "other" {
 		t.Errorf("another run begins with %+v", got)
 	}
-	next := merge(record.Get(r.state), seen{RunID: "other", At: "x", KeepUnits: 3, KeepCalls: 3, Units: []unit{{Key: "k"}}})
+	next := merge(record.Get(r.State), seen{RunID: "other", At: "x", KeepUnits: 3, KeepCalls: 3, Units: []unit{{Key: "k"}}})
 	if diff := cmp.Diff([]unit{{Key: "k"}}, next.Units); diff != "" {
 		t.Error(diff)
 	}
@@ -237,19 +237,24 @@ func TestCountersAreOfTheRun(t *testing.T) { // pitfall 25
 }
 
 func TestStopReasonWithoutARunID(t *testing.T) { // pitfall 24
-	r := playAs(t, "", Config{}, always(9, same), nil)
-	if got := agent.StopState(r.state, "").Reason; got != Reason || r.made() != 5 {
+	r, in := thread(t, Config{}, always(9, same)), message.New(message.Human, "go")
+	r.Model.ByHistory, in.ID = true, "h"
+	var err error
+	if r.State, err = r.Agent.Run(t.Context(), &agent.Runtime{Input: agent.Messages.Append(in)}, r.State); err != nil {
+		t.Fatal(err)
+	}
+	if got := agent.StopState(r.State, "").Reason; got != Reason || r.made() != 5 {
 		t.Errorf("reason %q after %d calls", got, r.made())
 	}
 }
 
 func TestAnotherStopIsLeftAlone(t *testing.T) {
 	r := play(t, Config{}, always(4, same), nil)
-	stopped, _, err := r.state.Apply(agent.Stop(&agent.Runtime{RunID: "run"}, "token_capped"))
+	stopped, _, err := r.State.Apply(agent.Stop(&agent.Runtime{RunID: r.RunID()}, "token_capped"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, err := New(Config{}).BeforeModel(t.Context(), &agent.Runtime{RunID: "run"}, stopped)
+	cmd, err := New(Config{}).BeforeModel(t.Context(), &agent.Runtime{RunID: r.RunID()}, stopped)
 	if err != nil || len(cmd.Update) != 0 {
 		t.Error(cmd, err)
 	}
@@ -262,12 +267,12 @@ func BenchmarkBeforeModel(b *testing.B) {
 	}
 	r := play(b, Config{}, each(100, fetch), nil)
 	var before state.State
-	for _, step := range r.steps {
+	for _, step := range r.Steps {
 		if step.Next == agent.NodeBeforeModel {
 			before = step.State
 		}
 	}
-	m, rt := New(Config{}), &agent.Runtime{RunID: "run", NewID: func() string { return "n" }}
+	m, rt := New(Config{}), &agent.Runtime{RunID: r.RunID(), NewID: func() string { return "n" }}
 	b.ReportAllocs()
 	for b.Loop() {
 		cmd, err := m.BeforeModel(b.Context(), rt, before)

@@ -46,7 +46,7 @@ func asks(t *rapid.T, answer func(i int) string) script {
 func TestDifferentResultsAreNeverStopped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := play(t, config(t), asks(t, func(i int) string { return fmt.Sprintf("result %d", i) }), nil)
-		if r.reason() != "" {
+		if r.Reason() != "" {
 			t.Fatalf("stopped: %q", r.notes())
 		}
 	})
@@ -67,8 +67,8 @@ func TestRepetitionIsStoppedWithinTheLimit(t *testing.T) {
 		for _, s := range before {
 			calls += len(s)
 		}
-		if loops := (r.made() - calls) / len(unit); r.reason() != Reason || loops > New(cfg).cfg.HardLimit {
-			t.Fatalf("reason %q after %d rounds", r.reason(), loops)
+		if loops := (r.made() - calls) / len(unit); r.Reason() != Reason || loops > New(cfg).cfg.HardLimit {
+			t.Fatalf("reason %q after %d rounds", r.Reason(), loops)
 		}
 	})
 }
@@ -81,31 +81,31 @@ func TestCountersSurviveARestart(t *testing.T) {
 		cfg := config(t)
 		s := asks(t, func(int) string { return rapid.SampledFrom([]string{"a", "b", "OK"}).Draw(t, "result") })
 		whole := play(t, cfg, s, nil)
-		want := record.Get(whole.state)
+		want := record.Get(whole.State)
 		if diff := cmp.Diff(want, record.Get(replayed(t, whole)), cmp.AllowUnexported(seen{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
-		step := whole.steps[rapid.IntRange(0, len(whole.steps)-1).Draw(t, "checkpoint")]
+		step := whole.Steps[rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "checkpoint")]
 		if step.Next == agent.Done {
 			return
 		}
 		again := play(t, cfg, s, &step)
-		if diff := cmp.Diff(want, record.Get(again.state), same, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, record.Get(again.State), same, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
-		if diff := cmp.Diff(whole.notes(), again.notes()); diff != "" || whole.reason() != again.reason() {
-			t.Fatal(whole.reason(), again.reason(), diff)
+		if diff := cmp.Diff(whole.notes(), again.notes()); diff != "" || whole.Reason() != again.Reason() {
+			t.Fatal(whole.Reason(), again.Reason(), diff)
 		}
 	})
 }
 
 // replayed is the last state, made of the stored updates of all steps.
 func replayed(t *rapid.T, r ran) state.State {
-	s, err := r.agent.Schema().Load(nil)
+	s, err := r.Agent.Schema().Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range r.steps {
+	for _, step := range r.Steps {
 		for _, u := range step.Updates {
 			raw, err := u.Update.MarshalJSON()
 			if err != nil {
@@ -124,13 +124,13 @@ func TestTheMemoryIsBounded(t *testing.T) {
 	r := play(t, Config{}, each(200, func(i int) ask {
 		return ask{"x", fmt.Sprintf(`{"n":%d}`, i), fmt.Sprint("result ", i)}
 	}), nil)
-	got := record.Get(r.state)
+	got := record.Get(r.State)
 	raw, err := json.Marshal(got)
 	if err != nil || len(got.Units) != 20 || len(got.Calls) != 50 || len(raw) > 5000 {
 		t.Errorf("%d units, %d calls, %d bytes, error %v", len(got.Units), len(got.Calls), len(raw), err)
 	}
 	var last []byte
-	for _, w := range r.steps[len(r.steps)-3].Updates {
+	for _, w := range r.Steps[len(r.Steps)-3].Updates {
 		raw, _ := w.Update.MarshalJSON()
 		last = append(last, raw...)
 	}

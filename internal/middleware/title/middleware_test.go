@@ -20,7 +20,6 @@ import (
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
-	"github.com/pudu-ai/pudu/tool"
 )
 
 // titler is a model that takes its time for a title.

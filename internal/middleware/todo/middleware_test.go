@@ -14,7 +14,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
-	"github.com/pudu-ai/pudu/tool"
 )
 
 // plan is the arguments of a plan whose items are "name status".

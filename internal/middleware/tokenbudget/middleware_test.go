@@ -2,6 +2,7 @@ package tokenbudget
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,34 +12,104 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
 )
+
+// turn is one answer of the model: what it took, and what the sub-agents took to which it gave tasks.
+type turn struct {
+	in, out int
+	tasks   []int  // input tokens of each; a negative one says nothing
+	by      string // the sub-agents' model
+}
+
+// turns are answers, behind which the model sums up. It reports no usage if mute.
+type turns struct {
+	list []turn
+	mute bool
+}
+
+func same(n int, t turn) turns { return turns{list: slices.Repeat([]turn{t}, n)} }
+
+func (ts turns) answers() (out [][]message.Chunk) {
+	for n, t := range ts.list {
+		calls := agenttest.CallsOf(n, slices.Repeat([]string{"task", "{}"}, max(len(t.tasks), 1))...)
+		out = append(out, ts.took(calls, message.Usage{InputTokens: t.in, OutputTokens: t.out, TotalTokens: t.in + t.out}))
+	}
+	return out
+}
+
+func (ts turns) took(answer []message.Chunk, u message.Usage) []message.Chunk {
+	if !ts.mute {
+		answer[1].Usage = &u
+	}
+	return answer
+}
+
+// task answers as a sub-agent's task does.
+func (ts turns) task(c *tool.Call) (*tool.Result, error) {
+	n, i, err := agenttest.Place(c.ID)
+	if err != nil {
+		return nil, err
+	}
+	res, of := tool.Text("ok"), ts.list[n]
+	if i < len(of.tasks) && of.tasks[i] >= 0 {
+		res.Kwargs = message.Fields{
+			toolmeta.KeySubagentUsage: fmt.Appendf(nil, `{"input_tokens":%d,"output_tokens":0,"total_tokens":%[1]d}`, of.tasks[i]),
+			toolmeta.KeySubagentModel: fmt.Appendf(nil, "%q", of.by),
+		}
+	}
+	return res, nil
+}
+
+// play runs the turns with the budget and more middlewares, from the start or from a step that an earlier run committed.
+func play(t agenttest.TB, cfg Config, ts turns, from *agent.Step, more ...agent.Middleware) *agenttest.Thread {
+	t.Helper()
+	task := &agenttest.Tool{Name: "task", Do: ts.task}
+	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{task}}, append(more, New(cfg)), ts.answers()...)
+	th.Model.Last = ts.took(agenttest.Say("summed up"), message.Usage{})
+	th.Play(t, from)
+	return th
+}
+
+// notes are the warnings, each with the number of answers before it.
+func notes(th *agenttest.Thread) (notes []string) {
+	answers := 0
+	for _, m := range agent.Messages.Get(th.State) {
+		if m.Role == message.AI {
+			answers++
+		}
+		if conversation.IsNote(m, NoteName) {
+			notes = append(notes, fmt.Sprintf("%d: %s", answers, m.Text()))
+		}
+	}
+	return notes
+}
 
 func TestBudgetWarnsOnceThenStops(t *testing.T) {
 	p := play(t, Config{MaxTokens: 10_000}, same(20, turn{in: 900, out: 100}), nil)
-	notes := p.notes()
-	if p.reason() != Reason || len(p.requests) != 11 || len(notes) != 2 {
-		t.Fatalf("reason %q after %d requests, notes %q", p.reason(), len(p.requests), notes)
+	warned := notes(p)
+	if p.Reason() != Reason || len(p.Model.Requests) != 11 || len(warned) != 2 {
+		t.Fatalf("reason %q after %d requests, notes %q", p.Reason(), len(p.Model.Requests), warned)
 	}
-	if !strings.HasPrefix(notes[0], "8: Most of the budget of this run is spent: 8,000 of 10,000 tokens (80 %).") ||
-		notes[1] != "10: The budget of this run is spent: 10,000 of 10,000 tokens (100 %)." {
-		t.Errorf("notes %q", notes)
+	if !strings.HasPrefix(warned[0], "8: Most of the budget of this run is spent: 8,000 of 10,000 tokens (80 %).") ||
+		warned[1] != "10: The budget of this run is spent: 10,000 of 10,000 tokens (100 %)." {
+		t.Errorf("notes %q", warned)
 	}
-	for i := 1; i < len(p.requests)-1; i++ {
-		if was, is := text(p.requests[i-1]), text(p.requests[i]); !slices.Equal(was, is[:len(was)]) {
-			t.Errorf("request %d is no prefix of the next", i-1)
-		}
-	}
+	p.CheckGrowth(t)
 }
 
 // TestBudgetStopStillAnswers: the calls that are not allowed any more are answered, and the model sums up without tools.
 func TestBudgetStopStillAnswers(t *testing.T) {
 	p := play(t, Config{MaxTokens: 2000}, same(20, turn{in: 900, out: 100}), nil)
-	msgs := agent.Messages.Get(p.state)
-	last := p.requests[len(p.requests)-1]
+	msgs := agent.Messages.Get(p.State)
+	last := p.Model.Requests[len(p.Model.Requests)-1]
 	if got := msgs[len(msgs)-1].Text(); got != "summed up" || !last.Settings.NoTools {
 		t.Errorf("the run ends with %q", got)
 	}
@@ -55,8 +126,8 @@ func TestBudgetStopStillAnswers(t *testing.T) {
 
 func TestAnAnswerWithoutCallsIsNoStop(t *testing.T) {
 	p := play(t, Config{MaxInput: 1, MaxOutput: 1}, turns{mute: true}, nil)
-	if p.reason() != "" || len(p.requests) != 1 || len(p.notes()) != 0 {
-		t.Errorf("reason %q, notes %q", p.reason(), p.notes())
+	if p.Reason() != "" || len(p.Model.Requests) != 1 || len(notes(p)) != 0 {
+		t.Errorf("reason %q, notes %q", p.Reason(), notes(p))
 	}
 }
 
@@ -76,9 +147,9 @@ func TestEachLimitCounts(t *testing.T) {
 		{"money without prices", Config{MaxCost: 0.001}, 21, ""},
 	} {
 		p := play(t, c.cfg, same(20, turn{in: 900, out: 100}), nil)
-		notes := strings.Join(p.notes(), "\n")
-		if len(p.requests) != c.want || c.note == "" && notes != "" || c.name != "input" && !strings.Contains(notes, c.note) {
-			t.Errorf("%s: %d requests, notes %q", c.name, len(p.requests), notes)
+		warned := strings.Join(notes(p), "\n")
+		if len(p.Model.Requests) != c.want || c.note == "" && warned != "" || c.name != "input" && !strings.Contains(warned, c.note) {
+			t.Errorf("%s: %d requests, notes %q", c.name, len(p.Model.Requests), warned)
 		}
 	}
 }
@@ -88,7 +159,7 @@ func TestSubagentTokensAreCountedOnce(t *testing.T) { // pitfall 26
 	ts := turns{list: []turn{{in: 10, out: 1, tasks: []int{300, 400, -1}, by: "small"}, {in: 20, out: 2}, {in: 30, out: 3}}}
 	prices := map[string]config.Pricing{"m": {Input: 1}, "small": {Input: 0.5}, "other": {Currency: "CNY", Input: 9}}
 	p := play(t, Config{MaxTokens: 100_000, Model: "m", Prices: prices}, ts, nil)
-	got := record.Get(p.state)
+	got := record.Get(p.State)
 	if want := (message.Usage{InputTokens: 760, OutputTokens: 6, TotalTokens: 766}); got.Usage != want {
 		t.Errorf("%+v", got.Usage)
 	}
@@ -96,7 +167,7 @@ func TestSubagentTokensAreCountedOnce(t *testing.T) { // pitfall 26
 		t.Errorf("cost %v", got.Cost)
 	}
 	ts.list[0].by = "other" // in another currency
-	if got = record.Get(play(t, Config{Model: "m", Prices: prices}, ts, nil).state); got.Cost*1e6 > 60.1 {
+	if got = record.Get(play(t, Config{Model: "m", Prices: prices}, ts, nil).State); got.Cost*1e6 > 60.1 {
 		t.Errorf("cost %v", got.Cost)
 	}
 }
@@ -104,8 +175,8 @@ func TestSubagentTokensAreCountedOnce(t *testing.T) { // pitfall 26
 func TestSubagentsSpendTheBudget(t *testing.T) {
 	ts := turns{list: []turn{{in: 10, out: 1, tasks: []int{4000, 5000}}, {in: 10, out: 1}, {in: 10, out: 1}}}
 	p := play(t, Config{MaxTokens: 9000}, ts, nil)
-	if p.reason() != Reason || len(p.requests) != 2 || !p.requests[1].Settings.NoTools || len(p.notes()) != 1 {
-		t.Errorf("reason %q after %d requests, notes %q", p.reason(), len(p.requests), p.notes())
+	if p.Reason() != Reason || len(p.Model.Requests) != 2 || !p.Model.Requests[1].Settings.NoTools || len(notes(p)) != 1 {
+		t.Errorf("reason %q after %d requests, notes %q", p.Reason(), len(p.Model.Requests), notes(p))
 	}
 }
 
@@ -124,9 +195,9 @@ func (titled) AfterModel(_ context.Context, rt *agent.Runtime, _ state.State) (a
 func TestOtherCallersCount(t *testing.T) {
 	prices := map[string]config.Pricing{"m": {Input: 1}, "small": {Input: 10}}
 	p := play(t, Config{MaxTokens: 5000, MaxCost: 0.01, Model: "m", Prices: prices}, same(9, turn{in: 500}), nil, titled{})
-	notes := p.notes()
-	if p.reason() != Reason || len(notes) != 2 || notes[1] != "3: The budget of this run is spent: 3,000 of 5,000 tokens (60 %), 0.0135 of 0.01 USD (135 %)." {
-		t.Errorf("reason %q, notes %q", p.reason(), notes)
+	warned := notes(p)
+	if p.Reason() != Reason || len(warned) != 2 || warned[1] != "3: The budget of this run is spent: 3,000 of 5,000 tokens (60 %), 0.0135 of 0.01 USD (135 %)." {
+		t.Errorf("reason %q, notes %q", p.Reason(), warned)
 	}
 }
 
@@ -134,17 +205,17 @@ func TestModelThatReportsNoUsageIsGuessed(t *testing.T) {
 	ts := same(50, turn{})
 	ts.mute = true
 	p := play(t, Config{MaxTokens: 1000}, ts, nil)
-	if p.reason() != Reason {
-		t.Errorf("%+v", record.Get(p.state))
+	if p.Reason() != Reason {
+		t.Errorf("%+v", record.Get(p.State))
 	}
 }
 
 func TestBudgetIsOfTheRun(t *testing.T) {
 	p := play(t, Config{MaxTokens: 3000}, same(1, turn{in: 900}), nil)
-	if recordOf(p.state, "run").Usage.InputTokens < 900 || recordOf(p.state, "next").Usage != (message.Usage{}) || !record.Private() {
-		t.Errorf("%+v", record.Get(p.state))
+	if recordOf(p.State, p.RunID()).Usage.InputTokens < 900 || recordOf(p.State, "next").Usage != (message.Usage{}) || !record.Private() {
+		t.Errorf("%+v", record.Get(p.State))
 	}
-	next := merge(record.Get(p.state), spending{RunID: "next", Cost: 1})
+	next := merge(record.Get(p.State), spending{RunID: "next", Cost: 1})
 	if diff := cmp.Diff(spending{RunID: "next", Cost: 1}, next); diff != "" {
 		t.Error(diff)
 	}
@@ -152,11 +223,11 @@ func TestBudgetIsOfTheRun(t *testing.T) {
 
 func TestAnotherStopIsLeftAlone(t *testing.T) {
 	p := play(t, Config{MaxTokens: 100_000}, same(2, turn{in: 900}), nil)
-	stopped, _, err := p.state.Apply(agent.Stop(&agent.Runtime{RunID: "run"}, "loop_capped"))
+	stopped, _, err := p.State.Apply(agent.Stop(&agent.Runtime{RunID: p.RunID()}, "loop_capped"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, rt := New(Config{MaxTokens: 10}), &agent.Runtime{RunID: "run"}
+	m, rt := New(Config{MaxTokens: 10}), &agent.Runtime{RunID: p.RunID()}
 	for name, hook := range map[string]func(context.Context, *agent.Runtime, state.State) (agent.Command, error){
 		"before": m.BeforeModel, "after": m.AfterModel,
 	} {
@@ -181,17 +252,17 @@ func TestSpendingSurvivesARestart(t *testing.T) {
 			Prices: map[string]config.Pricing{"m": {Input: 0.7, Output: 2.1}, "s": {Input: 0.3}, "small": {Input: 0.1}},
 		}
 		whole := play(t, cfg, ts, nil, titled{})
-		step := whole.steps[rapid.IntRange(0, len(whole.steps)-1).Draw(t, "checkpoint")]
+		step := whole.Steps[rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "checkpoint")]
 		if step.Next == agent.Done {
 			return
 		}
 		again := play(t, cfg, ts, &step, titled{})
 		ids := cmpopts.IgnoreFields(spending{}, "TasksOf")
-		if diff := cmp.Diff(record.Get(whole.state), record.Get(again.state), ids); diff != "" {
+		if diff := cmp.Diff(record.Get(whole.State), record.Get(again.State), ids); diff != "" {
 			t.Fatal(diff)
 		}
-		if diff := cmp.Diff(whole.notes(), again.notes()); diff != "" || whole.reason() != again.reason() {
-			t.Fatal(whole.reason(), again.reason(), diff)
+		if diff := cmp.Diff(notes(whole), notes(again)); diff != "" || whole.Reason() != again.Reason() {
+			t.Fatal(whole.Reason(), again.Reason(), diff)
 		}
 	})
 }

@@ -1,90 +1,57 @@
 package tokenusage
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/message"
-	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// answers are what the model says, one after the other; the last one repeats.
-type answers struct {
-	chunks []message.Chunk
+// say is an answer with its usage.
+func say(text string) []message.Chunk { return call(text) }
 
-	mu       sync.Mutex
-	requests [][]message.Message
-}
-
-func (*answers) Name() string { return "test/answers" }
-
-func (a *answers) Stream(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	n := min(len(a.requests), len(a.chunks)-1)
-	a.requests = append(a.requests, req.Messages)
-	return func(yield func(message.Chunk, error) bool) { yield(a.chunks[n], nil) }
-}
-
-func say(text string) message.Chunk {
-	return message.Chunk{Text: text, FinishReason: "stop", Usage: &message.Usage{InputTokens: 50, OutputTokens: 5, TotalTokens: 55}}
-}
-
-// call makes an answer of calls: pairs of name and arguments.
-func call(text string, pairs ...string) message.Chunk {
-	c := say(text)
-	c.FinishReason = "tool_calls"
-	for i := 0; i < len(pairs); i += 2 {
-		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i / 2, ID: fmt.Sprintf("c%d", i/2), Name: pairs[i], Args: pairs[i+1]})
+// call is an answer that calls tools: pairs of name and arguments.
+func call(text string, pairs ...string) []message.Chunk {
+	answer := agenttest.Calls(pairs...)
+	answer[0].Text, answer[1].Usage = text, &message.Usage{InputTokens: 50, OutputTokens: 5, TotalTokens: 55}
+	if len(pairs) == 0 {
+		answer[1].FinishReason = "stop"
 	}
-	return c
+	return answer
 }
 
-// fake is a tool of any name.
-type fake string
-
-func (f fake) Spec() tool.Spec {
-	return tool.Spec{Name: string(f), Effect: tool.ReadOnly, Parameters: json.RawMessage(`{"type":"object","additionalProperties":true}`)}
-}
-
-func (f fake) Run(_ context.Context, c *tool.Call) (*tool.Result, error) {
+// task answers as a sub-agent's task does.
+func task(*tool.Call) (*tool.Result, error) {
 	res := tool.Text("done")
-	switch f {
-	case "task":
-		res.Kwargs = message.Fields{
-			toolmeta.KeySubagentUsage: json.RawMessage(`{"input_tokens":1000,"output_tokens":100,"total_tokens":1100}`),
-		}
-	case "write_todos":
-		var args struct{ Todos []threadstate.Todo }
-		if err := json.Unmarshal(c.Args, &args); err != nil {
-			return nil, err
-		}
-		res.Update = threadstate.Todos.Put(args.Todos)
+	res.Kwargs = message.Fields{
+		toolmeta.KeySubagentUsage: json.RawMessage(`{"input_tokens":1000,"output_tokens":100,"total_tokens":1100}`),
 	}
 	return res, nil
 }
 
-type ran struct {
-	state    state.State
-	requests [][]message.Message
-	steps    []agent.Step
+func writeTodos(c *tool.Call) (*tool.Result, error) {
+	var args struct{ Todos []threadstate.Todo }
+	if err := json.Unmarshal(c.Args, &args); err != nil {
+		return nil, err
+	}
+	res := tool.Text("done")
+	res.Update = threadstate.Todos.Put(args.Todos)
+	return res, nil
 }
 
-func (r ran) messages(role message.Role) (out []message.Message) {
-	for _, m := range agent.Messages.Get(r.state) {
+func messages(th *agenttest.Thread, role message.Role) (out []message.Message) {
+	for _, m := range agent.Messages.Get(th.State) {
 		if m.Role == role {
 			out = append(out, m)
 		}
@@ -93,30 +60,12 @@ func (r ran) messages(role message.Role) (out []message.Message) {
 }
 
 // run lets the model give the answers.
-func run(t *testing.T, chunks ...message.Chunk) ran {
+func run(t *testing.T, answers ...[]message.Chunk) *agenttest.Thread {
 	t.Helper()
-	m := &answers{chunks: chunks}
-	var tools []tool.Tool
-	for _, name := range []string{"ls", "task", "write_todos", "web_search", "present_files", "ask_clarification"} {
-		tools = append(tools, fake(name))
-	}
-	a, err := agent.New(agent.Config{Model: m, Tools: tools, Channels: threadstate.Channels()}, New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, n := ran{}, 0
-	human := message.New(message.Human, "go")
-	human.ID = "h"
-	out.state, err = a.Run(t.Context(), &agent.Runtime{
-		RunID: "run", Input: agent.Messages.Append(human),
-		Commit: func(_ context.Context, s agent.Step) error { out.steps = append(out.steps, s); return nil },
-		NewID:  func() string { n++; return fmt.Sprint("m", n) },
-	}, state.State{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out.requests = m.requests
-	return out
+	tools := append(agenttest.Tools("ls"), &agenttest.Tool{Name: "task", Do: task}, &agenttest.Tool{Name: "write_todos", Do: writeTodos})
+	th := agenttest.New(t, agent.Config{Tools: tools, Channels: threadstate.Channels()}, []agent.Middleware{New()}, answers...)
+	th.Play(t, nil)
+	return th
 }
 
 func same(t *testing.T, got json.RawMessage, want string) {
@@ -129,12 +78,12 @@ func same(t *testing.T, got json.RawMessage, want string) {
 func TestAttribution(t *testing.T) {
 	const plan = `{"todos":[{"content":"first","status":"in_progress"},{"content":"second","status":"pending"}]}`
 	for _, c := range []struct {
-		name  string
-		chunk message.Chunk
-		want  string
+		name   string
+		answer []message.Chunk
+		want   string
 	}{
 		{"an answer", say("done"), `"kind":"final_answer","shared_attribution":false,"tool_call_ids":[],"actions":[]}`},
-		{"nothing to see", message.Chunk{Reasoning: "hm", FinishReason: "stop"}, `"kind":"thinking","shared_attribution":false,"tool_call_ids":[],"actions":[]}`},
+		{"nothing to see", []message.Chunk{{Reasoning: "hm", FinishReason: "stop"}}, `"kind":"thinking","shared_attribution":false,"tool_call_ids":[],"actions":[]}`},
 		{"a tool", call("I look.", "ls", `{"description":"look","path":"/mnt"}`),
 			`"kind":"tool_batch","shared_attribution":false,"tool_call_ids":["c0"],"actions":[{"kind":"tool","tool_name":"ls","description":"look","tool_call_id":"c0"}]}`},
 		{"two tools", call("", "ls", `{"description":"look"}`, "ls", `{}`),
@@ -156,7 +105,9 @@ func TestAttribution(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := message.Builder{}
-			m.Add(c.chunk)
+			for _, chunk := range c.answer {
+				m.Add(chunk)
+			}
 			ai := m.Message()
 			raw, err := json.Marshal(attribute(&ai, nil))
 			if err != nil {
@@ -170,10 +121,10 @@ func TestAttribution(t *testing.T) {
 // TestAttributionIsStoredWithTheAnswer: it is part of the step that commits the answer.
 func TestAttributionIsStoredWithTheAnswer(t *testing.T) {
 	r := run(t, call("I look.", "ls", `{"description":"look"}`), say("It is empty."))
-	ai := r.messages(message.AI)
+	ai := messages(r, message.AI)
 	same(t, ai[0].Kwargs[Key], `{"version":1,"kind":"tool_batch","shared_attribution":false,"tool_call_ids":["c0"],"actions":[{"kind":"tool","tool_name":"ls","description":"look","tool_call_id":"c0"}]}`)
 	same(t, ai[1].Kwargs[Key], `{"version":1,"kind":"final_answer","shared_attribution":false,"tool_call_ids":[],"actions":[]}`)
-	for _, s := range r.steps {
+	for _, s := range r.Steps {
 		for _, u := range s.Updates {
 			if strings.HasPrefix(u.Node, "TokenUsageMiddleware") {
 				t.Errorf("the answer was stored without its attribution, which came after it: %+v", s.Updates)
@@ -189,7 +140,7 @@ func TestPlanMoves(t *testing.T) {
 		call("", "write_todos", `{"todos":[{"content":"a","status":"completed"},{"content":"b2","status":"pending"}]}`),
 		say("done"))
 	var got []string
-	for _, m := range r.messages(message.AI) {
+	for _, m := range messages(r, message.AI) {
 		var a Attribution
 		if err := json.Unmarshal(m.Kwargs[Key], &a); err != nil {
 			t.Fatal(err)
@@ -213,14 +164,14 @@ func TestPlanMoves(t *testing.T) {
 func TestSubagentUsageIsAddedToTheDispatchingMessage(t *testing.T) {
 	r := run(t, call("", "task", `{}`, "task", `{}`, "ls", `{}`), call("", "ls", `{}`), say("done"))
 	var totals []int
-	for _, m := range r.messages(message.AI) {
+	for _, m := range messages(r, message.AI) {
 		totals = append(totals, m.Usage.TotalTokens)
 	}
 	if diff := cmp.Diff([]int{2255, 55, 55}, totals); diff != "" {
 		t.Error(diff)
 	}
 	var marked []bool
-	for _, m := range r.messages(message.Tool) {
+	for _, m := range messages(r, message.Tool) {
 		marked = append(marked, toolmeta.SubagentAttributed(m))
 	}
 	if diff := cmp.Diff([]bool{true, true, false, false}, marked); diff != "" {
@@ -230,7 +181,7 @@ func TestSubagentUsageIsAddedToTheDispatchingMessage(t *testing.T) {
 
 func TestMarkingTwiceChangesNothing(t *testing.T) {
 	r := run(t, call("", "task", `{}`), say("done"))
-	cmd, err := New().AfterModel(t.Context(), nil, r.state)
+	cmd, err := New().AfterModel(t.Context(), nil, r.State)
 	if err != nil || len(cmd.Update) != 0 {
 		t.Error(cmd, err)
 	}
@@ -259,14 +210,14 @@ func TestWhatIsSentDoesNotChange(t *testing.T) {
 		}
 		return string(raw)
 	}
-	for i := 1; i < len(r.requests); i++ {
-		for j, was := range r.requests[i-1] {
-			if diff := cmp.Diff(sent(was), sent(r.requests[i][j])); diff != "" {
+	for i := 1; i < len(r.Model.Requests); i++ {
+		for j, was := range r.Model.Requests[i-1].Messages {
+			if diff := cmp.Diff(sent(was), sent(r.Model.Requests[i].Messages[j])); diff != "" {
 				t.Error(diff)
 			}
 		}
 	}
-	if args := string(r.requests[1][1].ToolCalls[0].Args); args != `{ "description": "x"}` {
+	if args := string(r.Model.Requests[1].Messages[1].ToolCalls[0].Args); args != `{ "description": "x"}` {
 		t.Errorf("arguments %s", args)
 	}
 }

@@ -2,6 +2,7 @@ package toolprogress
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,14 +11,74 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/agent/agenttest"
+	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/middleware/toolerror"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
 )
+
+// answers are what a tool brings, call by call; one that begins with "!" is a failure. The model makes one call for each.
+type answers []string
+
+func times(n int, s string) answers { return slices.Repeat(answers{s}, n) }
+
+// probe answers by the number in the call's id.
+func (a answers) probe(c *tool.Call) (*tool.Result, error) {
+	n, _, err := agenttest.Place(c.ID)
+	if err != nil {
+		return nil, err
+	}
+	if text, failed := strings.CutPrefix(a[n], "!"); failed {
+		return tool.Error(text), nil
+	}
+	return tool.Text(a[n]), nil
+}
+
+// play runs the calls with the middleware, from the start or from a step that an earlier run committed.
+func play(t agenttest.TB, cfg Config, a answers, from *agent.Step) *agenttest.Thread {
+	t.Helper()
+	var asked [][]message.Chunk
+	for n := range a {
+		asked = append(asked, agenttest.CallsOf(n, "probe", "{}"))
+	}
+	probe := &agenttest.Tool{Name: "probe", Do: a.probe}
+	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{probe}}, []agent.Middleware{New(cfg), toolerror.New()}, asked...)
+	th.Play(t, from)
+	return th
+}
+
+// results are the texts that the model got, in order; hints with the number of results before them.
+func results(th *agenttest.Thread) (results, hints []string) {
+	for _, m := range agent.Messages.Get(th.State) {
+		switch {
+		case m.Role == message.Tool:
+			results = append(results, m.Text())
+		case conversation.IsNote(m, NoteName):
+			hints = append(hints, fmt.Sprintf("%d: %s", len(results), m.Text()))
+		}
+	}
+	return results, hints
+}
+
+func wantHints(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("hints %q", got)
+	}
+	for i, w := range want {
+		if !strings.HasPrefix(got[i], w) {
+			t.Errorf("hint %q, want %q", got[i], w)
+		}
+	}
+}
 
 const page = "The quick brown fox jumps over the lazy dog while seven wise owls watch from their old oak tree number "
 
 // TestRecoverableFailuresBringHints: seven failures that the model can help bring hints, and no call is blocked.
 func TestRecoverableFailuresBringHints(t *testing.T) {
-	results, hints := play(t, Config{}, times(7, "!File not found: /mnt/x"), nil).results()
+	results, hints := results(play(t, Config{}, times(7, "!File not found: /mnt/x"), nil))
 	if len(results) != 7 || strings.Contains(strings.Join(results, ""), "BLOCKED") {
 		t.Errorf("results %q", results)
 	}
@@ -25,7 +86,7 @@ func TestRecoverableFailuresBringHints(t *testing.T) {
 }
 
 func TestUnrecoverableFailuresBlockTheTool(t *testing.T) {
-	results, hints := play(t, Config{}, times(7, "!connection refused"), nil).results()
+	results, hints := results(play(t, Config{}, times(7, "!connection refused"), nil))
 	wantHints(t, hints, "3: probe had no success 3 times in a row (transient). Use another tool")
 	for i, r := range results {
 		blockedText := "[TOOL_BLOCKED] probe failed 5 times in a row (transient). It is blocked until the run ends"
@@ -37,19 +98,19 @@ func TestUnrecoverableFailuresBlockTheTool(t *testing.T) {
 
 func TestFailureThatNothingHelpsBlocksAtOnce(t *testing.T) {
 	p := play(t, Config{}, append(answers{"fine"}, times(3, "!401 unauthorized")...), nil)
-	results, hints := p.results()
+	results, hints := results(p)
 	if len(hints) != 0 || results[1] != "401 unauthorized" || !strings.HasPrefix(results[2], "[TOOL_BLOCKED] probe cannot work in this run (auth).") {
 		t.Errorf("results %q, hints %q", results, hints)
 	}
-	for _, m := range agent.Messages.Get(p.state) {
-		if m.ToolCallID == "c2" && m.Status != message.StatusError {
+	for _, m := range agent.Messages.Get(p.State) {
+		if m.ToolCallID == "c2_0" && m.Status != message.StatusError {
 			t.Errorf("a blocked call ends with %q", m.Status)
 		}
 	}
 }
 
 func TestGoodResultResets(t *testing.T) {
-	_, hints := play(t, Config{}, answers{"!timeout", "!timeout", "all is well", "!timeout", "!timeout"}, nil).results()
+	_, hints := results(play(t, Config{}, answers{"!timeout", "!timeout", "all is well", "!timeout", "!timeout"}, nil))
 	wantHints(t, hints)
 }
 
@@ -59,20 +120,20 @@ func TestSameTextAgain(t *testing.T) {
 		same = append(same, fmt.Sprint(page, i))
 		other = append(other, fmt.Sprint(strings.ReplaceAll(page, "e", fmt.Sprint(i)), i))
 	}
-	_, hints := play(t, Config{}, same, nil).results()
+	_, hints := results(play(t, Config{}, same, nil))
 	wantHints(t, hints, "4: The last 3 results of probe brought nothing new.", "6: ")
-	_, hints = play(t, Config{}, other, nil).results()
+	_, hints = results(play(t, Config{}, other, nil))
 	wantHints(t, hints)
-	_, hints = play(t, Config{}, times(6, "too few words to say"), nil).results()
+	_, hints = results(play(t, Config{}, times(6, "too few words to say"), nil))
 	wantHints(t, hints)
-	_, hints = play(t, Config{MinWords: 100}, same, nil).results()
+	_, hints = results(play(t, Config{MinWords: 100}, same, nil))
 	wantHints(t, hints)
-	_, hints = play(t, Config{Similarity: 1}, times(4, page), nil).results()
+	_, hints = results(play(t, Config{Similarity: 1}, times(4, page), nil))
 	wantHints(t, hints, "4: ")
 }
 
 func TestPartialResultsAreProblems(t *testing.T) {
-	_, hints := play(t, Config{}, times(3, "No results found."), nil).results()
+	_, hints := results(play(t, Config{}, times(3, "No results found."), nil))
 	wantHints(t, hints, "3: The last 3 results of probe were incomplete or empty.")
 }
 
@@ -88,7 +149,7 @@ func TestConfig(t *testing.T) {
 		{"earlier", Config{StagnationThreshold: 1, WarnEscalation: 1}, 1, 6},
 		{"later", Config{StagnationThreshold: 4, WarnEscalation: 3}, 1, 1},
 	} {
-		results, hints := play(t, c.cfg, bad, nil).results()
+		results, hints := results(play(t, c.cfg, bad, nil))
 		if n := strings.Count(strings.Join(results, "\n"), blocked); len(hints) != c.hints || n != c.blocked {
 			t.Errorf("%s: %d hints, %d blocked", c.name, len(hints), n)
 		}
@@ -98,7 +159,7 @@ func TestConfig(t *testing.T) {
 func TestResultsWithoutAMarkAreNotJudged(t *testing.T) {
 	human, ai, res := message.New(message.Human, "go"), message.New(message.AI, ""), message.New(message.Tool, "!")
 	human.ID, ai.ID, res.ID, res.Name, res.Status = "h", "a", "r", "probe", message.StatusError
-	s, _, err := played{}.state.Apply(agent.Messages.Append(human, ai, res))
+	s, _, err := state.State{}.Apply(agent.Messages.Append(human, ai, res))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +172,10 @@ func TestResultsWithoutAMarkAreNotJudged(t *testing.T) {
 // TestPhasesAreOfTheRun: another run begins with all tools active.
 func TestPhasesAreOfTheRun(t *testing.T) {
 	p := play(t, Config{}, times(2, "!401"), nil)
-	if recordOf(p.state, "run").Tools["probe"].Phase != phaseBlocked || recordOf(p.state, "next").Tools != nil || !record.Private() {
-		t.Errorf("%+v", record.Get(p.state))
+	if recordOf(p.State, p.RunID()).Tools["probe"].Phase != phaseBlocked || recordOf(p.State, "next").Tools != nil || !record.Private() {
+		t.Errorf("%+v", record.Get(p.State))
 	}
-	next := merge(record.Get(p.state), watched{RunID: "next", Tools: map[string]track{"other": {}}})
+	next := merge(record.Get(p.State), watched{RunID: "next", Tools: map[string]track{"other": {}}})
 	if _, old := next.Tools["probe"]; old || next.RunID != "next" {
 		t.Errorf("%+v", next)
 	}
@@ -137,17 +198,17 @@ func TestPhasesSurviveARestart(t *testing.T) {
 		cfg := Config{StagnationThreshold: rapid.IntRange(1, 3).Draw(t, "threshold"), WarnEscalation: rapid.IntRange(1, 2).Draw(t, "escalation")}
 		a := answers(rapid.SliceOfN(rapid.SampledFrom(texts), 1, 12).Draw(t, "answers"))
 		whole := play(t, cfg, a, nil)
-		step := whole.steps[rapid.IntRange(0, len(whole.steps)-1).Draw(t, "checkpoint")]
+		step := whole.Steps[rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "checkpoint")]
 		if step.Next == agent.Done {
 			return
 		}
 		again := play(t, cfg, a, &step)
 		ids := cmpopts.IgnoreFields(track{}, "Last")
-		if diff := cmp.Diff(record.Get(whole.state).Tools, record.Get(again.state).Tools, ids, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(record.Get(whole.State).Tools, record.Get(again.State).Tools, ids, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
-		r1, h1 := whole.results()
-		r2, h2 := again.results()
+		r1, h1 := results(whole)
+		r2, h2 := results(again)
 		if diff := cmp.Diff(r1, r2) + cmp.Diff(h1, h2); diff != "" {
 			t.Fatal(diff)
 		}

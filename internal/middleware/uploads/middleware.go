@@ -15,7 +15,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/conversation"
@@ -157,7 +156,7 @@ func mark(m message.Message) string {
 	}
 	own, _ := rawjson.String(m.Kwargs[conversation.KeyUserContent])
 	_, _ = io.WriteString(h, own)
-	return hex.EncodeToString(h.Sum(nil)[:8]) + " " + strings.TrimSuffix(m.ID, conversation.UserSuffix)
+	return hex.EncodeToString(h.Sum(nil)[:8]) + " " + m.ID
 }
 
 // withBlock returns the message with a text before its own, and its own text kept aside.

@@ -309,13 +309,12 @@ func TestAHookThatRunsTwiceChangesNothing(t *testing.T) {
 	th.put("a.txt", "alpha")
 	first := th.send(th.user("one", "a.txt"))
 	var err error
-	moved := first
-	moved.ID += conversation.UserSuffix // as when a date was put before it
-	if th.state, _, err = th.state.Apply(agent.Messages.Reset(moved)); err != nil {
+	date := conversation.DateMessage("d", "2026-11-21, Saturday") // comes behind it
+	if th.state, _, err = th.state.Apply(agent.Messages.Reset(first, date)); err != nil {
 		t.Fatal(err)
 	}
 	second := th.send()
-	if diff := cmp.Diff(moved, second); diff != "" {
+	if diff := cmp.Diff(first, second); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"a.txt"}, th.uploaded()); diff != "" {

@@ -3,8 +3,10 @@ package toolprogress
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/pudu-ai/pudu/internal/toolmeta"
@@ -18,7 +20,7 @@ func (m *Middleware) judge(t track, meta toolmeta.Meta, res message.Message, msg
 		t.Reason = fmt.Sprintf("%s cannot work in this run (%s). %s", res.Name, kindOf(meta), goOn)
 		return t, ""
 	}
-	repeated := meta.Status == toolmeta.StatusSuccess && m.repeats(res.Text(), t.Last, msgs)
+	repeated := meta.Status == toolmeta.StatusSuccess && m.repeats(&res, t.Last, msgs)
 	if meta.Status != toolmeta.StatusError {
 		t.Last = append(slices.Clone(t.Last), res.ID)
 		t.Last = t.Last[max(0, len(t.Last)-mostLast):]
@@ -71,20 +73,47 @@ func kindOf(meta toolmeta.Meta) string { return cmp.Or(meta.Kind(), "no success"
 // mostCompared bounds the part of a result that is compared, in bytes.
 const mostCompared = 8192
 
-// repeats reports whether a text says nearly the same as one of the results with the ids.
-func (m *Middleware) repeats(text string, ids []string, msgs []message.Message) bool {
-	words := wordSet(text)
+// repeats reports whether a result says nearly the same as one of the results with the ids.
+func (m *Middleware) repeats(res *message.Message, ids []string, msgs []message.Message) bool {
+	words := m.words.of(res)
 	if len(words) < m.cfg.MinWords {
 		return false
 	}
 	return slices.ContainsFunc(ids, func(id string) bool {
 		for i := range slices.Backward(msgs) {
 			if msgs[i].ID == id {
-				return similarity(words, wordSet(msgs[i].Text())) >= m.cfg.Similarity
+				return similarity(words, m.words.of(&msgs[i])) >= m.cfg.Similarity
 			}
 		}
 		return false // it was summarized away
 	})
+}
+
+// wordSets remembers the words of the newest results, each of which is compared with several others. It is a cache of a
+// pure function.
+type wordSets struct {
+	mu   sync.Mutex
+	seed maphash.Seed
+	sets map[uint64]map[string]bool // by the hash of the text
+}
+
+// mostSets bounds the sets that are remembered; then all are forgotten.
+const mostSets = 64
+
+func (c *wordSets) of(m *message.Message) map[string]bool {
+	text := m.Text()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.sets) == 0 || len(c.sets) >= mostSets {
+		c.seed, c.sets = maphash.MakeSeed(), make(map[uint64]map[string]bool)
+	}
+	key := maphash.String(c.seed, text)
+	set, known := c.sets[key]
+	if !known {
+		set = wordSet(text)
+		c.sets[key] = set
+	}
+	return set
 }
 
 // wordSet is the words of a text's beginning that have three letters or more, in lower case.

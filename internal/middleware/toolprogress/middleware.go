@@ -46,7 +46,10 @@ type Config struct {
 }
 
 // Middleware watches the tools.
-type Middleware struct{ cfg Config }
+type Middleware struct {
+	cfg   Config
+	words wordSets
+}
 
 var (
 	_ agent.BeforeModelHook = (*Middleware)(nil)

@@ -119,11 +119,18 @@ func (d sqlite) check(ctx context.Context, db *sql.DB, limit int64) error {
 	return nil
 }
 
-// backup copies the database to a file beside it, named after its version and the time.
+// backup copies the database to a file beside it, named after its version and the time. One that is there, of a start that
+// was killed in the same second, is not touched.
 func (d sqlite) backup(ctx context.Context, db *sql.DB, version int64, cfg Config) error {
-	path := fmt.Sprintf("%s.v%d-%s.bak", d.path, version, cfg.Now().UTC().Format("20060102T150405Z"))
-	if _, err := os.Stat(path); err == nil {
-		return fmt.Errorf("back up %s: %s exists already; wait a second and try again", d.path, path)
+	name := fmt.Sprintf("%s.v%d-%s", d.path, version, cfg.Now().UTC().Format("20060102T150405Z"))
+	path := name + ".bak"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("back up %s: %w", d.path, err)
+		}
+		path = fmt.Sprintf("%s-%d.bak", name, n)
 	}
 	start := time.Now()
 	if _, err := db.ExecContext(ctx, d.rewrite("VACUUM INTO $1"), path); err != nil {

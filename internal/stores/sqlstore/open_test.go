@@ -228,8 +228,11 @@ func TestMigrationFails(t *testing.T) {
 	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", version, version+1)) {
 		t.Errorf("migrate: %v", err)
 	}
-	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", version, version+1)) {
 		t.Errorf("second migrate: %v", err)
+	}
+	if kept, err := filepath.Glob(file + ".v*.bak"); err != nil || len(kept) != 2 {
+		t.Errorf("backups %v, %v: want that of each try", kept, err)
 	}
 	open(t, dir).Close()
 

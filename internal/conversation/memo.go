@@ -57,3 +57,32 @@ func same(a, b *message.Message) bool {
 func sameMemory[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
+
+// Checked remembers how much of a conversation a check has passed, so that one that has grown is checked from there. It
+// knows a conversation by its place in memory, where messages never change. The zero value has passed nothing, and may be
+// used by many goroutines.
+type Checked struct {
+	mu    sync.Mutex
+	first *message.Message
+	n     int
+}
+
+// From is how many of the messages have passed.
+func (c *Checked) From(msgs []message.Message) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(msgs) == 0 || c.first != &msgs[0] || c.n > len(msgs) {
+		return 0
+	}
+	return c.n
+}
+
+// Pass says that all of the messages have passed.
+func (c *Checked) Pass(msgs []message.Message) {
+	if len(msgs) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.first, c.n = &msgs[0], len(msgs)
+}

@@ -71,3 +71,24 @@ func TestMemoDoesWhatIsNewAlone(t *testing.T) {
 		t.Error("what somebody appended to a result has come into another")
 	}
 }
+
+func TestCheckedKnowsWhatHasPassed(t *testing.T) {
+	var c Checked
+	msgs := make([]message.Message, 2, 4)
+	if n := c.From(msgs); n != 0 {
+		t.Errorf("%d have passed before any did", n)
+	}
+	c.Pass(msgs)
+	for _, at := range []struct {
+		name string
+		msgs []message.Message
+		want int
+	}{
+		{"the same", msgs, 2}, {"grown in place", append(msgs, message.Message{}), 2}, {"shorter", msgs[:1], 0},
+		{"another", slices.Clone(msgs), 0}, {"none", nil, 0},
+	} {
+		if n := c.From(at.msgs); n != at.want {
+			t.Errorf("%s: %d have passed, want %d", at.name, n, at.want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -45,7 +46,10 @@ const (
 )
 
 // Middleware handles failures of model calls.
-type Middleware struct{ cfg Config }
+type Middleware struct {
+	cfg     Config
+	checked conversation.Checked // for fallbacks
+}
 
 var _ agent.ModelCallWrapper = (*Middleware)(nil)
 
@@ -66,7 +70,7 @@ func (*Middleware) Name() string { return "LLMErrorHandlingMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
 func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
-	req = withoutFallbacks(req)
+	req = m.withoutFallbacks(req)
 	now := req.Runtime.Now
 	pass, wait, ok := m.cfg.Breaker.enter(now())
 	if !ok {
@@ -178,8 +182,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // withoutFallbacks drops the failure texts of earlier calls from the request: the model did not write them, and
 // would take them for its own words.
-func withoutFallbacks(req *agent.ModelRequest) *agent.ModelRequest {
-	for i := range req.Messages {
+func (m *Middleware) withoutFallbacks(req *agent.ModelRequest) *agent.ModelRequest {
+	for i := m.checked.From(req.Messages); i < len(req.Messages); i++ {
 		if m := &req.Messages[i]; m.Role != message.AI || m.Kwargs[message.KeyErrorFallback] == nil {
 			continue
 		} else if _, ok := FallbackOf(*m); !ok {
@@ -195,5 +199,6 @@ func withoutFallbacks(req *agent.ModelRequest) *agent.ModelRequest {
 		clean.Messages = kept
 		return &clean
 	}
+	m.checked.Pass(req.Messages)
 	return req
 }

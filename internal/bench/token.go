@@ -19,7 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// tokens is how many chunks the streamed answer has. The second half is measured: the first ones may have to wait for the
+// tokens is how many chunks the streamed answer has; those that have come together are shown together. The second half is measured: the first ones may have to wait for the
 // commit of what came before them, and then come at once.
 const tokens = 100_000
 
@@ -48,11 +48,11 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 	stream := func(ctx context.Context) ([]time.Duration, error) {
 		var seen window
 		err := turn(ctx, manager, newID(), seen.show, message.New(message.Human, "count"))
-		if err == nil && seen.chunks != tokens {
-			err = fmt.Errorf("%d chunks were shown", seen.chunks)
+		if err == nil && seen.tokens != tokens {
+			err = fmt.Errorf("%d tokens were shown", seen.tokens)
 		}
 		allocs = seen.allocs()
-		return []time.Duration{seen.took() / (tokens / 2)}, err
+		return []time.Duration{seen.took()}, err
 	}
 	bare := func(ctx context.Context) ([]time.Duration, error) {
 		took, err := download(ctx, server.URL)
@@ -69,30 +69,34 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 
 // window is what happened in the second half of an answer.
 type window struct {
-	chunks        int
+	tokens, from  int // how many were shown, and how many before the window
 	first, last   time.Time
 	before, after runtime.MemStats
 }
 
 func (w *window) show(ev event.Event) {
-	if ev.Data.Kind() != event.KindChunk {
+	c, ok := ev.Data.(event.Chunk)
+	if !ok {
 		return
 	}
-	w.chunks++
-	switch w.chunks {
-	case tokens / 2:
+	w.tokens += strings.Count(c.Text, " ") // each ends with one
+	switch {
+	case w.from == 0 && w.tokens >= tokens/2:
 		runtime.ReadMemStats(&w.before)
-		w.first = time.Now()
-	case tokens:
+		w.from, w.first = w.tokens, time.Now()
+	case w.tokens == tokens:
 		w.last = time.Now()
 		runtime.ReadMemStats(&w.after)
 	}
 }
 
-func (w *window) took() time.Duration { return w.last.Sub(w.first) }
+// took is the time of one token.
+func (w *window) took() time.Duration {
+	return w.last.Sub(w.first) / time.Duration(max(1, w.tokens-w.from))
+}
 
 func (w *window) allocs() float64 {
-	return float64(w.after.Mallocs-w.before.Mallocs) / (tokens / 2)
+	return float64(w.after.Mallocs-w.before.Mallocs) / float64(max(1, w.tokens-w.from))
 }
 
 // download reads an answer of the server from the socket and throws it away.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -124,10 +125,7 @@ func (r *run) request(last bool) *ModelRequest {
 // stopNote asks for the last answer. It stays in the conversation, so that the next turn's request begins as this one
 // did, and has an id of its run, so that it is there once however often the node runs.
 func (r *run) stopNote() message.Message {
-	m := message.New(message.Human, r.cfg.StopPrompt)
-	m.ID, m.Name = deriveID(r.rt.RunID, StopNoteName), StopNoteName
-	m.Kwargs = message.Fields{message.KeyHidden: json.RawMessage("true")}
-	return m
+	return conversation.Note(deriveID(r.rt.RunID, StopNoteName), StopNoteName, r.cfg.StopPrompt)
 }
 
 // finish makes the answer fit for the state: it has an id, its calls have ids of their own, invalid calls whose

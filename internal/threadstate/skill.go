@@ -3,8 +3,8 @@ package threadstate
 import (
 	"errors"
 	"slices"
-	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -33,22 +33,9 @@ func mergeSkillContext(old, upd []SkillEntry) ([]SkillEntry, error) {
 		if s.Path == "" {
 			return nil, errors.New("a skill has no path; use that of its SKILL.md")
 		}
-		s.Description = firstRunes(s.Description, MaxSkillDescription)
+		s.Description = excerpt.First(s.Description, MaxSkillDescription)
 		merged = slices.DeleteFunc(merged, func(m SkillEntry) bool { return m.Path == s.Path })
 		merged = append(merged, s)
 	}
 	return merged[max(0, len(merged)-MaxSkills):], nil
-}
-
-// firstRunes returns the first n characters of s.
-func firstRunes(s string, n int) string {
-	end := 0
-	for range n {
-		if end == len(s) {
-			return s
-		}
-		_, size := utf8.DecodeRuneInString(s[end:])
-		end += size
-	}
-	return s[:end]
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
@@ -66,7 +67,7 @@ func members(raw []byte) (list []string) {
 			return
 		}
 		name, _ := rawjson.String(key)
-		list = append(list, clip(oneLine(name), 60)+": "+shape(value))
+		list = append(list, excerpt.Clip(oneLine(name), 60)+": "+shape(value))
 	})
 	if more > 0 {
 		list = append(list, fmt.Sprintf("and %d more members", more))
@@ -104,7 +105,7 @@ func elements(raw []byte) string {
 	case first[0] == '[':
 		return fmt.Sprintf("%d elements, the first a list", n)
 	}
-	return fmt.Sprintf("%d elements, the first %s", n, clip(oneLine(string(first)), 30))
+	return fmt.Sprintf("%d elements, the first %s", n, excerpt.Clip(oneLine(string(first)), 30))
 }
 
 // keys names members of an object.
@@ -114,7 +115,7 @@ func keys(raw []byte) string {
 	each(raw, func(key, _ []byte) {
 		if len(names) < most {
 			name, _ := rawjson.String(key)
-			names = append(names, clip(oneLine(name), 20))
+			names = append(names, excerpt.Clip(oneLine(name), 20))
 		} else if len(names) == most {
 			names = append(names, "…")
 		}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/excerpt"
 )
 
 // Bounds of what is looked at before a kind is settled.
@@ -39,7 +41,7 @@ func tableText(text string) (about, bool) {
 			continue
 		}
 		for i, name := range names {
-			names[i] = clip(oneLine(name), 30)
+			names[i] = excerpt.Clip(oneLine(name), 30)
 		}
 		shown := strings.Join(names[:min(len(names), 20)], ", ")
 		if more := len(names) - 20; more > 0 {
@@ -155,9 +157,9 @@ func (x *xmlCount) about() (about, bool) {
 	if x.root == "" {
 		return about{}, false
 	}
-	a := about{kind: "xml", summary: fmt.Sprintf("%d elements under <%s>", x.total-1, clip(oneLine(x.root), 60))}
+	a := about{kind: "xml", summary: fmt.Sprintf("%d elements under <%s>", x.total-1, excerpt.Clip(oneLine(x.root), 60))}
 	for _, name := range x.names {
-		a.structure = append(a.structure, fmt.Sprintf("%d × <%s>", x.under[name], clip(oneLine(name), 60)))
+		a.structure = append(a.structure, fmt.Sprintf("%d × <%s>", x.under[name], excerpt.Clip(oneLine(name), 60)))
 	}
 	return a, true
 }

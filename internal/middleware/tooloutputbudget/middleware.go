@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -195,5 +196,5 @@ func (m *Middleware) bound(msgs []message.Message) (out []message.Message, chang
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return clip(line, 200)
+	return excerpt.Clip(line, 200)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -101,36 +102,14 @@ func (m *Middleware) cut(name, text string) (string, bool) {
 	}
 	room := limit - utf8.RuneCountInString(marker(n))
 	if room <= 0 {
-		return head(text, limit), true
+		return excerpt.First(text, limit), true
 	}
 	first, last := m.cfg.FallbackHead, m.cfg.FallbackTail
 	if first+last > room {
 		first, last = min(first, room*3/4), min(last, room-room*3/4)
 	}
-	a, b := wholeLines(head(text, first)), tail(text, last)
+	a, b := wholeLines(excerpt.First(text, first)), excerpt.Last(text, last)
 	return a + marker(n-utf8.RuneCountInString(a)-utf8.RuneCountInString(b)) + b, true
-}
-
-// head returns the first n characters of s.
-func head(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// tail returns the last n characters of s.
-func tail(s string, n int) string {
-	for i := len(s); i > 0; {
-		if n--; n < 0 {
-			return s[i:]
-		}
-		_, size := utf8.DecodeLastRuneInString(s[:i])
-		i -= size
-	}
-	return s
 }
 
 // wholeLines leaves out a cut line at the end, unless that is much.
@@ -139,12 +118,4 @@ func wholeLines(s string) string {
 		return s[:i]
 	}
 	return s
-}
-
-// clip cuts s to limit characters.
-func clip(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return head(s, limit-1) + "…"
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/uploaded"
 )
 
@@ -40,14 +41,14 @@ func (m *Middleware) render(src source) string {
 		a = study(src.whole)
 	}
 	top := fmt.Sprintf("[Full %s output saved to %s (%d chars, ~%d tokens).]\n[Preview kind: %s. Below are parts of it.]\n",
-		fileName(src.tool), src.path, src.chars, src.chars/4, a.kind) + clip(a.lines(), mostAbout)
+		fileName(src.tool), src.path, src.chars, src.chars/4, a.kind) + excerpt.Clip(a.lines(), mostAbout)
 	access := "Access: read_file on that path with start_line and end_line, or grep."
 	if src.whole != "" && longLines(src.whole) {
 		access = "Access: grep on that path, or bash (jq, cut, head -c): its lines are too long for read_file."
 	}
 	last := m.cfg.PreviewTail
 	first := min(m.cfg.PreviewHead, m.cfg.PreviewHead+last+mostExtra-utf8.RuneCountInString(top)-len(access)-last)
-	a1, b1 := wholeLines(head(src.shown, max(first, 0))), tail(src.shown, last)
+	a1, b1 := wholeLines(excerpt.First(src.shown, max(first, 0))), excerpt.Last(src.shown, last)
 	left := max(src.chars-utf8.RuneCountInString(a1)-utf8.RuneCountInString(b1), 0)
 	return top + "Raw sample (head + tail):\n" + a1 + fmt.Sprintf("\n[... %d chars left out ...]\n", left) + b1 + "\n" + access
 }
@@ -65,7 +66,7 @@ func (a about) lines() string {
 		}
 		b.WriteString(part.title + ":\n")
 		for _, line := range part.lines {
-			b.WriteString("  " + clip(line, mostLine) + "\n")
+			b.WriteString("  " + excerpt.Clip(line, mostLine) + "\n")
 		}
 	}
 	return b.String()
@@ -165,5 +166,5 @@ func standingOut(text string, what func(line string) bool, most int) (found []st
 // oneLine is the start of a text without line breaks.
 func oneLine(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*mostLine)], "\uFFFD")
-	return clip(strings.Join(strings.Fields(s), " "), mostLine)
+	return excerpt.Clip(strings.Join(strings.Fields(s), " "), mostLine)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/excerpt"
 )
 
 func TestKinds(t *testing.T) {
@@ -89,7 +91,7 @@ func FuzzSynopsis(f *testing.F) {
 		if n := utf8.RuneCountInString(got); n > 3600 {
 			t.Errorf("%d characters of %q", n, s)
 		}
-		if !strings.HasPrefix(got, fmt.Sprintf("[Full t output saved to /p (%d chars", utf8.RuneCountInString(s))) || !strings.Contains(got, tail(s, 1000)+"\nAccess: ") {
+		if !strings.HasPrefix(got, fmt.Sprintf("[Full t output saved to /p (%d chars", utf8.RuneCountInString(s))) || !strings.Contains(got, excerpt.Last(s, 1000)+"\nAccess: ") {
 			t.Errorf("%q gives %q", s, got)
 		}
 	})

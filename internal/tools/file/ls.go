@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -77,7 +78,7 @@ func (t tools) cutList(s string) string {
 	if t.ListMaxChars < 0 || n <= t.ListMaxChars {
 		return s
 	}
-	kept := head(s, t.ListMaxChars)
+	kept := excerpt.First(s, t.ListMaxChars)
 	if i := strings.LastIndexByte(kept, '\n'); i > 0 {
 		kept = kept[:i]
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -150,7 +151,7 @@ func (r *reader) text() string {
 
 // cut keeps the head and says where to go on.
 func (r *reader) cut(s string) string {
-	s = head(s, r.limit)
+	s = excerpt.First(s, r.limit)
 	line := r.first + strings.Count(strings.TrimSuffix(s, "\n"), "\n")
 	return s + fmt.Sprintf("\n... [truncated: showing first %d of %d chars. Use start_line/end_line to read a specific range] ...\n"+
 		"(the text above ends in line %d of %d)", utf8.RuneCountInString(s), r.total, line, r.inFile)

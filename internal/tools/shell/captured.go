@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/excerpt"
 )
 
 // captured is what a command printed until it ended.
@@ -68,31 +70,11 @@ func (v *view) cut(limit int) (string, bool) {
 		tail = head
 	}
 	keep := max(limit-len(marker(v.total)), 0) // no marker is longer than that of everything
-	head, tail = firstRunes(head, keep/2), lastRunes(tail, keep-keep/2)
+	head, tail = excerpt.First(head, keep/2), excerpt.Last(tail, keep-keep/2)
 	skipped := v.total - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
 	return head + marker(skipped) + tail, true
 }
 
 func marker(skipped int) string {
 	return fmt.Sprintf("\n... [middle truncated: %d chars skipped] ...\n", skipped)
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-func lastRunes(s string, n int) string {
-	for i := len(s); i > 0; {
-		if n--; n < 0 {
-			return s[i:]
-		}
-		_, size := utf8.DecodeLastRuneInString(s[:i])
-		i -= size
-	}
-	return s
 }

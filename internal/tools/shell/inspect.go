@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -23,7 +24,7 @@ func (b bash) Inspect(ctx context.Context, call *tool.Call) string {
 	}
 	const shown = 2000
 	return strings.Join([]string{
-		"The command was:\n" + clip(inert.Text(in.Command), shown),
+		"The command was:\n" + excerpt.Clip(inert.Text(in.Command), shown),
 		"The sandbox that it ran in is gone, and all its processes with it, also those in the background. " +
 			"What it had written to files is there.",
 		b.leftover(ctx, call),

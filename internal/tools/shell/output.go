@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -193,5 +194,5 @@ func (o *output) lastLine() string {
 // lastLine returns the last line of text that says something, fit to show.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
-	return clip(inert.Line(text[strings.LastIndexByte(text, '\n')+1:]), 200)
+	return excerpt.Clip(inert.Line(text[strings.LastIndexByte(text, '\n')+1:]), 200)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -164,7 +165,7 @@ func (b bash) result(out captured, res sandbox.Result) *tool.Result {
 // remember adds to the result what is still running, for the time when it is not.
 func remember(r *tool.Result, in bashArgs, left threadstate.BackgroundProcesses) *tool.Result {
 	if left.Count > 0 && left.Instance != "" {
-		left.Command = clip(inert.Line(in.Command), 120)
+		left.Command = excerpt.Clip(inert.Line(in.Command), 120)
 		r.Update = threadstate.Background.Put([]threadstate.BackgroundProcesses{left})
 	}
 	return r
@@ -217,15 +218,8 @@ func remedy(limit string) string {
 func summary(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = inert.Line(line); line != "" {
-			return clip(line, 200)
+			return excerpt.Clip(line, 200)
 		}
 	}
 	return ""
-}
-
-func clip(s string, limit int) string {
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return s
 }

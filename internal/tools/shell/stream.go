@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 )
 
@@ -97,7 +98,7 @@ func (s *stream) keep(text string) {
 	n := utf8.RuneCountInString(text)
 	s.total += n
 	if room := s.limit - s.inHead; room > 0 {
-		part := firstRunes(text, room)
+		part := excerpt.First(text, room)
 		s.head.WriteString(part)
 		s.inHead += min(n, room)
 		text = text[len(part):]

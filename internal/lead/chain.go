@@ -145,7 +145,7 @@ func Places() []Place {
 			Name: "DynamicContextMiddleware",
 			For:  "tells the model the date, once at the start and once on each new day",
 			Why:  "after the uploads: the date comes behind the finished message",
-			make: func(*Config) agent.Middleware { return dynamiccontext.New(dynamiccontext.Config{}) },
+			make: func(*Config) agent.Middleware { return dynamiccontext.New() },
 		},
 		{Name: "SkillActivationMiddleware", For: "puts the skill that a message names with a slash before it", Later: "skills"},
 		{Name: "SkillToolPolicyMiddleware", For: "limits the tools to those that the active skills allow", Later: "skills"},

@@ -58,7 +58,7 @@ type Recording struct {
 	// Model is "provider/model" of the recorded turns.
 	Model    string `yaml:"model"`
 	MaxSteps int    `yaml:"max_steps,omitempty"`
-	// At is when the run was admitted; a replay's clock begins there. The zero time is that of the replay.
+	// At is when the run was admitted, in the zone where it was; a replay's clock begins there. The zero time is that of the replay.
 	At time.Time `yaml:"at,omitempty"`
 	// Config and Context are those of the run's request: what the client chose.
 	Config  Value `yaml:"config,omitempty"`

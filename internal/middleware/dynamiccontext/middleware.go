@@ -9,7 +9,6 @@ package dynamiccontext
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/conversation"
@@ -17,35 +16,24 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Config says where the user is.
-type Config struct {
-	// Zone is the time zone whose day counts; nil means that of this machine.
-	Zone *time.Location
-}
-
-// Middleware tells the date.
-type Middleware struct{ zone *time.Location }
+// Middleware tells the date: the day in the zone of the run's clock, which is this machine's, or that of a recording.
+type Middleware struct{}
 
 var _ agent.BeforeAgentHook = (*Middleware)(nil)
 
 // New makes the middleware.
-func New(cfg Config) *Middleware {
-	if cfg.Zone == nil {
-		cfg.Zone = time.Local //nolint:gosmopolitan // who runs it on a machine of their own lives by its clock
-	}
-	return &Middleware{zone: cfg.Zone}
-}
+func New() *Middleware { return &Middleware{} }
 
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "DynamicContextMiddleware" }
 
 // BeforeAgent implements [agent.BeforeAgentHook].
-func (m *Middleware) BeforeAgent(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
+func (*Middleware) BeforeAgent(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	msgs := agent.Messages.Get(s)
 	if len(msgs) == 0 || !input(msgs[len(msgs)-1]) {
 		return agent.Command{}, nil
 	}
-	day := conversation.Day(rt.Now().In(m.zone))
+	day := conversation.Day(rt.Now())
 	if told(msgs) == day {
 		return agent.Command{}, nil
 	}

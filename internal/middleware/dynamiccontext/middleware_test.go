@@ -40,7 +40,6 @@ var saturday = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 type thread struct {
 	t     *testing.T
 	model *fakeModel
-	cfg   Config
 	s     state.State
 	runs  int
 }
@@ -51,13 +50,13 @@ func newThread(t *testing.T, past ...message.Message) *thread {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &thread{t: t, model: &fakeModel{}, cfg: Config{Zone: time.UTC}, s: s}
+	return &thread{t: t, model: &fakeModel{}, s: s}
 }
 
 // turn runs one turn at a time with the input, and returns the messages after it as lines.
 func (th *thread) turn(now time.Time, input ...message.Message) []string {
 	th.t.Helper()
-	a, err := agent.New(agent.Config{Model: th.model}, New(th.cfg))
+	a, err := agent.New(agent.Config{Model: th.model}, New())
 	if err != nil {
 		th.t.Fatal(err)
 	}
@@ -147,8 +146,7 @@ func TestChangedDayIsAppended(t *testing.T) {
 
 func TestDayIsThatOfTheZone(t *testing.T) {
 	th := newThread(t)
-	th.cfg.Zone = time.FixedZone("far east", 13*3600)
-	check(t, th.turn(saturday, human("x", "hello")), "human x hello", "system date 2026-11-22, Sunday", "ai")
+	check(t, th.turn(saturday.In(time.FixedZone("far east", 13*3600)), human("x", "hello")), "human x hello", "system date 2026-11-22, Sunday", "ai")
 }
 
 // TestOldHistoryWithoutDate: the newest turn gets the date, not the first one of a thread that began without.
@@ -222,7 +220,7 @@ func TestSecondRunOfTheHook(t *testing.T) {
 	th := newThread(t, human("x", "hello"))
 	rt := &agent.Runtime{Now: func() time.Time { return saturday }, NewID: func() string { return "new" }}
 	for range 2 {
-		cmd, err := New(th.cfg).BeforeAgent(t.Context(), rt, th.s)
+		cmd, err := New().BeforeAgent(t.Context(), rt, th.s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,7 +79,8 @@ func (t *tape) record(ctx context.Context) error {
 		return errors.New("it goes on with an answer to a question of the run before it; record that run, or one that begins with a task")
 	}
 	t.rec.Model, t.rec.MaxSteps = req.Model, req.MaxSteps
-	t.rec.At, t.rec.Config, t.rec.Context = t.run.CreatedAt.Local(), Value(req.Config), Value(req.Context)
+	t.rec.At = t.run.CreatedAt.Local() //nolint:gosmopolitan // the day of a run is that of the clock it had
+	t.rec.Config, t.rec.Context = Value(req.Config), Value(req.Context)
 	t.input = req.Input
 	for _, m := range req.Input {
 		raw, err := brief(m)

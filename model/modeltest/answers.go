@@ -43,6 +43,9 @@ func answerCases() []answerCase {
 		// The answer reached its limit inside the arguments.
 		{name: "cut_args", want: message.Message{InvalidToolCalls: []message.InvalidToolCall{
 			{ID: "call_1", Name: "list_files", Args: `{"path":"a`}}}},
+		// The arguments are complete and no JSON.
+		{name: "bad_args", want: message.Message{InvalidToolCalls: []message.InvalidToolCall{
+			{ID: "call_1", Name: "list_files", Args: `{"path": a}`}}}},
 		{name: "unicode", bytewise: true, want: text("Grüße, 世界 😀!")},
 		// Runes are cut between two events.
 		{name: "half_runes", want: text("Grüße, 世界 😀!")},

@@ -40,7 +40,8 @@ type Target struct {
 	BaseURL string
 	Key     string
 	Model   string
-	// Client must be used, so that the suite can close its connections and look for leaks.
+	// Client must be used, so that the suite can close its connections and look for leaks. It is nil where the provider's own
+	// is what is tested.
 	Client *http.Client
 	// Idle is the idle time-out; 0 means the provider's default.
 	Idle time.Duration
@@ -66,6 +67,9 @@ func Run(t *testing.T, h Harness) {
 		run(c.name, c.run)
 	}
 	for _, c := range connectionCases() {
+		run(c.name, c.run)
+	}
+	for _, c := range networkCases() {
 		run(c.name, c.run)
 	}
 	for name, reason := range h.Impossible {

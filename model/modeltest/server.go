@@ -43,22 +43,31 @@ type answer struct {
 // server answers one request after the other from its list, the last answer for all that follow.
 type server struct {
 	t        *testing.T
+	url      string
 	answers  []answer
 	gone     chan struct{} // receives one value for each client that left a silent answer
 	mu       sync.Mutex
 	requests [][]byte
+	protocol int // of the last request: 1 or 2
 	conns    int
 }
 
 // start runs a server and makes a model that talks to it. When the test ends, nothing of both may be left running.
 func start(t *testing.T, h Harness, idle time.Duration, answers ...answer) (*server, model.ChatModel) {
 	t.Helper()
+	return startOver(t, h, idle, (*httptest.Server).Start, answers...)
+}
+
+// startOver is start for a server that listens as listen says.
+func startOver(t *testing.T, h Harness, idle time.Duration, listen func(*httptest.Server), answers ...answer) (*server, model.ChatModel) {
+	t.Helper()
 	leaks := goleak.IgnoreCurrent()
-	s := &server{t: t, answers: answers, gone: make(chan struct{}, 100)}
+	s := &server{t: t, answers: answers, gone: make(chan struct{}, 2*cancelled)}
 	srv := httptest.NewUnstartedServer(s)
 	srv.Config.ConnState = s.count
-	srv.Start()
-	client := &http.Client{Transport: &http.Transport{}}
+	listen(srv)
+	s.url = srv.URL
+	client := srv.Client()
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		srv.Close()
@@ -80,7 +89,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
 	a := s.answers[min(len(s.requests), len(s.answers)-1)]
-	s.requests = append(s.requests, body)
+	s.requests, s.protocol = append(s.requests, body), r.ProtoMajor
 	s.mu.Unlock()
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)

@@ -9,11 +9,11 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 BUILD   := $(GO) build -trimpath -buildvcs=false
 GOLANGCI_VERSION := 2.15.0
 
-.PHONY: help run build test lint fmt bench crash setup setup-tests need-go
+.PHONY: help run build test test-model lint fmt bench crash setup setup-tests need-go
 
 help: ## show this list
 	@echo "make TARGET, one of:"
-	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' $(firstword $(MAKEFILE_LIST))
+	@sed -n 's/^\([a-z-]*\):.*## /  \1	/p' $(firstword $(MAKEFILE_LIST))
 	@echo 'For example: make run TASK="Which region grows fastest?" FILE=examples/sales.csv'
 
 run: export PUDU_MAKE_TASK = $(value TASK)
@@ -31,6 +31,9 @@ test: need-go setup-tests lint ## everything that must hold before a commit
 	$(GO) list ./... | grep -Ev 'pudu(/(test|examples).*)?$$' | xargs $(GO) test -race
 	$(GO) test -race -count=1 . ./examples/... ./test/... # these build programs, which the cache of results does not see
 	$(BUILD) ./...
+
+test-model: need-go ## drive a real language model, a small one; the first time llama.cpp is built (minutes)
+	@model="$$(scripts/real-model)" && PUDU_REAL_MODEL="$$model" $(GO) test -count=1 -v -tags realmodel ./test/realmodel
 
 lint: need-go ## golangci-lint in the pinned version; it checks the formatting too
 	@GO="$(GO)" scripts/lint $(GOLANGCI_VERSION)

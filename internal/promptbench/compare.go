@@ -36,14 +36,14 @@ type Break struct {
 }
 
 // compare fills in the report.
-func (r *Report) compare(all []exchange, turns []turn) {
+func (r *Report) compare(w Wire, all []exchange, turns []turn) {
 	r.exchanges = all
 	for _, t := range turns {
 		r.Turns = append(r.Turns, Turn{Name: t.name})
 	}
 	var last exchange
 	for i, e := range all {
-		was, now := prefix(last.body), prefix(e.body)
+		was, now := w.prefix(last.body), w.prefix(e.body)
 		same := common(was, now)
 		t := &r.Turns[e.turn]
 		t.Requests, t.Sent = t.Requests+1, t.Sent+len(now)

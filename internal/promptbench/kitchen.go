@@ -30,6 +30,7 @@ const (
 
 // settings are what the conversations differ in.
 type settings struct {
+	wire   Wire
 	cfg    *config.Config
 	vision bool
 	window int  // of the model; 0 means unknown
@@ -46,13 +47,13 @@ type kitchen struct {
 	manager *runs.Manager
 	guard   lead.ModelGuard
 	album   *picture.Album
-	wire    *server
+	sent    *server
 	side    *scribe
 	now     atomic.Int64 // in Unix nanoseconds
 }
 
 func newKitchen(ctx context.Context, dir string, s settings) (k *kitchen, err error) {
-	k = &kitchen{settings: s, dir: dir, wire: &server{}, side: &scribe{}, album: picture.NewAlbum(0)}
+	k = &kitchen{settings: s, dir: dir, sent: &server{wire: s.wire}, side: &scribe{wire: s.wire}, album: picture.NewAlbum(0)}
 	k.guard = lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)
 	var mounts []sandbox.Mount
 	if s.files {
@@ -89,12 +90,12 @@ func (k *kitchen) clock() time.Time {
 // build makes the agent of a run anew, as the server does.
 func (k *kitchen) build(_ context.Context, job runs.Job) (runs.Built, error) {
 	a, err := lead.Build(lead.Config{
-		Settings: k.cfg, Model: clientOf("model", k.wire), Guard: k.guard, Vision: k.vision, Album: k.album,
+		Settings: k.cfg, Model: k.wire.open("model", k.sent), Guard: k.guard, Vision: k.vision, Album: k.album,
 		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
 		Choice:  agents.Choice{Model: config.Model{Name: "model", ContextWindow: k.window}},
-		Summary: lead.SummaryModel{Model: clientOf("summary", k.side)},
+		Summary: lead.SummaryModel{Model: k.wire.open("summary", k.side)},
 		Space:   place{k.space}, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
-		Isolated: true, Inside: []agent.Middleware{observer{k.wire}},
+		Isolated: true, Inside: []agent.Middleware{observer{k.sent}},
 	})
 	if err != nil {
 		return runs.Built{}, err
@@ -105,7 +106,7 @@ func (k *kitchen) build(_ context.Context, job runs.Job) (runs.Built, error) {
 // play carries out a turn and sees to it that it went as it is written.
 func (k *kitchen) play(ctx context.Context, number int, t turn) error {
 	k.now.Store(noon(t.day).Add(time.Duration(number) * time.Minute).UnixNano())
-	k.wire.script, k.wire.next = t.answers, facts{turn: number}
+	k.sent.script, k.sent.next = t.answers, facts{turn: number}
 	input, err := k.input(ctx, t)
 	if err != nil {
 		return err
@@ -117,8 +118,8 @@ func (k *kitchen) play(ctx context.Context, number int, t turn) error {
 		return err
 	case out.Run.Status != event.StatusSuccess:
 		return fmt.Errorf("the run ended as %s: %s", out.Run.Status, out.Run.Error)
-	case len(k.wire.script) > 0:
-		return fmt.Errorf("%d answers of the script were not asked for", len(k.wire.script))
+	case len(k.sent.script) > 0:
+		return fmt.Errorf("%d answers of the script were not asked for", len(k.sent.script))
 	}
 	return nil
 }

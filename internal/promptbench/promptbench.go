@@ -20,6 +20,8 @@ import (
 type Config struct {
 	// Dir is where a temporary folder is made; empty means the system's.
 	Dir string
+	// Wire is what the conversation is sent over; the zero value is the first of [Wires]. The fixed prompt is measured on that one.
+	Wire Wire
 	// Count counts the tokens of a text; nil means package tokens, which guesses.
 	Count func(string) int
 }
@@ -43,17 +45,20 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if c.Count == nil {
 		c.Count = tokens.Text
 	}
+	if c.Wire.Name == "" {
+		c.Wire = Wires()[0]
+	}
 	r := &Report{}
 	if err := r.measureFixed(ctx, c); err != nil {
 		return nil, fmt.Errorf("fixed prompt: %w", err)
 	}
-	err := within(ctx, c.Dir, scenarioSettings(), func(k *kitchen) error {
+	err := within(ctx, c.Dir, scenarioSettings(c.Wire), func(k *kitchen) error {
 		for i, t := range scenario() {
 			if err := k.play(ctx, i, t); err != nil {
 				return fmt.Errorf("turn %d (%s): %w", i+1, t.name, err)
 			}
 		}
-		r.compare(k.wire.exchanges, scenario())
+		r.compare(c.Wire, k.sent.exchanges, scenario())
 		r.SideCalls, r.SideBytes = k.side.calls, k.side.bytes
 		return nil
 	})

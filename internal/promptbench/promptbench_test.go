@@ -88,6 +88,28 @@ func TestEveryRequestBeginsWithTheOneBefore(t *testing.T) {
 	}
 }
 
+// TestEveryWireKeepsThePrefix: what the chain keeps in order, no provider's encoding may mix up again.
+func TestEveryWireKeepsThePrefix(t *testing.T) {
+	for _, w := range Wires()[1:] {
+		t.Run(w.Name, func(t *testing.T) {
+			r, err := Run(t.Context(), Config{Wire: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var causes []string
+			for _, b := range r.Breaks {
+				causes = append(causes, b.Cause)
+				if b.Cause == Undeclared {
+					t.Errorf("call %d:\nwas %q\nis  %q", b.Call, b.Was, b.Is)
+				}
+			}
+			if d := cmp.Diff([]string{Compacted, ToolsChanged, ToolsChanged}, causes); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
 // TestToolsKeepTheirOrder: within a turn nothing changes; a plan adds at the end, and leaving it away takes that away again.
 func TestToolsKeepTheirOrder(t *testing.T) {
 	all := report(t).exchanges
@@ -176,7 +198,7 @@ func TestCauses(t *testing.T) {
 func TestUndeclaredBreakIsAMissedGoal(t *testing.T) {
 	var r Report
 	body := func(messages string) exchange { return exchange{body: []byte(`{"messages":[` + messages + `]}`)} }
-	r.compare([]exchange{body(`"aaaa"`), body(`"aaaa","b"`), body(`"aaXa","b","c"`)}, []turn{{name: "one"}})
+	r.compare(Wires()[0], []exchange{body(`"aaaa"`), body(`"aaaa","b"`), body(`"aaXa","b","c"`)}, []turn{{name: "one"}})
 	want := []Break{{
 		Call: 3, Turn: 1, Cause: Undeclared, Lost: len(`aa","b"`), At: len(`{"messages":["aa`),
 		Was: `{"messages":["aaaa","b"`, Is: `{"messages":["aaXa","b","c"`,

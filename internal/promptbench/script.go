@@ -145,10 +145,10 @@ func task() []answer {
 }
 
 // scenarioSettings make the conversation reach a compaction and a warning of its budget.
-func scenarioSettings() settings {
+func scenarioSettings(w Wire) settings {
 	cfg := config.Default()
-	cfg.Summarization.Enabled, cfg.Summarization.Trigger = true, config.Thresholds{{Type: "tokens", Value: 23_500}}
+	cfg.Summarization.Enabled, cfg.Summarization.Trigger = true, config.Thresholds{{Type: "tokens", Value: 21_860}}
 	cfg.ToolProgress.Enabled = true
-	cfg.TokenBudget.Enabled, cfg.TokenBudget.MaxTokens = true, 370_000
-	return settings{cfg: cfg, vision: true, window: 64_000, files: true}
+	cfg.TokenBudget.Enabled, cfg.TokenBudget.MaxTokens = true, 338_000
+	return settings{wire: w, cfg: cfg, vision: true, window: 64_000, files: true}
 }

@@ -1,0 +1,7 @@
+// Package realmodel drives a language model that really runs: SmolLM2-135M-Instruct behind llama.cpp's server, over the OpenAI
+// wire. It is too weak to be an agent; what is shown is the wire: that text streams, that a tool call comes out, that
+// cancelling stops the computing, that usage is counted, and that a run goes through.
+//
+// The test needs a compiler and minutes, so it stands behind the build tag "realmodel": `make test-model` installs the model
+// with scripts/real-model and runs it.
+package realmodel

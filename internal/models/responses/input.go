@@ -1,0 +1,164 @@
+package responses
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// input writes the conversation as items behind an opening bracket.
+func (m *Model) input(b []byte, msgs []message.Message) []byte {
+	for i := range msgs {
+		msg := &msgs[i]
+		switch msg.Role {
+		case message.System:
+			b = appendMessage(b, "developer", []message.Part{message.Text(msg.Text())})
+		case message.Human:
+			b = appendMessage(b, "user", msg.Content)
+		case message.AI:
+			for _, it := range itemsOf(msg, m.made(msg)) {
+				b = appendItem(b, &it)
+			}
+		case message.Tool:
+			b = rawjson.AppendString(wire.AppendKey(open(b, "function_call_output"), "call_id"), msg.ToolCallID)
+			b = append(appendContent(wire.AppendKey(b, "output"), msg.Content), '}')
+		}
+	}
+	return b
+}
+
+// made reports whether this provider made the message, as far as it tells: only its maker can decrypt the reasoning.
+func (m *Model) made(msg *message.Message) bool {
+	by, said := rawjson.String(msg.ResponseMetadata["model_provider"])
+	return !said || by == m.cfg.Name
+}
+
+// open starts an item.
+func open(b []byte, typ string) []byte {
+	if b[len(b)-1] != '[' {
+		b = append(b, ',')
+	}
+	return append(append(append(b, `{"type":"`...), typ...), '"')
+}
+
+func appendMessage(b []byte, role string, parts []message.Part) []byte {
+	b = append(append(append(open(b, typeMessage), `,"role":"`...), role...), `","content":`...)
+	return append(appendContent(b, parts), '}')
+}
+
+// appendContent writes one text part as a string and anything else as a list.
+func appendContent(b []byte, parts []message.Part) []byte {
+	if len(parts) == 0 {
+		return append(b, `""`...)
+	}
+	if len(parts) == 1 && parts[0].Type == message.PartText {
+		return rawjson.AppendString(b, parts[0].Text)
+	}
+	b = append(b, '[')
+	for _, p := range parts {
+		switch {
+		case p.Type == message.PartText:
+			b = appendText(b, "input_text", "text", p.Text)
+		case p.Type == message.PartImage:
+			b = rawjson.AppendString(wire.AppendKey(open(b, "input_image"), "image_url"), p.URL)
+			b = append(rawjson.AppendString(wire.AppendKey(b, "detail"), cmp.Or(p.Detail, "auto")), '}')
+		case p.Type == message.PartRaw && len(p.Raw) > 0:
+			if b[len(b)-1] != '[' {
+				b = append(b, ',')
+			}
+			b = append(b, p.Raw...)
+		}
+	}
+	return append(b, ']')
+}
+
+// appendText writes {"type":typ,key:text}.
+func appendText(b []byte, typ, key, text string) []byte {
+	return append(rawjson.AppendString(wire.AppendKey(open(b, typ), key), text), '}')
+}
+
+// appendTexts writes a list of texts as a field of an item.
+func appendTexts(b []byte, field, typ string, texts []string) []byte {
+	b = append(wire.AppendKey(b, field), '[')
+	for _, t := range texts {
+		b = appendText(b, typ, "text", t)
+	}
+	return append(b, ']')
+}
+
+// appendItem writes an item of an answer.
+func appendItem(b []byte, it *item) []byte {
+	switch it.Type {
+	case typeReasoning:
+		return appendReasoning(b, it)
+	case typeMessage:
+		return appendSaid(b, it)
+	case typeCall:
+		return appendCall(b, it)
+	}
+	if b[len(b)-1] != '[' {
+		b = append(b, ',')
+	}
+	return append(b, it.Item...)
+}
+
+func appendReasoning(b []byte, it *item) []byte {
+	b = open(b, typeReasoning)
+	if it.ID != "" {
+		b = rawjson.AppendString(wire.AppendKey(b, "id"), it.ID)
+	}
+	b = appendTexts(b, "summary", "summary_text", it.summary)
+	if len(it.content) > 0 {
+		b = appendTexts(b, "content", "reasoning_text", it.content)
+	}
+	if it.encrypted != "" {
+		b = rawjson.AppendString(wire.AppendKey(b, "encrypted_content"), it.encrypted)
+	}
+	return append(b, '}')
+}
+
+// appendSaid writes a message of the model. One text is a string: that is the form in which an assistant's message needs no
+// id and no status, fields that some servers demand of the long form.
+func appendSaid(b []byte, it *item) []byte {
+	b = append(open(b, typeMessage), `,"role":"assistant","content":`...)
+	if len(it.content) == 1 && len(it.Refusals) == 0 {
+		b = rawjson.AppendString(b, it.content[0])
+	} else {
+		b = append(b, '[')
+		for i, text := range it.content {
+			if slices.Contains(it.Refusals, i) {
+				b = appendText(b, "refusal", "refusal", text)
+			} else {
+				b = appendText(b, "output_text", "text", text)
+			}
+		}
+		b = append(b, ']')
+	}
+	if it.Phase != "" {
+		b = rawjson.AppendString(wire.AppendKey(b, "phase"), it.Phase)
+	}
+	return append(b, '}')
+}
+
+func appendCall(b []byte, it *item) []byte {
+	b = rawjson.AppendString(wire.AppendKey(open(b, typeCall), "call_id"), it.CallID)
+	b = rawjson.AppendString(wire.AppendKey(b, "name"), it.name)
+	b = rawjson.AppendString(wire.AppendKey(b, "arguments"), cmp.Or(it.args, "{}"))
+	if further, ok := rawjson.Members(it.Item); ok {
+		b = wire.AppendFields(b, further, callFields...)
+	}
+	return append(b, '}')
+}
+
+// callFields are the fields of a call that have a place of their own.
+var callFields = []string{"type", "id", "call_id", "name", "arguments", "status"}
+
+// invalidArgs wraps arguments that are no JSON object: some servers parse the arguments of old calls and reject the whole
+// request if they cannot, but the model should see what it wrote.
+func invalidArgs(args string) json.RawMessage {
+	return append(rawjson.AppendString([]byte(`{"invalid_arguments":`), args), '}')
+}

@@ -24,6 +24,7 @@ var finishKeys = []string{"finish_reason", "stop_reason"}
 // lengthReasons are what providers call it when the answer reached the most that the model may write, in lower case.
 var lengthReasons = []string{
 	"length", "max_tokens", "max_output_tokens", "model_length", "max_length", "model_context_window_exceeded",
+	"continuation", // of Gemini
 }
 
 // Truncated reports whether the answer ends where it does because it reached a length limit of the model.

@@ -1,0 +1,114 @@
+package gemini
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/model"
+)
+
+const (
+	maxErrorBody = 64 << 10
+	// maxDelay bounds what a server may ask for, as with Retry-After.
+	maxDelay = 24 * time.Hour
+)
+
+// status is google.rpc.Status, which is in every error. What can be done about one is often told by its details alone.
+type status struct {
+	Status  string   `json:"status"`
+	Message string   `json:"message"`
+	Details []detail `json:"details"`
+}
+
+// detail has the fields of google.rpc.ErrorInfo, RetryInfo and QuotaFailure; which ones count depends on the type.
+type detail struct {
+	Type       string `json:"@type"`
+	Reason     string `json:"reason"`
+	RetryDelay string `json:"retryDelay"`
+	Violations []struct {
+		QuotaID string `json:"quotaId"`
+	} `json:"violations"`
+}
+
+// httpError makes the error of an answer with an error status.
+func httpError(o *wire.Origin, resp *http.Response, body []byte) error {
+	e := o.HTTPError(resp.StatusCode, resp.Header, body)
+	readStatus(body).refine(e)
+	return e
+}
+
+// streamError makes the error of an error object inside a stream.
+func streamError(o *wire.Origin, object []byte) error {
+	e := o.StreamError(object)
+	readStatus(object).refine(e)
+	return e
+}
+
+// readStatus reads {"error": status}, the bare status, and a list of one of them. Anything else has nothing to add.
+func readStatus(body []byte) *status {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &outer) == nil && len(outer.Error) > 0 {
+		body = outer.Error
+	}
+	s := &status{}
+	if json.Unmarshal(body, s) != nil {
+		return &status{}
+	}
+	return s
+}
+
+// refine adds what the details say: a wrong key has the status of a bad request, an exhausted day that of a rate limit.
+func (s *status) refine(e *model.Error) {
+	if s.Status != "" {
+		e.Code = s.Status
+	}
+	for i := range s.Details {
+		d := &s.Details[i]
+		switch {
+		case strings.HasPrefix(d.Reason, "API_KEY_"):
+			e.Class, e.Code = model.ClassAuth, d.Reason
+		case d.RetryDelay != "":
+			e.RetryAfter = max(e.RetryAfter, delay(d.RetryDelay))
+		case d.perDay() && e.Class == model.ClassRateLimit:
+			e.Class = model.ClassQuota
+		}
+	}
+	words := strings.ToLower(s.Message)
+	switch {
+	case e.Class == model.ClassRateLimit && strings.Contains(words, "credits are depleted"):
+		e.Class = model.ClassQuota
+	case e.Class == model.ClassBadRequest && strings.Contains(words, "request payload size exceeds"):
+		e.Class = model.ClassContextLength
+	}
+	if e.Class == model.ClassQuota { // the delay is that of the minute's limit, after which the day's still holds
+		e.RetryAfter = 0
+	}
+}
+
+// perDay reports whether a quota of a whole day is used up.
+func (d *detail) perDay() bool {
+	for _, v := range d.Violations {
+		if strings.Contains(v.QuotaID, "PerDay") {
+			return true
+		}
+	}
+	return false
+}
+
+// delay reads a protobuf duration such as "7s" or "34.074824224s".
+func delay(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0
+	}
+	return min(max(d, 0), maxDelay)
+}

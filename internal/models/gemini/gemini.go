@@ -1,0 +1,182 @@
+// Package gemini is the provider for Google's Gemini API (streamGenerateContent). A request goes through encode.go and
+// contents.go (one appending pass, so that what a model wrote goes back byte for byte and one request's beginning is the
+// next one's, up to the end of its contents), the answer through stream.go and decode.go. The agent above drains the
+// stream, and decides about another try.
+//
+// The wire is written here by hand, and the vendor's SDK (google.golang.org/genai) is the referee of the tests: it must
+// write the same bodies and read the same answers. It does not do the work because it
+//   - keeps the arguments of a call in a map: their order, numbers and spaces, which a cache needs, are lost;
+//   - cannot hold a thought signature that is no standard base64, such as the documented one that skips the check;
+//   - ends a stream that has no finish reason as a success, asks again by itself, and logs to the standard logger;
+//   - makes of each event a map, of that JSON again, and of that a struct;
+//   - adds 13 MB to a program, even if only its types are used.
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBaseURL = "https://generativelanguage.googleapis.com"
+	// DefaultVersion is the version of the API, unless BaseURL names one.
+	DefaultVersion = "v1beta"
+	// Adaptive, as a thinking budget, lets the model decide how long it thinks.
+	Adaptive = -1
+)
+
+// Config describes one model. Model and APIKey are needed.
+type Config struct {
+	// Name is the provider's name in errors and in response_metadata; empty means "gemini".
+	Name string
+	// BaseURL is the address before "/v1beta/models"; empty means DefaultBaseURL. It may end with the version of the API
+	// ("/v1beta", "/v1", "/v1alpha"), which is then used, and with "/openai", which is taken off.
+	BaseURL string
+	// APIKey is sent as x-goog-api-key.
+	APIKey string
+	// Model is the vendor's name of the model, with or without "models/".
+	Model string
+	// Headers are added to each request; they win over the headers set here.
+	Headers map[string]string
+	// ExtraBody are further fields of the request body. Objects are merged with those set here, at any depth; everything
+	// else wins over what is set here, and null leaves a field out. "contents" cannot be changed.
+	ExtraBody map[string]json.RawMessage
+	// ThinkingOn and ThinkingOff are like ExtraBody, for calls with thinking on or off. A thinkingConfig in them (or in
+	// ExtraBody) replaces the level or budget that would be set here.
+	ThinkingOn, ThinkingOff map[string]json.RawMessage
+	// Settings hold what a request leaves open.
+	Settings model.Settings
+	// ThinkingBudget is how many tokens may be thoughts when thinking is on and no effort is given: 0 leaves it to the
+	// model's default, Adaptive to the model. Gemini 3 takes one, but prefers an effort.
+	ThinkingBudget int
+	// IdleTimeout bounds the silence before and between bytes; 0 means 240 s.
+	IdleTimeout time.Duration
+	// Client brings the transport, and with it the connections, that the models of one provider share (see
+	// wire.NewTransport); nil makes one for this model.
+	Client *http.Client
+}
+
+// Model is a chat model behind the Gemini API. It is safe for concurrent use.
+type Model struct {
+	cfg    Config
+	family family
+	client wire.Client
+	url    string // empty if BaseURL is no address
+	header http.Header
+}
+
+var _ model.ChatModel = (*Model)(nil)
+
+// New makes the model. It does not talk to the server, and reads nothing from the environment but the proxies.
+func New(cfg Config) *Model {
+	if cfg.Name == "" {
+		cfg.Name = "gemini"
+	}
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = DefaultBaseURL
+	}
+	m := &Model{cfg: cfg, family: familyOf(cfg.Model), header: http.Header{}}
+	var secret string
+	m.url, secret = endpoint(cfg.BaseURL, cfg.Model)
+	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
+	m.client.Provider, m.client.Model = cfg.Name, cfg.Model
+	if cfg.APIKey != "" {
+		m.header.Set("X-Goog-Api-Key", cfg.APIKey)
+	}
+	for k, v := range cfg.Headers {
+		m.header.Set(k, v)
+	}
+	m.client.Secrets = append(wire.Secrets(cfg.APIKey, m.header), wire.Secrets(secret, nil)...)
+	return m
+}
+
+// endpoint is the address of the model's stream, and the key that base holds, if it does. It is empty if base is no
+// address.
+func endpoint(base, name string) (address, key string) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return "", ""
+	}
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/openai")
+	switch path.Base(u.Path) {
+	case "v1", "v1beta", "v1alpha":
+	default:
+		u = u.JoinPath(DefaultVersion)
+	}
+	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
+		name = "models/" + name
+	}
+	u = u.JoinPath(name + ":streamGenerateContent")
+	q := u.Query()
+	q.Set("alt", "sse")
+	u.RawQuery = q.Encode()
+	return u.String(), q.Get("key")
+}
+
+// Name is "provider/model".
+func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
+
+// Stream implements [model.ChatModel].
+func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+	return func(yield func(message.Chunk, error) bool) {
+		resp, err := m.open(ctx, req)
+		if err != nil {
+			yield(message.Chunk{}, m.client.Failure(ctx, err))
+			return
+		}
+		s := &stream{origin: &m.client.Origin}
+		err = s.read(resp.Body, yield)
+		switch {
+		case err == errStopped:
+			resp.Body.Close()
+		case err != nil:
+			resp.Body.Close()
+			yield(message.Chunk{}, m.client.Failure(ctx, err))
+		default:
+			wire.Finish(resp.Body)
+		}
+	}
+}
+
+// open sends the request and returns the answer if it is a success.
+func (m *Model) open(ctx context.Context, req *model.Request) (*http.Response, error) {
+	if m.url == "" {
+		return nil, m.client.Error(model.ClassBadRequest, nil, "base_url is not a valid address; give it as https://host")
+	}
+	body, err := m.encode(req)
+	if err != nil {
+		return nil, err
+	}
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	post.Header = m.header.Clone()
+	post.Header.Set("Content-Type", "application/json")
+	resp, err := m.client.HTTP.Do(post)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		defer resp.Body.Close()
+		detail, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		return nil, httpError(&m.client.Origin, resp, detail)
+	}
+	if err := m.client.Check(resp); err != nil {
+		return nil, err
+	}
+	return resp, nil
+}

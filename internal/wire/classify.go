@@ -75,7 +75,7 @@ func plain(body []byte) string {
 var (
 	contextWords = []string{"context_length_exceeded", "context length", "context window", "prompt is too long",
 		"input is too long", "maximum context", "too many tokens", "request_too_large", "input token count",
-		"reduce the length of the messages", "exceed_context_size"}
+		"reduce the length of the messages", "exceed_context_size", "exceed context limit"}
 	quotaWords = []string{"insufficient_quota", "insufficient balance", "insufficient_balance", "credit balance",
 		"account balance", "your balance", "billing_error", "billing_hard_limit", "billing_not_active", "out of credits",
 		"insufficient credits", "arrearage", "payment_required"}

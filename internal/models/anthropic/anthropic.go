@@ -1,20 +1,19 @@
-// Package anthropic is the provider for Anthropic's Messages API, on the vendor's own SDK: its types know thinking
-// blocks, signatures and redacted thinking. The SDK's retries are off, since one place of the agent tries again, and
-// its connections are those of package wire, so that silence and cancelling end a call as with the other providers.
+// Package anthropic is the provider for Anthropic's Messages API and the servers that speak it too. The wire is written
+// here by hand, over package wire: through the vendor's SDK a streamed token took 13 µs and a long request 6 ms, several
+// times what a model call may add. The SDK is the referee of the tests instead (see reference_test.go).
 //
-// A request goes through encode.go and blocks.go, the answer through stream.go.
+// A request goes through encode.go: options.go says how to think, blocks.go writes the conversation and cache.go marks
+// what the vendor keeps of it. Whatever stays the same from call to call comes first, so that one request's beginning,
+// up to the end of its messages, is the next one's. The answer comes through stream.go and event.go. An answer may mix
+// its blocks in any order; order.go remembers it, since the API wants thinking back exactly where it stood.
 package anthropic
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"iter"
 	"net/http"
-	"strings"
 	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
@@ -30,32 +29,43 @@ const (
 	Adaptive = -1
 )
 
-// minThinking is the least budget that the API accepts.
-const minThinking = 1024
-
 // Config describes one model. Model and APIKey (or AuthToken) are needed.
 type Config struct {
 	// Name is the provider's name in errors and response_metadata; empty means "anthropic".
 	Name string
-	// BaseURL is the address before "/v1/messages"; empty means DefaultBaseURL. A trailing "/v1" is taken off.
+	// BaseURL is the address before "/v1/messages" (with "/v1", or complete, it is fine too); empty means DefaultBaseURL.
 	BaseURL string
-	// APIKey is sent as x-api-key; AuthToken, instead of it, as a bearer token.
+	// APIKey is sent as x-api-key, or as a bearer token if it is an OAuth token ("sk-ant-oat..."). AuthToken, instead of
+	// it, is always a bearer token.
 	APIKey, AuthToken string
 	// Model is the vendor's name of the model.
 	Model string
-	// Headers are added to each request, such as anthropic-beta.
+	// Headers are added to each request; they win over the headers set here, but anthropic-beta is joined with them.
 	Headers map[string]string
+	// ExtraBody are further fields of the request body. They are merged into the fields set here, objects member by
+	// member, and win; null leaves a field out. "model", "system", "tools", "messages" and "stream" cannot be changed.
+	ExtraBody map[string]json.RawMessage
+	// ThinkingOn and ThinkingOff are merged behind ExtraBody when Settings.Thinking says so, in place of the switch that
+	// would be sent otherwise, such as {"thinking":{"type":"enabled","budget_tokens":4096}}.
+	ThinkingOn, ThinkingOff map[string]json.RawMessage
 	// Settings hold what a request leaves open. The API demands a bound: MaxTokens 0 means DefaultMaxTokens.
 	//
 	// Effort goes into output_config.effort; "minimal", which the API does not know, is sent as "low". With thinking
 	// on, the temperature is left out, because the API allows only its default then.
 	Settings model.Settings
-	// ThinkingBudget is how many tokens of the answer may be thinking when Settings.Thinking is on: 0 means
-	// DefaultThinkingBudget, Adaptive leaves it to the model. It is at most half of the answer's bound and at least
+	// ThinkingBudget is how many tokens of the answer may be thinking, where ThinkingOn and ExtraBody name no number: 0
+	// means DefaultThinkingBudget, Adaptive leaves it to the model. It is at most half of the answer's bound and at least
 	// 1,024; a bound too small for that is raised to 2,048.
 	ThinkingBudget int
-	// NoCache leaves the cache marks out. They stand on the last system block, tool and message block.
+	// AutoThinkingBudget makes that four fifths of the answer's bound, as DeerFlow's auto_thinking_budget does.
+	AutoThinkingBudget bool
+	// NoCache leaves the cache marks out.
 	NoCache bool
+	// CacheMessages is how many of the user's last messages carry a cache mark, 1 to 3; 0 means 3. The fourth mark that
+	// the API allows stands behind the system prompt and the tools.
+	CacheMessages int
+	// CacheTTL is how long the vendor keeps what is marked, "5m" or "1h"; empty leaves it to the vendor (5 minutes).
+	CacheTTL string
 	// IdleTimeout bounds the silence before and between bytes; 0 means 240 s.
 	IdleTimeout time.Duration
 	// Client brings the transport, and with it the connections, that the models of one provider share (see
@@ -66,8 +76,12 @@ type Config struct {
 // Model is a chat model behind the Messages API. It is safe for concurrent use.
 type Model struct {
 	cfg    Config
-	origin wire.Origin
-	client sdk.Client
+	client wire.Client
+	url    string
+	// header is sent with each request; interleaved has the beta for thinking between tool calls besides.
+	header, interleaved http.Header
+	mark                string // what makes a block a cache mark; empty for none
+	invalid             string // the first field of the configuration that is no JSON
 }
 
 var _ model.ChatModel = (*Model)(nil)
@@ -80,26 +94,11 @@ func New(cfg Config) *Model {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 	}
-	base := strings.TrimSuffix(strings.TrimRight(cfg.BaseURL, "/"), "/v1")
-	opts := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(),
-		option.WithBaseURL(base),
-		option.WithMaxRetries(0),
-		option.WithHTTPClient(wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)),
-	}
-	if cfg.AuthToken != "" {
-		opts = append(opts, option.WithAuthToken(cfg.AuthToken))
-	} else if cfg.APIKey != "" {
-		opts = append(opts, option.WithAPIKey(cfg.APIKey))
-	}
-	header := http.Header{}
-	for k, v := range cfg.Headers {
-		header.Set(k, v)
-		opts = append(opts, option.WithHeader(k, v))
-	}
-	m := &Model{cfg: cfg, client: sdk.NewClient(opts...)}
-	secrets := append(wire.Secrets(cfg.APIKey, header), wire.Secrets(cfg.AuthToken, nil)...)
-	m.origin = wire.Origin{Provider: cfg.Name, Model: cfg.Model, Secrets: secrets}
+	m := &Model{cfg: cfg, url: endpoint(cfg.BaseURL), mark: cacheMark(cfg), invalid: invalidField(cfg)}
+	m.header, m.interleaved = headers(cfg)
+	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
+	m.client.Provider, m.client.Model = cfg.Name, cfg.Model
+	m.client.Secrets = append(wire.Secrets(cfg.APIKey, m.header), wire.Secrets(cfg.AuthToken, nil)...)
 	return m
 }
 
@@ -109,52 +108,33 @@ func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
 // Stream implements [model.ChatModel].
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
-		params, err := m.encode(req)
+		resp, err := m.open(ctx, req)
 		if err != nil {
 			yield(message.Chunk{}, err)
 			return
 		}
-		var resp *http.Response
-		events := m.client.Messages.NewStreaming(ctx, params, option.WithResponseInto(&resp))
-		defer events.Close()
-		if err := m.opened(resp, events.Err()); err != nil {
-			yield(message.Chunk{}, m.failure(ctx, err))
-			return
+		s := &stream{origin: &m.client.Origin}
+		err = s.read(resp.Body, yield)
+		switch {
+		case err == errStopped:
+			resp.Body.Close()
+		case err != nil:
+			resp.Body.Close()
+			yield(message.Chunk{}, m.client.Failure(ctx, err))
+		default:
+			wire.Finish(resp.Body)
 		}
-		s := stream{origin: &m.origin}
-		for events.Next() {
-			ev := events.Current()
-			if c, ok := s.event(&ev); ok && !yield(c, nil) {
-				return
-			}
-			if s.stopped {
-				wire.Finish(resp.Body)
-				return
-			}
-		}
-		yield(message.Chunk{}, m.failure(ctx, s.end(events.Err())))
 	}
 }
 
-// opened checks that the answer is a stream and no web page.
-func (m *Model) opened(resp *http.Response, err error) error {
-	if err != nil || resp == nil {
-		return err
+func (m *Model) open(ctx context.Context, req *model.Request) (*http.Response, error) {
+	body, interleaved, err := m.encode(req)
+	if err != nil {
+		return nil, err
 	}
-	return m.origin.Check(resp)
-}
-
-// failure translates the SDK's errors.
-func (m *Model) failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+	header := m.header
+	if interleaved {
+		header = m.interleaved
 	}
-	var api *sdk.Error
-	switch {
-	case !errors.As(err, &api):
-		return m.origin.Failure(ctx, err)
-	case api.StatusCode < 400: // an error event; the status is that of the stream
-		return m.origin.StreamError([]byte(api.RawJSON()))
-	}
-	return m.origin.HTTPError(api.StatusCode, api.Response.Header, []byte(api.RawJSON()))
+	return m.client.Post(ctx, m.url, header, body)
 }

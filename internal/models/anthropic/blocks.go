@@ -1,130 +1,191 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
-	"github.com/pudu-ai/pudu/model"
 )
 
-// add appends a message. The API wants users and assistants to take turns and no empty blocks: neighbours of one role
-// become one message, and a message without content is left out.
-func (m *Model) add(p *sdk.MessageNewParams, msg *message.Message) error {
-	var blocks []sdk.ContentBlockParamUnion
-	var err error
-	role := sdk.MessageParamRoleUser
-	switch msg.Role {
-	case message.Human:
-		blocks, err = m.parts(msg.Content)
-	case message.Tool:
-		blocks, err = m.result(msg)
-	case message.AI:
-		role = sdk.MessageParamRoleAssistant
-		blocks = m.assistant(msg)
+// textBlock writes a text block wherever one can stand.
+func (w *writer) textBlock(text string) {
+	w.buf = append(w.buf, `{"type":"text"`...)
+	w.member("text", text)
+	w.buf = append(w.buf, '}')
+}
+
+// text writes text of a message, unless it is blank: the API rejects that.
+func (w *writer) text(user bool, text string) {
+	if blank(text) {
+		return
 	}
-	if err != nil || len(blocks) == 0 {
-		return err
+	w.begin(user)
+	w.textBlock(text)
+	w.marked()
+}
+
+// parts writes a user's message.
+func (w *writer) parts(parts []message.Part) error {
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case p.Type == message.PartText:
+			w.text(true, p.Text)
+		case p.Type == message.PartImage:
+			w.begin(true)
+			if err := w.image(p.URL); err != nil {
+				return err
+			}
+			w.marked()
+		case p.Type == message.PartRaw && len(p.Raw) > 0:
+			w.begin(true)
+			if err := w.raw(p.Raw); err != nil {
+				return err
+			}
+			w.marked()
+		}
 	}
-	if n := len(p.Messages); n > 0 && p.Messages[n-1].Role == role {
-		p.Messages[n-1].Content = append(p.Messages[n-1].Content, blocks...)
-		return nil
-	}
-	p.Messages = append(p.Messages, sdk.MessageParam{Role: role, Content: blocks})
 	return nil
 }
 
-// parts are the blocks of a user's message.
-func (m *Model) parts(parts []message.Part) ([]sdk.ContentBlockParamUnion, error) {
-	var blocks []sdk.ContentBlockParamUnion
-	for _, p := range parts {
-		switch {
-		case p.Type == message.PartText && !blank(p.Text):
-			blocks = append(blocks, sdk.NewTextBlock(p.Text))
-		case p.Type == message.PartImage:
-			img, err := m.image(p.URL)
-			if err != nil {
-				return nil, err
-			}
-			blocks = append(blocks, sdk.ContentBlockParamUnion{OfImage: img})
-		case p.Type == message.PartRaw && len(p.Raw) > 0:
-			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](exact(p.Raw)))
-		}
-	}
-	return blocks, nil
-}
-
 // image takes a data: URL with base64 content, or an address that the API fetches itself.
-func (m *Model) image(url string) (*sdk.ImageBlockParam, error) {
+func (w *writer) image(url string) error {
 	rest, isData := strings.CutPrefix(url, "data:")
 	if !isData {
-		return &sdk.ImageBlockParam{Source: sdk.ImageBlockParamSourceUnion{OfURL: &sdk.URLImageSourceParam{URL: url}}}, nil
+		w.buf = append(w.buf, `{"type":"image","source":{"type":"url"`...)
+		w.member("url", url)
+		w.buf = append(w.buf, `}}`...)
+		return nil
 	}
 	kind, data, ok := strings.Cut(rest, ";base64,")
 	if !ok {
-		return nil, m.origin.Error(model.ClassBadRequest, nil, "an image's data: URL has no base64 content; give it as data:image/png;base64,...")
+		return w.model.badRequest("an image's data: URL has no base64 content; give it as data:image/png;base64,...")
 	}
-	return &sdk.ImageBlockParam{Source: sdk.ImageBlockParamSourceUnion{OfBase64: &sdk.Base64ImageSourceParam{
-		Data: data, MediaType: sdk.Base64ImageSourceMediaType(kind)}}}, nil
+	w.buf = append(w.buf, `{"type":"image","source":{"type":"base64"`...)
+	w.member("media_type", kind)
+	w.member("data", data)
+	w.buf = append(w.buf, `}}`...)
+	return nil
 }
 
-// result is a tool's answer, text and images.
-func (m *Model) result(msg *message.Message) ([]sdk.ContentBlockParamUnion, error) {
-	r := sdk.ToolResultBlockParam{ToolUseID: callID(msg.ToolCallID)}
-	if msg.Status == message.StatusError {
-		r.IsError = param.NewOpt(true)
+// raw writes a block that the caller gives as the API has it, such as a document, byte for byte. Only a cache mark of its
+// own is taken out: the marks are counted, and set in cache.go.
+func (w *writer) raw(block json.RawMessage) error {
+	members, ok := rawjson.Members(block)
+	if !ok || !json.Valid(block) || len(members) == 0 {
+		return w.model.badRequest("a content block is no JSON object")
 	}
-	for _, p := range msg.Content {
+	if _, own := members["cache_control"]; own {
+		delete(members, "cache_control")
+		block = object(members)
+	}
+	w.buf = append(w.buf, bytes.TrimSpace(block)...)
+	return nil
+}
+
+// result writes a tool's answer: text, images, documents.
+func (w *writer) result(msg *message.Message) error {
+	w.begin(true)
+	w.buf = append(w.buf, `{"type":"tool_result"`...)
+	w.member("tool_use_id", callID(msg.ToolCallID))
+	first := true
+	next := func() {
+		w.buf = append(w.buf, pick(first, `,"content":[`, `,`)...)
+		first = false
+	}
+	for i := range msg.Content {
+		p := &msg.Content[i]
+		var err error
 		switch {
 		case p.Type == message.PartText && !blank(p.Text):
-			r.Content = append(r.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: p.Text}})
+			next()
+			w.textBlock(p.Text)
 		case p.Type == message.PartImage:
-			img, err := m.image(p.URL)
-			if err != nil {
-				return nil, err
-			}
-			r.Content = append(r.Content, sdk.ToolResultBlockParamContentUnion{OfImage: img})
+			next()
+			err = w.image(p.URL)
+		case p.Type == message.PartRaw && len(p.Raw) > 0:
+			next()
+			err = w.raw(p.Raw)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return []sdk.ContentBlockParamUnion{{OfToolResult: &r}}, nil
+	if !first {
+		w.buf = append(w.buf, ']')
+	}
+	if msg.Status == message.StatusError {
+		w.buf = append(w.buf, `,"is_error":true`...)
+	}
+	w.buf = append(w.buf, '}')
+	w.marked()
+	return nil
 }
 
-// assistant are the blocks of an answer: thinking that this vendor signed, text, calls.
-func (m *Model) assistant(msg *message.Message) []sdk.ContentBlockParamUnion {
-	var blocks []sdk.ContentBlockParamUnion
-	ours := m.made(msg)
-	for _, p := range msg.Content {
-		switch {
-		case p.Type == message.PartText && !blank(p.Text):
-			blocks = append(blocks, sdk.NewTextBlock(p.Text))
-		case p.Type == message.PartReasoning && ours && p.Redacted != "":
-			blocks = append(blocks, sdk.NewRedactedThinkingBlock(p.Redacted))
-		case p.Type == message.PartReasoning && ours && p.Signature != "":
-			blocks = append(blocks, sdk.NewThinkingBlock(p.Signature, p.Text))
+// assistant writes an answer: thinking that goes back, text and calls, in the order in which they came.
+func (w *writer) assistant(msg *message.Message) {
+	ours, calls := w.model.made(msg), callsInOrder(msg)
+	for i := range msg.Content {
+		p := &msg.Content[i]
+		calls = w.callsUpTo(calls, place{part: i})
+		if w.sendsThinking(p, ours) {
+			w.thinking(p)
 		}
-	}
-	for _, c := range msg.ToolCalls {
-		args := exact(c.Args)
-		if args == "" {
-			args = "{}"
+		if p.Type != message.PartText {
+			continue
 		}
-		blocks = append(blocks, sdk.NewToolUseBlock(callID(c.ID), args, c.Name))
+		done := 0
+		for len(calls) > 0 && calls[0].part == i {
+			at := max(done, textPlace(p.Text, calls[0].offset))
+			w.text(false, p.Text[done:at])
+			done = at
+			calls = w.callsUpTo(calls, calls[0].place)
+		}
+		w.text(false, p.Text[done:])
 	}
-	for _, c := range msg.InvalidToolCalls { // the input must be an object; the model still sees what it wrote
-		args := append(rawjson.AppendString([]byte(`{"invalid_arguments":`), c.Args), '}')
-		blocks = append(blocks, sdk.NewToolUseBlock(callID(c.ID), exact(args), c.Name))
-	}
-	return blocks
+	w.callsUpTo(calls, place{part: len(msg.Content)})
 }
 
-// made reports whether this provider made the message, as far as it tells: a signature is good for its vendor only.
-func (m *Model) made(msg *message.Message) bool {
-	var by string
-	return json.Unmarshal(msg.ResponseMetadata["model_provider"], &by) != nil || by == m.cfg.Name
+// callsUpTo writes the calls that stand at or before a place and returns the others.
+func (w *writer) callsUpTo(calls []placedCall, at place) []placedCall {
+	for len(calls) > 0 && !at.before(calls[0].place) {
+		w.call(&calls[0])
+		calls = calls[1:]
+	}
+	return calls
+}
+
+func (w *writer) thinking(p *message.Part) {
+	w.begin(false)
+	if p.Redacted != "" {
+		w.buf = append(w.buf, `{"type":"redacted_thinking"`...)
+		w.member("data", p.Redacted)
+	} else {
+		w.buf = append(w.buf, `{"type":"thinking"`...)
+		w.member("thinking", p.Text)
+		w.member("signature", p.Signature)
+	}
+	w.buf = append(w.buf, '}')
+}
+
+// call writes a call, its arguments byte for byte. The API wants an object: of other arguments the model still sees what
+// it wrote.
+func (w *writer) call(c *placedCall) {
+	w.begin(false)
+	w.buf = append(w.buf, `{"type":"tool_use"`...)
+	w.member("id", callID(c.id))
+	w.member("name", c.name)
+	w.buf = append(w.buf, `,"input":`...)
+	if c.valid {
+		w.buf = append(w.buf, c.args...)
+	} else {
+		w.buf = rawjson.AppendString(append(w.buf, `{"invalid_arguments":`...), c.args)
+		w.buf = append(w.buf, '}')
+	}
+	w.buf = append(w.buf, '}')
+	w.marked()
 }
 
 // callID replaces what the API does not allow in an id; calls that another vendor made may have it.

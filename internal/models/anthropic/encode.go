@@ -1,138 +1,114 @@
 package anthropic
 
 import (
-	"fmt"
+	"encoding/json"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
+	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
 
-// encode builds the request. It fails only for an image that the API cannot take.
-func (m *Model) encode(req *model.Request) (sdk.MessageNewParams, error) {
-	p := sdk.MessageNewParams{Model: m.cfg.Model, System: system(req), Tools: tools(req.Tools)}
-	if len(p.Tools) > 0 && req.Settings.NoTools {
-		p.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+// noParameters is the schema of a tool without arguments; the API demands one.
+const noParameters = `{"type":"object","properties":{}}`
+
+// encode writes the request body and says whether the model shall think between tool calls. It fails for what cannot be
+// sent: an image that the API does not take, a schema that is no JSON.
+func (m *Model) encode(req *model.Request) (body []byte, interleaved bool, err error) {
+	if m.invalid != "" {
+		return nil, false, m.badRequest("the configured field " + m.invalid + " is not valid JSON")
 	}
-	m.settings(&p, req.Settings)
+	o := m.options(req.Settings)
+	if o.thinking == thinkEnabled && m.begunWithout(req.Messages) {
+		o.disable()
+	}
+	if len(req.Tools) > 0 && req.Settings.NoTools {
+		o.fields["tool_choice"] = json.RawMessage(`{"type":"none"}`)
+	}
+	w := &writer{model: m, noThinking: o.thinking == thinkDisabled, buf: make([]byte, 0, room(req))}
+	w.buf = rawjson.AppendString(append(w.buf, `{"model":`...), m.cfg.Model)
+	if err := w.tools(req.Tools); err != nil {
+		return nil, false, err
+	}
+	if err := w.messages(w.system(req)); err != nil {
+		return nil, false, err
+	}
+	w.markMessages()
+	w.markAt(w.head)
+	return append(wire.AppendFields(w.buf, o.fields), '}'), o.thinking == thinkEnabled && len(req.Tools) > 0, nil
+}
+
+// room is about what the body takes.
+func room(req *model.Request) int {
+	n := 1024 + len(req.System)
+	for i := range req.Tools {
+		n += len(req.Tools[i].Description) + len(req.Tools[i].Parameters) + 128
+	}
 	for i := range req.Messages {
-		if err := m.add(&p, &req.Messages[i]); err != nil {
-			return p, err
+		n += 128
+		for _, p := range req.Messages[i].Content {
+			n += len(p.Text) + len(p.URL) + len(p.Raw) + len(p.Signature) + len(p.Redacted) + 64
+		}
+		for _, c := range req.Messages[i].ToolCalls {
+			n += len(c.Args) + 128
 		}
 	}
-	if !m.cfg.NoCache {
-		markCache(&p)
-	}
-	return p, nil
+	return n + n/8 // escapes
 }
 
-// system is the system prompt and every system message, each a block: the API has no system messages elsewhere.
-func system(req *model.Request) []sdk.TextBlockParam {
-	var blocks []sdk.TextBlockParam
-	add := func(text string) {
-		if !blank(text) {
-			blocks = append(blocks, sdk.TextBlockParam{Text: text})
+// tools writes the tools.
+func (w *writer) tools(list []model.Tool) error {
+	for i, t := range list {
+		w.buf = append(w.buf, pick(i == 0, `,"tools":[{"name":`, `,{"name":`)...)
+		w.buf = rawjson.AppendString(w.buf, t.Name)
+		w.member("description", t.Description)
+		schema := t.Parameters
+		if len(schema) == 0 {
+			schema = json.RawMessage(noParameters)
 		}
-	}
-	add(req.System)
-	for i := range req.Messages {
-		if req.Messages[i].Role == message.System {
-			add(req.Messages[i].Text())
+		var err error
+		if w.buf, err = rawjson.AppendRaw(append(w.buf, `,"input_schema":`...), schema); err != nil {
+			return w.model.badRequest("the parameters of tool " + t.Name + " are not valid JSON; give a JSON schema")
 		}
+		w.buf = append(w.buf, '}')
 	}
-	return blocks
+	if len(list) > 0 {
+		w.head = len(w.buf) - 1
+		w.buf = append(w.buf, ']')
+	}
+	return nil
 }
 
-// exact is JSON that is sent as it is: the SDK would reformat a json.RawMessage.
-type exact string
-
-// MarshalJSON returns the JSON itself.
-func (e exact) MarshalJSON() ([]byte, error) { return []byte(e), nil }
-
-func tools(list []model.Tool) []sdk.ToolUnionParam {
-	var out []sdk.ToolUnionParam
-	for _, t := range list {
-		schema := exact(t.Parameters)
-		if schema == "" {
-			schema = `{"type":"object","properties":{}}`
+// system writes the system prompt and the system messages that begin the conversation, and returns the messages behind
+// them. A later one goes out where it stands, as the user's: here it would change what every request begins with.
+func (w *writer) system(req *model.Request) []message.Message {
+	rest, texts := req.Messages, []string{req.System}
+	for len(rest) > 0 && rest[0].Role == message.System {
+		texts = append(texts, rest[0].Text())
+		rest = rest[1:]
+	}
+	first := true
+	for _, text := range texts {
+		if blank(text) {
+			continue
 		}
-		out = append(out, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
-			Name: t.Name, Description: param.NewOpt(t.Description),
-			InputSchema: param.Override[sdk.ToolInputSchemaParam](schema)}})
+		w.buf = append(w.buf, pick(first, `,"system":[`, `,`)...)
+		w.textBlock(text)
+		first, w.head = false, len(w.buf)-1
 	}
-	return out
+	if !first {
+		w.buf = append(w.buf, ']')
+	}
+	return rest
 }
 
-// settings merges the request's settings with the configured ones.
-func (m *Model) settings(p *sdk.MessageNewParams, s model.Settings) {
-	def := m.cfg.Settings
-	if s.Temperature == nil {
-		s.Temperature = def.Temperature
+func pick(first bool, a, b string) string {
+	if first {
+		return a
 	}
-	if s.Thinking == nil {
-		s.Thinking = def.Thinking
-	}
-	if s.Effort == "" {
-		s.Effort = def.Effort
-	}
-	p.MaxTokens = int64(firstPositive(s.MaxTokens, def.MaxTokens, DefaultMaxTokens))
-	switch s.Effort {
-	case "":
-	case "minimal":
-		p.OutputConfig.Effort = sdk.OutputConfigEffortLow
-	default:
-		p.OutputConfig.Effort = sdk.OutputConfigEffort(s.Effort)
-	}
-	on := s.Thinking != nil && *s.Thinking
-	switch {
-	case on:
-		m.think(p)
-	case s.Thinking != nil:
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfDisabled: &sdk.ThinkingConfigDisabledParam{}}
-	}
-	if s.Temperature != nil && !on {
-		p.Temperature = param.NewOpt(*s.Temperature)
-	}
+	return b
 }
 
-// think turns thinking on. The budget is given as plain JSON: for its typed form the SDK prints a warning to stderr.
-func (m *Model) think(p *sdk.MessageNewParams) {
-	if m.cfg.ThinkingBudget == Adaptive {
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{}}
-		return
-	}
-	p.MaxTokens = max(p.MaxTokens, 2*minThinking)
-	budget := int64(firstPositive(m.cfg.ThinkingBudget, DefaultThinkingBudget))
-	budget = max(minThinking, min(budget, p.MaxTokens/2))
-	raw := fmt.Appendf(nil, `{"budget_tokens":%d,"type":"enabled"}`, budget)
-	p.Thinking = param.Override[sdk.ThinkingConfigParamUnion](exact(raw))
-}
-
-func firstPositive(list ...int) int {
-	for _, n := range list {
-		if n > 0 {
-			return n
-		}
-	}
-	return 0
-}
-
-// markCache sets the three marks up to which the provider keeps the prompt: tools and system, which seldom change,
-// and the end of the conversation.
-func markCache(p *sdk.MessageNewParams) {
-	mark := sdk.NewCacheControlEphemeralParam()
-	if n := len(p.Tools); n > 0 {
-		*p.Tools[n-1].GetCacheControl() = mark
-	}
-	if n := len(p.System); n > 0 {
-		p.System[n-1].CacheControl = mark
-	}
-	if n := len(p.Messages); n > 0 {
-		blocks := p.Messages[n-1].Content
-		if c := blocks[len(blocks)-1].GetCacheControl(); c != nil { // thinking blocks take none
-			*c = mark
-		}
-	}
+func (m *Model) badRequest(text string) error {
+	return m.client.Error(model.ClassBadRequest, nil, "%s", text)
 }

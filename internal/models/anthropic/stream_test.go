@@ -1,10 +1,9 @@
 package anthropic
 
 import (
-	"encoding/json"
+	"io"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/internal/wire"
@@ -17,13 +16,11 @@ func play(t *testing.T, events ...string) (message.Message, *stream) {
 	s := &stream{origin: &wire.Origin{Provider: "p"}}
 	var b message.Builder
 	for _, raw := range events {
-		var ev sdk.MessageStreamEventUnion
-		if err := json.Unmarshal([]byte(raw), &ev); err != nil {
+		c, err := s.event(wire.Event{Data: []byte(raw)})
+		if err != nil && err != io.EOF {
 			t.Fatal(err)
 		}
-		if c, ok := s.event(&ev); ok {
-			b.Add(c)
-		}
+		b.Add(c)
 	}
 	return b.Message(), s
 }
@@ -62,8 +59,8 @@ func TestUsageCountsTheCacheAsInput(t *testing.T) {
 	if d := cmp.Diff(want, got.Usage); d != "" {
 		t.Error(d)
 	}
-	if string(got.ResponseMetadata["finish_reason"]) != `"refusal"` || !s.stopped {
-		t.Errorf("metadata %s, stopped %v", got.ResponseMetadata, s.stopped)
+	if string(got.ResponseMetadata["finish_reason"]) != `"refusal"` || !s.finished {
+		t.Errorf("metadata %s, stopped %v", got.ResponseMetadata, s.finished)
 	}
 }
 
@@ -72,7 +69,7 @@ func TestUnknownBlocksAreLeftOut(t *testing.T) {
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}`,
 		`{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"x"}}`,
 		`{"type":"content_block_stop","index":0}`, `{"type":"message_stop"}`)
-	if len(got.Content)+len(got.ToolCalls)+len(got.InvalidToolCalls) > 0 || s.stopped {
+	if len(got.Content)+len(got.ToolCalls)+len(got.InvalidToolCalls) > 0 || s.finished {
 		t.Errorf("%+v", got)
 	}
 }

@@ -22,7 +22,7 @@ func TestHTTPError(t *testing.T) {
 		{"context by code", 400, `{"error":{"message":"m","code":"context_length_exceeded"}}`, model.ClassContextLength, "m"},
 		{"context by phrase", 400, `{"object":"error","message":"This model's maximum context length is 4096"}`, model.ClassContextLength, "This model's maximum context length is 4096"},
 		{"context, Anthropic", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 2 > 1"}}`, model.ClassContextLength, "prompt is too long: 2 > 1"},
-		{"context, with the answer", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"input length and `+"`max_tokens`"+` exceed context limit: 199000 + 8192 > 200000"}}`, model.ClassContextLength, "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000"},
+		{"context, with the answer", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"input length and ` + "`max_tokens`" + ` exceed context limit: 199000 + 8192 > 200000"}}`, model.ClassContextLength, "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000"},
 		{"body too large", 413, ``, model.ClassContextLength, "request entity too large"},
 		{"key", 401, `{"error":{"message":"bad key, billing_error","code":"invalid_api_key"}}`, model.ClassAuth, "bad key, billing_error"},
 		{"forbidden", 403, `{"error":"forbidden"}`, model.ClassAuth, "forbidden"},

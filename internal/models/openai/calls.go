@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"hash/fnv"
 
 	"github.com/pudu-ai/pudu/message"
 )
@@ -17,15 +18,21 @@ type callDelta struct {
 }
 
 // calls numbers the tool calls of one answer. Servers name the call that a piece belongs to by index, by id, or not
-// at all.
+// at all. Each call has an id of its own in the end: the server's, or one that is made here for a call without an id or with
+// one that is taken.
 type calls struct {
 	open  []openCall
 	last  int         // place in open of the call that had the last piece
 	index map[int]int // the server's index -> place in open
+	ids   map[string]bool
+	seed  []byte // the request: what made ids depend on, so that they differ from answer to answer
+	sum   uint64 // of seed, once it is needed
 }
 
 type openCall struct {
 	id, name string
+	made     bool // the id is not the server's
+	began    bool // its first piece is out
 	halves   halves
 	args     []byte // kept only where it must be known whether they are complete
 }
@@ -40,28 +47,51 @@ func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
 			return message.ToolCallChunk{}, err
 		}
 	}
-	n := c.place(&d)
+	out := c.piece(&d)
+	if !known && (d.ID != "" || d.Function.Name != "") {
+		out.Extra = unknownFields(raw)
+	}
+	return out, nil
+}
+
+// legacy turns a piece of a function_call, which is the only one of its answer, into a chunk.
+func (c *calls) legacy(raw json.RawMessage) (message.ToolCallChunk, error) {
+	d := callDelta{Index: new(int)}
+	err := unmarshal(raw, &d.Function)
+	return c.piece(&d), err
+}
+
+// whole adds a complete call that stood in the text.
+func (c *calls) whole(call textCall) message.ToolCallChunk {
+	d := callDelta{ID: call.id}
+	d.Function.Name = call.name
+	n := c.begin(&d)
+	c.open[n].began, c.last = true, n
+	return message.ToolCallChunk{Index: n, ID: c.open[n].id, Name: call.name, Args: call.args}
+}
+
+func (c *calls) piece(d *callDelta) message.ToolCallChunk {
+	n := c.place(d)
 	call := &c.open[n]
-	out := message.ToolCallChunk{Index: n, ID: d.ID, Name: d.Function.Name}
-	if call.id == "" {
-		call.id = d.ID
+	out := message.ToolCallChunk{Index: n}
+	if !call.began {
+		call.began, out.ID = true, call.id
 	}
 	if call.name == "" {
-		call.name = d.Function.Name
+		call.name, out.Name = d.Function.Name, d.Function.Name
 	}
-	if args := d.Function.Arguments; len(args) > 0 && args[0] == '{' { // an object where a string belongs
+	switch args := d.Function.Arguments; {
+	case isNull(args):
+	case args[0] != '"': // an object, or anything else, where a string belongs
 		out.Args = string(args)
-	} else {
+	default:
 		out.Args = call.halves.join(args)
 	}
 	if d.Index == nil {
 		call.args = append(call.args, out.Args...)
 	}
-	if !known && (d.ID != "" || d.Function.Name != "") {
-		out.Extra = unknownFields(raw)
-	}
 	c.last = n
-	return out, nil
+	return out
 }
 
 // place finds the call that a piece belongs to, or opens one.
@@ -71,7 +101,7 @@ func (c *calls) place(d *callDelta) int {
 	}
 	if d.ID != "" {
 		for n := range c.open {
-			if c.open[n].id == d.ID {
+			if call := &c.open[n]; call.id == d.ID && (d.Function.Name == "" || !json.Valid(call.args)) {
 				return n
 			}
 		}
@@ -87,7 +117,7 @@ func (c *calls) place(d *callDelta) int {
 // a name begins a new call. A new id alone does not: some servers make one up for every piece.
 func (c *calls) byIndex(i int, d *callDelta) int {
 	n, ok := c.index[i]
-	if ok && (d.ID == "" || d.ID == c.open[n].id || c.open[n].id == "" || d.Function.Name == "") {
+	if ok && (d.ID == "" || d.ID == c.open[n].id || c.open[n].made || d.Function.Name == "") {
 		return n
 	}
 	n = c.begin(d)
@@ -99,8 +129,39 @@ func (c *calls) byIndex(i int, d *callDelta) int {
 }
 
 func (c *calls) begin(d *callDelta) int {
-	c.open = append(c.open, openCall{id: d.ID, name: d.Function.Name})
+	call := openCall{id: d.ID}
+	if call.made = d.ID == "" || c.ids[d.ID]; call.made {
+		call.id = c.makeID()
+	}
+	if c.ids == nil {
+		c.ids = map[string]bool{}
+	}
+	c.ids[call.id] = true
+	c.open = append(c.open, call)
 	return len(c.open) - 1
+}
+
+// makeID makes an id that fits every vendor's rule: nine letters and digits. It is the same whenever the same answer to the
+// same request is read.
+func (c *calls) makeID() string {
+	if c.sum == 0 {
+		h := fnv.New64a()
+		h.Write(c.seed)
+		c.sum = h.Sum64() | 1
+	}
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	for n := uint64(len(c.open)); ; n++ {
+		x := (c.sum + n*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
+		x ^= x >> 32
+		var id [9]byte
+		for i := range id {
+			id[i] = digits[x%uint64(len(digits))]
+			x /= uint64(len(digits))
+		}
+		if !c.ids[string(id[:])] {
+			return string(id[:])
+		}
+	}
 }
 
 // rest flushes halves of runes that no piece completed, so that the arguments show their damage.

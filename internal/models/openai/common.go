@@ -125,6 +125,8 @@ func (s *scanner) delta(d *delta) {
 			d.Reasoning = s.scalar()
 		case "tool_calls":
 			s.calls(d)
+		case "function_call":
+			d.FunctionCall = s.null()
 		case "reasoning_details":
 			s.null()
 		default:

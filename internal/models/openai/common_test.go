@@ -15,6 +15,7 @@ var everyday = []string{
 	`{"id":"c","choices":[{"index":0,"delta":{"content":null,"reasoning_content":"why \"\u00e4\ud83d"},"finish_reason":null}]}`,
 	`{"id":"c","provider":"P","choices":[{"index":0,"delta":{"role":"assistant","content":"Hi","reasoning":null},"finish_reason":null,"native_finish_reason":null}]}`,
 	` { "choices" : [ { "delta" : { "content" : "\n" , "tool_calls" : null } , "done" : false , "more" : true } ] , "error" : null } `,
+	`{"choices":[{"index":0,"delta":{"content":"a","function_call":null,"audio":null}}]}`,
 	`{}`, `{"choices":[{}]}`, `{"choices":[{"delta":{}}]}`,
 }
 
@@ -46,7 +47,7 @@ var uncommon = []string{
 	`{"choices":null}`, `{"choices":[]}`, `{"choices":{}}`, `{"choices":[{},{}]}`, `{"choices":[null]}`, `{"choices":[{}],"choices":[{}]}`,
 	`{"choices":[{"index":1}]}`, `{"choices":[{"index":00}]}`, `{"choices":[{"index":"0"}]}`, `{"choices":[{"finish_reason":"a\\n"}]}`,
 	`{"choices":[{"message":{"content":"a"}}]}`, `{"choices":[{"usage":{}}]}`, `{"choices":[{"delta":null}]}`, `{"choices":[{"delta":"a"}]}`,
-	`{"choices":[{"delta":{"content":[]}}]}`, `{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"reasoning_details":[{}]}}]}`,
+	`{"choices":[{"delta":{"content":[]}}]}`, `{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"function_call":{"name":"f"}}}]}`, `{"choices":[{"delta":{"reasoning_details":[{}]}}]}`,
 	`{"usage":{"prompt_tokens":1}}`, `{"error":"boom"}`, `{"error":{}}`,
 }
 

@@ -26,29 +26,3 @@ func newModel(t modeltest.Target) model.ChatModel {
 func TestConformance(t *testing.T) {
 	modeltest.Run(t, modeltest.Harness{New: newModel, Fixtures: os.DirFS("testdata/modeltest"), Text: textStream})
 }
-
-func BenchmarkStreamedToken(b *testing.B) {
-	const tokens = 1000
-	texts := make([]string, tokens)
-	for i := range texts {
-		texts[i] = " token"
-	}
-	body := textStream(texts)
-	m, stop := benchServer(body)
-	defer stop()
-	req := &model.Request{Settings: model.Settings{}}
-	b.ReportAllocs()
-	for b.Loop() {
-		n := 0
-		for _, err := range m.Stream(b.Context(), req) {
-			if err != nil {
-				b.Fatal(err)
-			}
-			n++
-		}
-		if n < tokens {
-			b.Fatalf("%d chunks", n)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/tokens, "ns/token")
-}

@@ -47,6 +47,7 @@ type delta struct {
 	Reasoning        json.RawMessage   `json:"reasoning"`
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
 	ToolCalls        []json.RawMessage `json:"tool_calls"`
+	FunctionCall     json.RawMessage   `json:"function_call"` // of servers from before tool_calls
 }
 
 // usage has the fields of all vendors.

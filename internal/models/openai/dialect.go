@@ -2,40 +2,125 @@ package openai
 
 import (
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 )
 
-// dialect is what one vendor does its own way. The zero value of each field is the plain chat-completions protocol.
+// dialect is what one vendor does its own way. The zero value of each field is the plain chat-completions protocol, so a
+// new vendor is a row that names only its differences. Reasoning is read from every field in use (reasoning_content,
+// reasoning, reasoning_details, thinking blocks of a content list), so a row says no more than whether it hides in the text.
 type dialect struct {
 	name string
-	// hosts are the vendor's host names; a subdomain counts too.
+	// hosts are the vendor's host names, or "host:port"; a subdomain counts too.
 	hosts []string
-	// maxTokens is the field that bounds the answer; empty means "max_tokens".
-	maxTokens string
-	// replay is the field of an assistant message in which its reasoning is sent back; empty sends none back.
-	replay string
-	// effort is the field that takes Settings.Effort; empty means "reasoning_effort". "a.b" is b in the object a.
-	effort string
-	// on and off are the fields that switch thinking, as JSON without braces; empty means that there is no switch.
-	on, off string
-	// strict says that unknown fields of a tool call are an error to the vendor, so they are not sent back.
-	strict bool
+
+	// The address and the key.
+
+	root    string // the path of an address that has none
+	version string // a query, "name=value", that addresses with the path /deployments/ need
+	keyIn   string // the header that carries the key; empty means a bearer token
+
+	// The body.
+
+	maxTokens string // the field that bounds the answer; empty means "max_tokens"
+	always    string // fields of every body, as JSON without braces
+	noOptions bool   // stream_options is an error, and usage comes without it
+	// wholeCalls says that tool calls do not survive streaming, so a request that offers tools asks for the answer whole.
+	wholeCalls bool
+	thinking   []thinking // by model: the first that matches counts, and none leaves settings unsent
+
+	// The history.
+
+	replay string // the field of an assistant message that takes its reasoning; empty sends none back
+	blank  string // what stands there, as JSON, beside calls without reasoning while the model may think; empty leaves it out
 	// details says that the entries of reasoning_details must be sent back as they came.
 	details bool
+	strict  bool   // unknown fields of a tool call are an error, so they are not sent back
+	prose   bool   // the server knows no tool messages and no lists: calls and results go back as text
+	ids     idRule // what ids of calls must look like
+
+	// The answer.
+
+	tag       string // reasoning may open the text, inside <tag> and </tag>
+	textCalls bool   // calls may stand in the text, where tools are offered; see formats.go
+	unescape  bool   // a whole answer may write \n for its line breaks
 }
 
-// dialects is the table of vendors. The last one serves everybody else.
-var dialects = []dialect{
-	{name: "openai", hosts: []string{"api.openai.com", "openai.azure.com"}, maxTokens: "max_completion_tokens", strict: true},
-	{name: "deepseek", hosts: []string{"api.deepseek.com"}, replay: "reasoning_content",
-		on: `"thinking":{"type":"enabled"}`, off: `"thinking":{"type":"disabled"}`},
-	{name: "openrouter", hosts: []string{"openrouter.ai"}, replay: "reasoning", effort: "reasoning.effort",
-		on: `"reasoning":{"enabled":true}`, off: `"reasoning":{"enabled":false}`, details: true},
-	// Gemini signs its calls in extra_content (or thought_signature): they live in ToolCall.Extra and travel back there.
-	{name: "gemini", hosts: []string{"generativelanguage.googleapis.com"}, off: `"reasoning_effort":"none"`},
-	{name: "ollama", hosts: []string{"ollama.com", "localhost:11434", "127.0.0.1:11434"}, replay: "reasoning",
-		off: `"reasoning_effort":"none"`},
-	{name: "generic"},
+// idRule is a vendor's rule for the ids of calls in the history.
+type idRule string
+
+// idsNine is nine letters and digits; the empty rule allows anything.
+const idsNine idRule = "[a-zA-Z0-9]{9}"
+
+// replayContent sends reasoning back as a thinking block of the content.
+const replayContent = "content"
+
+// thinking is how the thinking of some models is switched and measured.
+type thinking struct {
+	// models are shell patterns for the vendor's name of the model, divided by spaces, in lower case; a pattern may match what
+	// follows the last slash alone. Empty matches all.
+	models string
+	// on and off are fields of the body, as JSON without braces; empty means that there is no such switch.
+	on, off string
+	// effort is the field that takes Settings.Effort, "a.b" for b in the object a; empty means that there is none.
+	effort string
+	// levels are the efforts that the vendor knows; another one becomes the nearest. Without levels each is sent as it is.
+	levels []level
+}
+
+// level is an effort and how the vendor writes it, as JSON; empty is what happens without the field.
+type level struct{ effort, value string }
+
+// scale is the order of efforts.
+var scale = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// words are levels that are written as they are called.
+func words(list string) []level {
+	var out []level
+	for w := range strings.FieldsSeq(list) {
+		out = append(out, level{w, `"` + w + `"`})
+	}
+	return out
+}
+
+// nearest is the level for an effort: itself, or the closest, of two the lower. Another word than those of the scale is
+// sent as it is, so that the vendor says what it thinks of it.
+func (t *thinking) nearest(effort string) string {
+	at := slices.Index(scale, effort)
+	if at < 0 || len(t.levels) == 0 {
+		return quote(effort)
+	}
+	best, far := "", len(scale)
+	for _, l := range t.levels {
+		n := slices.Index(scale, l.effort) - at
+		if n = max(n, -n); n < far {
+			best, far = l.value, n
+		}
+	}
+	return best
+}
+
+// thinks returns how the model's thinking is switched, nil if nothing is known.
+func (d *dialect) thinks(model string) *thinking {
+	name := strings.ToLower(model)
+	for i := range d.thinking {
+		if t := &d.thinking[i]; t.models == "" || matches(t.models, name) {
+			return t
+		}
+	}
+	return nil
+}
+
+func matches(patterns, name string) bool {
+	for p := range strings.FieldsSeq(patterns) {
+		for _, s := range []string{name, path.Base(name)} {
+			if ok, _ := path.Match(p, s); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // findDialect returns the dialect of that name, or, without a name, the one of the host; nil if the name is unknown.
@@ -65,10 +150,31 @@ func (d *dialect) serves(base string) bool {
 	return false
 }
 
+// endpoint adds to the base address the path, and the query that the vendor asks for there. A base that is no address is
+// returned as it is: the call reports it.
+func (d *dialect) endpoint(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = d.root
+	}
+	if name, value, ok := strings.Cut(d.version, "="); ok && strings.Contains(u.Path, "/deployments/") && !u.Query().Has(name) {
+		q := u.Query()
+		q.Set(name, value)
+		u.RawQuery = q.Encode()
+	}
+	if strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions") {
+		return u.String()
+	}
+	return u.JoinPath("chat/completions").String()
+}
+
 func dialectNames() string {
 	var names []string
-	for _, d := range dialects {
-		names = append(names, d.name)
+	for i := range dialects {
+		names = append(names, dialects[i].name)
 	}
 	return strings.Join(names, ", ")
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
@@ -16,20 +14,16 @@ import (
 // encode writes the request body. Whatever stays the same from call to call comes first, then the messages, and behind
 // them what belongs to this call alone: so one request's beginning is the next one's.
 func (m *Model) encode(req *model.Request) []byte {
-	f := m.fixed(req)
+	f, s := m.fixed(req), mergeSettings(req.Settings, m.cfg.Settings)
 	b := append(make([]byte, 0, f.size()+roomFor(req.Messages)), '{')
-	b = m.field(b, "model", rawjson.AppendString(nil, m.cfg.Model))
-	b = append(wire.AppendKey(b, "stream"), "true"...)
-	b = m.field(b, "stream_options", []byte(`{"include_usage":true}`))
-	if len(req.Tools) > 0 {
-		b = m.field(b, "tools", f.encodedTools)
+	head := m.head(req, f, s)
+	for _, h := range head {
+		b = append(wire.AppendKey(b, h.key), h.value...)
 	}
-	b = m.settings(b, merge(req.Settings, m.cfg.Settings))
-	b = wire.AppendFields(b, m.extra(), "messages", "stream")
 	b = append(wire.AppendKey(b, "messages"), '[')
-	b = append(m.messages(b, f, req.Messages), ']')
-	if len(req.Tools) > 0 && req.Settings.NoTools {
-		b = m.field(b, "tool_choice", []byte(`"none"`))
+	b = append(m.messages(b, f, req.Messages, s.Thinking == nil || *s.Thinking), ']')
+	if len(req.Tools) > 0 && req.Settings.NoTools && head.find("tool_choice") < 0 && m.cfg.ExtraBody["tool_choice"] == nil {
+		b = append(wire.AppendKey(b, "tool_choice"), `"none"`...)
 	}
 	return append(b, '}')
 }
@@ -76,78 +70,6 @@ func roomFor(msgs []message.Message) int {
 	return n + n/8 // escapes
 }
 
-// field writes a field, unless the configuration's extra body has its own.
-func (m *Model) field(b []byte, key string, raw []byte) []byte {
-	if _, ok := m.cfg.ExtraBody[key]; ok {
-		return b
-	}
-	return append(wire.AppendKey(b, key), raw...)
-}
-
-// extra is the extra body without the fields that are null.
-func (m *Model) extra() message.Fields {
-	f := message.Fields{}
-	for k, v := range m.cfg.ExtraBody {
-		if string(v) != "null" {
-			f[k] = v
-		}
-	}
-	return f
-}
-
-// merge fills what s leaves open from the defaults.
-func merge(s, def model.Settings) model.Settings {
-	if s.Temperature == nil {
-		s.Temperature = def.Temperature
-	}
-	if s.MaxTokens == 0 {
-		s.MaxTokens = def.MaxTokens
-	}
-	if s.Thinking == nil {
-		s.Thinking = def.Thinking
-	}
-	if s.Effort == "" {
-		s.Effort = def.Effort
-	}
-	return s
-}
-
-func (m *Model) settings(b []byte, s model.Settings) []byte {
-	if s.Temperature != nil {
-		b = m.field(b, "temperature", strconv.AppendFloat(nil, *s.Temperature, 'g', -1, 64))
-	}
-	if s.MaxTokens > 0 {
-		b = m.field(b, or(m.dialect.maxTokens, "max_tokens"), strconv.AppendInt(nil, int64(s.MaxTokens), 10))
-	}
-	switch {
-	case s.Thinking != nil && !*s.Thinking:
-		return m.object(b, m.dialect.off)
-	case s.Effort != "":
-		outer, inner, nested := strings.Cut(or(m.dialect.effort, "reasoning_effort"), ".")
-		value := rawjson.AppendString(nil, s.Effort)
-		if nested {
-			value = append(append(wire.AppendKey([]byte{'{'}, inner), value...), '}')
-		}
-		b = m.field(b, outer, value)
-		if nested { // the switch is in the same object, and an effort implies it
-			return b
-		}
-	}
-	if s.Thinking != nil {
-		b = m.object(b, m.dialect.on)
-	}
-	return b
-}
-
-// object writes one field that is given as `"key":value`.
-func (m *Model) object(b []byte, field string) []byte {
-	key, value, ok := strings.Cut(field, ":")
-	if !ok {
-		return b
-	}
-	return m.field(b, strings.Trim(key, `"`), []byte(value))
-}
-
 func encodeTools(tools []model.Tool) []byte {
 	size := 2
 	for _, t := range tools {
@@ -171,7 +93,11 @@ func encodeTools(tools []model.Tool) []byte {
 	return append(b, ']')
 }
 
-func (m *Model) messages(b []byte, f *fixed, msgs []message.Message) []byte {
+// messages writes the conversation; thinks says that the model may think about it.
+func (m *Model) messages(b []byte, f *fixed, msgs []message.Message, thinks bool) []byte {
+	if m.dialect.prose {
+		return m.proseMessages(b, f, msgs)
+	}
 	b = append(b, f.encodedSystem...)
 	var images []message.Part // of tool results: the protocol has no place for them but a user message
 	for i := range msgs {
@@ -186,7 +112,7 @@ func (m *Model) messages(b []byte, f *fixed, msgs []message.Message) []byte {
 		case message.Human:
 			b = m.human(b, msg)
 		case message.AI:
-			b = m.assistant(b, msg)
+			b = m.assistant(b, msg, thinks)
 		case message.Tool:
 			b = toolResult(b, msg)
 			images = appendImages(images, msg.Content)
@@ -275,19 +201,26 @@ func appendPart(b []byte, p message.Part) []byte {
 
 // assistant writes an answer of the model: null content beside calls, "" for an empty answer, its reasoning where the
 // vendor wants it back.
-func (m *Model) assistant(b []byte, msg *message.Message) []byte {
-	b = open(b, "assistant")
-	b = wire.AppendKey(b, "content")
-	text, calls := msg.Text(), len(msg.ToolCalls)+len(msg.InvalidToolCalls)
-	if text == "" && calls > 0 {
+func (m *Model) assistant(b []byte, msg *message.Message, thinks bool) []byte {
+	d := m.dialect
+	b = wire.AppendKey(open(b, "assistant"), "content")
+	text, thought, calls := msg.Text(), msg.Reasoning(), len(msg.ToolCalls)+len(msg.InvalidToolCalls)
+	switch {
+	case thought != "" && d.replay == replayContent:
+		b = appendThinking(b, thought, text)
+	case text == "" && calls > 0:
 		b = append(b, "null"...)
-	} else {
+	default:
 		b = rawjson.AppendString(b, text)
 	}
-	if reasoning := msg.Reasoning(); reasoning != "" && m.dialect.replay != "" {
-		b = rawjson.AppendString(wire.AppendKey(b, m.dialect.replay), reasoning)
+	switch {
+	case d.replay == "" || d.replay == replayContent:
+	case thought != "":
+		b = rawjson.AppendString(wire.AppendKey(b, d.replay), thought)
+	case calls > 0 && thinks && d.blank != "":
+		b = append(wire.AppendKey(b, d.replay), d.blank...)
 	}
-	if raw := msg.Kwargs[keyDetails]; m.dialect.details && len(raw) > 0 {
+	if raw := msg.Kwargs[keyDetails]; d.details && len(raw) > 0 {
 		b = append(wire.AppendKey(b, keyDetails), raw...)
 	}
 	if calls > 0 {
@@ -301,6 +234,17 @@ func (m *Model) assistant(b []byte, msg *message.Message) []byte {
 		b = append(b, ']')
 	}
 	return append(b, '}')
+}
+
+// appendThinking writes a content list of the reasoning and the text.
+func appendThinking(b []byte, thought, text string) []byte {
+	b = append(b, `[{"type":"thinking","thinking":[{"type":"text","text":`...)
+	b = append(rawjson.AppendString(b, thought), "}]}"...)
+	if text != "" {
+		b = append(b, ',')
+		b = appendPart(b, message.Text(text))
+	}
+	return append(b, ']')
 }
 
 // invalidArgs wraps arguments that are no JSON object: many servers parse the arguments of old calls and reject the

@@ -41,7 +41,7 @@ func TestEncodeDialects(t *testing.T) {
 		{"openai", model.Settings{MaxTokens: 9, Effort: "low"}, `"max_completion_tokens":9,"reasoning_effort":"low",` + empty + plain},
 		{"deepseek", model.Settings{MaxTokens: 9, Thinking: &on}, `"max_tokens":9,"thinking":{"type":"enabled"},` + empty + `"reasoning_content":"why",` + signed},
 		{"deepseek", model.Settings{Thinking: &off, Effort: "low"}, `"thinking":{"type":"disabled"},` + empty + `"reasoning_content":"why",` + signed},
-		{"openrouter", model.Settings{Thinking: &on, Effort: "high"}, `"reasoning":{"effort":"high"},` + empty + `"reasoning":"why","reasoning_details":[{"a":1}],` + signed},
+		{"openrouter", model.Settings{Thinking: &on, Effort: "high"}, `"reasoning":{"effort":"high","enabled":true},` + empty + `"reasoning":"why","reasoning_details":[{"a":1}],` + signed},
 		{"openrouter", model.Settings{Thinking: &off}, `"reasoning":{"enabled":false},` + empty + `"reasoning":"why","reasoning_details":[{"a":1}],` + signed},
 		{"gemini", model.Settings{Effort: "medium"}, `"reasoning_effort":"medium",` + empty + signed},
 		{"ollama", model.Settings{Thinking: &off}, `"reasoning_effort":"none",` + empty + `"reasoning":"why",` + signed},
@@ -103,9 +103,10 @@ func TestEncodeConfig(t *testing.T) {
 
 func TestFindDialect(t *testing.T) {
 	for base, want := range map[string]string{
-		"": "openai", "https://api.openai.com/v1": "openai", "https://x.openai.azure.com/openai/v1": "openai",
+		"": "openai", "https://api.openai.com/v1": "openai", "https://x.openai.azure.com/openai/v1": "azure",
 		"https://api.deepseek.com": "deepseek", "https://openrouter.ai/api/v1": "openrouter", "http://localhost:11434/v1": "ollama",
-		"https://generativelanguage.googleapis.com/v1beta/openai/": "gemini", "https://notopenrouter.ai/v1": "generic", "http://localhost:8000/v1": "generic"} {
+		"https://generativelanguage.googleapis.com/v1beta/openai/": "gemini", "https://notopenrouter.ai/v1": "generic", "http://localhost:8000/v1": "generic",
+		"https://dashscope-intl.aliyuncs.com/compatible-mode/v1": "qwen", "https://ark.cn-beijing.volces.com/api/v3": "doubao", "http://127.0.0.1:1234/v1": "lmstudio"} {
 		if got := New(Config{BaseURL: base}).dialect.name; got != want {
 			t.Errorf("%s: %s, want %s", base, got, want)
 		}
@@ -113,13 +114,32 @@ func TestFindDialect(t *testing.T) {
 }
 
 func TestEndpoint(t *testing.T) {
-	for base, want := range map[string]string{
-		"https://h/v1":               "https://h/v1/chat/completions",
-		"https://h/v1/":              "https://h/v1/chat/completions",
-		"https://h/chat/completions": "https://h/chat/completions",
-		"https://h/d?api-version=1":  "https://h/d/chat/completions?api-version=1"} {
-		if got := endpoint(base); got != want {
-			t.Errorf("%s: %s, want %s", base, got, want)
+	for _, tt := range []struct{ dialect, base, want string }{
+		{"generic", "https://h/v1", "https://h/v1/chat/completions"},
+		{"generic", "https://h/v1/", "https://h/v1/chat/completions"},
+		{"generic", "https://h", "https://h/chat/completions"},
+		{"generic", "https://h/chat/completions", "https://h/chat/completions"},
+		{"generic", "https://h/d?api-version=1", "https://h/d/chat/completions?api-version=1"},
+		{"ollama", "http://localhost:11434", "http://localhost:11434/v1/chat/completions"},
+		{"zai", "https://api.z.ai/", "https://api.z.ai/api/paas/v4/chat/completions"},
+		{"azure", "https://x.openai.azure.com", "https://x.openai.azure.com/openai/v1/chat/completions"},
+		{"azure", "https://x.openai.azure.com/openai/v1/", "https://x.openai.azure.com/openai/v1/chat/completions"},
+		{"azure", "https://x.openai.azure.com/openai/deployments/d", "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21"},
+		{"azure", "https://x.openai.azure.com/openai/deployments/d?api-version=2025-01-01-preview",
+			"https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2025-01-01-preview"},
+	} {
+		if got := New(Config{Dialect: tt.dialect, BaseURL: tt.base}).url; got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.dialect, tt.base, got, tt.want)
+		}
+	}
+}
+
+func TestKeyHeader(t *testing.T) {
+	for dialect, want := range map[string]string{"azure": "Api-Key: k", "qwen": "Authorization: Bearer k"} {
+		name, value, _ := strings.Cut(want, ": ")
+		m := New(Config{Dialect: dialect, APIKey: "k"})
+		if got := m.header.Get(name); got != value || len(m.header) != 1 {
+			t.Errorf("%s: header %v, want %s", dialect, m.header, want)
 		}
 	}
 }

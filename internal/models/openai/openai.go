@@ -1,11 +1,11 @@
 // Package openai is the chat-completions provider, for OpenAI and the many servers that speak the same wire. The wire
 // is written here by hand because those servers differ in fields that typed clients drop: reasoning that must be sent
 // back, signatures on tool calls, calls without an index, errors inside a stream. How a vendor differs is a row of
-// data in dialect.go.
+// data: dialect.go says what a row holds, vendors.go and servers.go are the table.
 //
-// A request goes through encode.go (one appending pass, so that what a model wrote goes back byte for byte and the
-// last request is a prefix of the next one, up to the end of its messages), the answer through stream.go and
-// decode.go. The agent above drains the stream, and decides about another try.
+// A request goes through settings.go (the fields before the messages) and encode.go (one appending pass, so that what a model wrote goes back byte for byte and the
+// last request is a prefix of the next one, up to the end of its messages), the answer through stream.go, decode.go,
+// calls.go and, for servers that leave reasoning and calls in the text, prose.go with formats.go. The agent above drains the stream, and decides about another try.
 package openai
 
 import (
@@ -13,8 +13,6 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -33,18 +31,22 @@ type Config struct {
 	// BaseURL is the address before "/chat/completions" (a complete one is fine too; a query is kept); empty means
 	// DefaultBaseURL.
 	BaseURL string
-	// APIKey is sent as a bearer token; empty sends none.
+	// APIKey is sent as a bearer token, or in the dialect's own header; empty sends none.
 	APIKey string
 	// Model is the vendor's name of the model.
 	Model string
-	// Dialect names the vendor's habits: "openai", "deepseek", "openrouter", "gemini", "ollama" or "generic". Empty
-	// takes it from the host of BaseURL. An unknown name fails each call with an error that lists the known ones.
+	// Dialect names the vendor's habits, a row of vendors.go or servers.go, such as "qwen" or "vllm". Empty takes it from
+	// the host of BaseURL. An unknown name fails each call with an error that lists the known ones.
 	Dialect string
 	// Headers are added to each request; they win over the headers set here.
 	Headers map[string]string
 	// ExtraBody are further fields of the request body, byte for byte. They win over the fields set here; null leaves
 	// a field out. "messages" and "stream" cannot be changed.
 	ExtraBody map[string]json.RawMessage
+	// ThinkingOn and ThinkingOff are fields of the body for requests whose Settings.Thinking is true or false, in place of the
+	// dialect's own switch; nil keeps that one. Objects are merged into what else the body says, and null leaves a field out.
+	// "messages" and "stream" cannot be changed.
+	ThinkingOn, ThinkingOff map[string]json.RawMessage
 	// Settings hold what a request leaves open.
 	Settings model.Settings
 	// SendNames sends the speaker's name with human messages. Several servers reject it, so it is off by default.
@@ -73,14 +75,19 @@ func New(cfg Config) *Model {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 	}
-	m := &Model{cfg: cfg, url: endpoint(cfg.BaseURL), header: http.Header{}}
+	m := &Model{cfg: cfg, header: http.Header{}}
 	m.dialect = findDialect(cfg.Dialect, cfg.BaseURL)
-	if m.cfg.Name == "" && m.dialect != nil {
-		m.cfg.Name = m.dialect.name
+	if m.dialect != nil {
+		m.cfg.Name = or(cfg.Name, m.dialect.name)
+		m.url = m.dialect.endpoint(cfg.BaseURL)
 	}
 	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
 	m.client.Provider, m.client.Model = m.cfg.Name, cfg.Model
-	if cfg.APIKey != "" {
+	switch {
+	case cfg.APIKey == "":
+	case m.dialect != nil && m.dialect.keyIn != "":
+		m.header.Set(m.dialect.keyIn, cfg.APIKey)
+	default:
 		m.header.Set("Authorization", "Bearer "+cfg.APIKey)
 	}
 	for k, v := range cfg.Headers {
@@ -90,27 +97,23 @@ func New(cfg Config) *Model {
 	return m
 }
 
-// endpoint adds the path to the base address. A base that is no address is returned as it is: the call reports it.
-func endpoint(base string) string {
-	u, err := url.Parse(base)
-	if err != nil || strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions") {
-		return base
-	}
-	return u.JoinPath("chat/completions").String()
-}
-
 // Name is "provider/model".
 func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
 
 // Stream implements [model.ChatModel].
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
-		resp, err := m.open(ctx, req)
+		if m.dialect == nil {
+			yield(message.Chunk{}, m.client.Error(model.ClassBadRequest, nil, "unknown dialect %q; use one of %s", m.cfg.Dialect, dialectNames()))
+			return
+		}
+		body := m.encode(req)
+		resp, err := m.client.Post(ctx, m.url, m.header, body)
 		if err != nil {
 			yield(message.Chunk{}, err)
 			return
 		}
-		s := &stream{origin: &m.client.Origin, dialect: m.dialect}
+		s := &stream{origin: &m.client.Origin, dialect: m.dialect, prose: newProse(m.dialect, req), calls: calls{seed: body}}
 		err = s.read(resp.Body, yield)
 		switch {
 		case err == errStopped:
@@ -122,11 +125,4 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 			wire.Finish(resp.Body)
 		}
 	}
-}
-
-func (m *Model) open(ctx context.Context, req *model.Request) (*http.Response, error) {
-	if m.dialect == nil {
-		return nil, m.client.Error(model.ClassBadRequest, nil, "unknown dialect %q; use one of %s", m.cfg.Dialect, dialectNames())
-	}
-	return m.client.Post(ctx, m.url, m.header, m.encode(req))
 }

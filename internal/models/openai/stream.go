@@ -27,10 +27,12 @@ type stream struct {
 	events          int
 	finished        bool
 	head            bool // metadata has been sent
+	inWhole         bool // the answer is not streamed
 	text, reasoning halves
 	next            message.Chunk // has been read and not been shown
 	calls           calls
 	details         details
+	prose           *prose // nil: nothing but text can stand in the text
 }
 
 type yieldFunc = func(message.Chunk, error) bool
@@ -50,6 +52,9 @@ func (s *stream) read(body io.Reader, yield yieldFunc) error {
 	err := s.answer(src, yield)
 	if err == errStopped {
 		return err
+	}
+	if s.prose != nil && !s.finished {
+		s.next.Text += s.prose.cut()
 	}
 	return cmp.Or(err, s.show(yield))
 }
@@ -121,6 +126,7 @@ func (s *stream) whole(body io.Reader, yield yieldFunc) error {
 	if len(data) > wire.MaxEvent {
 		return s.origin.Error(model.ClassBadRequest, wire.ErrEventTooLong, "the answer is larger than 64 MiB")
 	}
+	s.inWhole = true
 	if err := s.event(wire.Event{Data: data}, yield); err != nil {
 		return err
 	}
@@ -210,8 +216,14 @@ func (s *stream) choice(in *choice, out *message.Chunk) error {
 func (s *stream) finish(reason string, out *message.Chunk) {
 	s.finished = true
 	out.FinishReason = reason
-	out.Text += s.text.rest()
+	s.say(s.text.rest(), out)
 	out.Reasoning += s.reasoning.rest()
+	if s.prose != nil {
+		s.found(s.prose.finish(), out)
+		if s.prose.count > 0 && reason == "stop" { // what it would be, had the server seen the calls
+			out.FinishReason = "tool_calls"
+		}
+	}
 	out.ToolCalls = append(out.ToolCalls, s.calls.rest()...)
 	if raw := s.details.encode(); s.dialect.details && len(raw) > 0 {
 		out.Kwargs = message.Fields{keyDetails: raw}
@@ -220,8 +232,12 @@ func (s *stream) finish(reason string, out *message.Chunk) {
 
 func (s *stream) delta(d *delta, out *message.Chunk) error {
 	text, thinking := s.content(d.Content)
-	out.Reasoning += s.reasoningText(d) + thinking
-	out.Text += text
+	thinking = s.reasoningText(d) + thinking
+	if thinking != "" && s.prose != nil {
+		s.prose.noTag()
+	}
+	out.Reasoning += thinking
+	s.say(text, out)
 	if !isNull(d.Refusal) {
 		out.Text += s.text.join(d.Refusal)
 	}
@@ -231,11 +247,41 @@ func (s *stream) delta(d *delta, out *message.Chunk) error {
 		}
 		c, err := s.calls.add(raw)
 		if err != nil {
-			return s.origin.Error(model.ClassTransient, err, "the stream holds a tool call of an unknown shape: %.200s", raw)
+			return s.badCall(err, raw)
+		}
+		out.ToolCalls = append(out.ToolCalls, c)
+	}
+	if !isNull(d.FunctionCall) {
+		c, err := s.calls.legacy(d.FunctionCall)
+		if err != nil {
+			return s.badCall(err, d.FunctionCall)
 		}
 		out.ToolCalls = append(out.ToolCalls, c)
 	}
 	return nil
+}
+
+func (s *stream) badCall(err error, raw json.RawMessage) error {
+	return s.origin.Error(model.ClassTransient, err, "the stream holds a tool call of an unknown shape: %.200s", raw)
+}
+
+// say adds a piece of the text, or what is found in it.
+func (s *stream) say(text string, out *message.Chunk) {
+	if s.prose == nil || s.prose.done {
+		out.Text += text
+		return
+	}
+	if text != "" {
+		s.found(s.prose.read(text), out)
+	}
+}
+
+func (s *stream) found(f found, out *message.Chunk) {
+	out.Reasoning += f.reasoning
+	out.Text += f.text
+	for _, c := range f.calls {
+		out.ToolCalls = append(out.ToolCalls, s.calls.whole(c))
+	}
 }
 
 // reasoningText takes the reasoning from the first field that has it: servers that fill two say the same in both.
@@ -264,7 +310,11 @@ func (s *stream) reasoningText(d *delta) string {
 // content reads a string or a list of text and thinking blocks.
 func (s *stream) content(raw json.RawMessage) (text, reasoning string) {
 	if len(raw) == 0 || raw[0] != '[' {
-		return s.text.join(raw), ""
+		text = s.text.join(raw)
+		if s.inWhole && s.dialect.unescape && !strings.Contains(text, "\n") {
+			text = strings.ReplaceAll(text, `\n`, "\n")
+		}
+		return text, ""
 	}
 	var list []block
 	_ = unmarshal(raw, &list)

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -46,8 +47,16 @@ func TestCallNumbers(t *testing.T) {
 			`{"id":"a","function":{"arguments":"}"}}`, `{"id":"b","function":{"arguments":"}"}}`}, []string{"a f {}", "b g {}"}},
 		{"id only at first", []string{`{"id":"a","function":{"name":"f","arguments":"{"}}`, `{"function":{"arguments":"}"}}`}, []string{"a f {}"}},
 		{"no names for calls at all", []string{`{"function":{"name":"f","arguments":{"p": 1}}}`, `{"function":{"name":"f","arguments":{"p": 2}}}`},
-			[]string{` f {"p": 1}`, ` f {"p": 2}`}},
-		{"name repeated in each piece", []string{`{"function":{"name":"f","arguments":"{"}}`, `{"function":{"name":"f","arguments":"}"}}`}, []string{" f {}"}},
+			[]string{`B8swNzLHB f {"p": 1}`, `3dGwSyrzj f {"p": 2}`}},
+		{"name repeated in each piece", []string{`{"function":{"name":"f","arguments":"{"}}`, `{"function":{"name":"f","arguments":"}"}}`}, []string{"B8swNzLHB f {}"}},
+		{"one id for two calls", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"index":1,"id":"a","function":{"name":"g","arguments":"{}"}}`},
+			[]string{"a f {}", "3dGwSyrzj g {}"}},
+		{"one id for two whole calls without index", []string{`{"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"id":"a","function":{"name":"f","arguments":"{}"}}`},
+			[]string{"a f {}", "3dGwSyrzj f {}"}},
+		{"an id that comes late", []string{`{"index":0,"function":{"name":"f","arguments":"{"}}`, `{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}`},
+			[]string{"B8swNzLHB f {}"}},
+		{"arguments that are no object", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":5}}`, `{"index":1,"id":"b","function":{"name":"f","arguments":["x"]}}`},
+			[]string{"a f 5", `b f ["x"]`}},
 		{"null arguments and null piece", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":null}}`, `null`}, []string{"a f "}},
 	}
 	for _, tt := range tests {
@@ -65,6 +74,60 @@ func TestCallNumbers(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestLegacyFunctionCall(t *testing.T) {
+	chunks, err := play("generic", deltaEvent(`"content":null,"function_call":{"name":"f","arguments":""}`), deltaEvent(`"function_call":{"arguments":"{\"a\""}`),
+		deltaEvent(`"function_call":{"arguments":":1}"}`), `{"choices":[{"index":0,"delta":{"function_call":null},"finish_reason":"function_call"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{`B8swNzLHB f {"a":1}`}, joinCalls(chunks)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestMadeIDs are nine letters and digits, the same for the same request, and others for another one.
+func TestMadeIDs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, seed := range []string{"", "a", "b"} {
+		one, two := calls{seed: []byte(seed)}, calls{seed: []byte(seed)}
+		for range 100 {
+			a, b := one.whole(textCall{name: "f"}).ID, two.whole(textCall{name: "f"}).ID
+			if a != b || seen[a] || !regexp.MustCompile("^"+string(idsNine)+"$").MatchString(a) {
+				t.Fatalf("%q, %q, seen before: %v", a, b, seen[a])
+			}
+			seen[a] = true
+		}
+	}
+}
+
+// FuzzCalls assembles calls of any pieces: every call has an id of its own, and all of its arguments.
+func FuzzCalls(f *testing.F) {
+	f.Add(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":0,"function":{"arguments":"}"}}`, `{"id":"a","function":{"name":"g"}}`)
+	f.Add(`{"function":{"name":"f","arguments":{}}}`, `{"function":{"name":"f","arguments":1}}`, `{"index":7,"id":"a"}`)
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		var all calls
+		ids, size := map[string]int{}, 0
+		for _, piece := range []string{a, b, c} {
+			if !json.Valid([]byte(piece)) {
+				return
+			}
+			chunk, err := all.add([]byte(piece))
+			if err != nil {
+				return
+			}
+			if n, seen := ids[chunk.ID]; chunk.ID != "" && seen && n != chunk.Index {
+				t.Fatalf("id %s for calls %d and %d", chunk.ID, n, chunk.Index)
+			}
+			ids[chunk.ID] = chunk.Index
+			size = max(size, chunk.Index+1)
+		}
+		delete(ids, "")
+		if len(ids) != size {
+			t.Fatalf("%d ids for %d calls", len(ids), size)
+		}
+	})
 }
 
 func joinCalls(chunks []message.Chunk) (out []string) {

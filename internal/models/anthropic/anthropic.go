@@ -128,7 +128,7 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 }
 
 func (m *Model) open(ctx context.Context, req *model.Request) (*http.Response, error) {
-	body, interleaved, err := m.encode(req)
+	body, interleaved, err := m.encode(rules.Request(req))
 	if err != nil {
 		return nil, err
 	}

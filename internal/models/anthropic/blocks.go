@@ -89,7 +89,7 @@ func (w *writer) raw(block json.RawMessage) error {
 func (w *writer) result(msg *message.Message) error {
 	w.begin(true)
 	w.buf = append(w.buf, `{"type":"tool_result"`...)
-	w.member("tool_use_id", callID(msg.ToolCallID))
+	w.member("tool_use_id", msg.ToolCallID)
 	first := true
 	next := func() {
 		w.buf = append(w.buf, pick(first, `,"content":[`, `,`)...)
@@ -126,7 +126,7 @@ func (w *writer) result(msg *message.Message) error {
 
 // assistant writes an answer: thinking that goes back, text and calls, in the order in which they came.
 func (w *writer) assistant(msg *message.Message) {
-	ours, calls := w.model.made(msg), callsInOrder(msg)
+	ours, calls := w.model.client.Made(msg), callsInOrder(msg)
 	for i := range msg.Content {
 		p := &msg.Content[i]
 		calls = w.callsUpTo(calls, place{part: i})
@@ -170,32 +170,15 @@ func (w *writer) thinking(p *message.Part) {
 	w.buf = append(w.buf, '}')
 }
 
-// call writes a call, its arguments byte for byte. The API wants an object: of other arguments the model still sees what
-// it wrote.
+// call writes a call, its arguments byte for byte.
 func (w *writer) call(c *placedCall) {
 	w.begin(false)
 	w.buf = append(w.buf, `{"type":"tool_use"`...)
-	w.member("id", callID(c.id))
+	w.member("id", c.id)
 	w.member("name", c.name)
 	w.buf = append(w.buf, `,"input":`...)
-	if c.valid {
-		w.buf = append(w.buf, c.args...)
-	} else {
-		w.buf = rawjson.AppendString(append(w.buf, `{"invalid_arguments":`...), c.args)
-		w.buf = append(w.buf, '}')
-	}
-	w.buf = append(w.buf, '}')
+	w.buf = append(append(w.buf, c.args...), '}')
 	w.marked()
-}
-
-// callID replaces what the API does not allow in an id; calls that another vendor made may have it.
-func callID(id string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, id)
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

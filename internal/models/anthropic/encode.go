@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 
+	"github.com/pudu-ai/pudu/internal/history"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
@@ -11,6 +12,12 @@ import (
 
 // noParameters is the schema of a tool without arguments; the API demands one.
 const noParameters = `{"type":"object","properties":{}}`
+
+// rules are what the API demands of a conversation; what it wants of the blocks within a message is seen to in turns.go.
+var rules = history.Rules{
+	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped, Images: history.ImagesInResults, RawTypes: []string{"document", "search_result"},
+	IDs: history.Shape{Chars: history.Chars("a-zA-Z0-9_-")}, UniqueIDs: true, Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")},
+}
 
 // encode writes the request body and says whether the model shall think between tool calls. It fails for what cannot be
 // sent: an image that the API does not take, a schema that is no JSON.
@@ -30,7 +37,7 @@ func (m *Model) encode(req *model.Request) (body []byte, interleaved bool, err e
 	if err := w.tools(req.Tools); err != nil {
 		return nil, false, err
 	}
-	if err := w.messages(w.system(req)); err != nil {
+	if err := w.messages(w.system(req.System, req.Messages)); err != nil {
 		return nil, false, err
 	}
 	w.markMessages()
@@ -81,8 +88,8 @@ func (w *writer) tools(list []model.Tool) error {
 
 // system writes the system prompt and the system messages that begin the conversation, and returns the messages behind
 // them. A later one goes out where it stands, as the user's: here it would change what every request begins with.
-func (w *writer) system(req *model.Request) []message.Message {
-	rest, texts := req.Messages, []string{req.System}
+func (w *writer) system(prompt string, rest []message.Message) []message.Message {
+	texts := []string{prompt}
 	for len(rest) > 0 && rest[0].Role == message.System {
 		texts = append(texts, rest[0].Text())
 		rest = rest[1:]

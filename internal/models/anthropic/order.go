@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -95,29 +94,18 @@ func (l *layout) kwargs() message.Fields {
 type placedCall struct {
 	place
 	id, name, args string
-	valid          bool
 }
 
 // callsInOrder are the calls of an answer, sorted by their places.
 func callsInOrder(msg *message.Message) []placedCall {
 	places := positions(msg)
-	calls := make([]placedCall, 0, len(msg.ToolCalls)+len(msg.InvalidToolCalls))
-	add := func(id, name, args string, valid bool) {
-		at, ok := places[id]
+	calls := make([]placedCall, 0, len(msg.ToolCalls))
+	for _, c := range msg.ToolCalls {
+		at, ok := places[c.ID]
 		if !ok || at.part > len(msg.Content) {
 			at = place{part: len(msg.Content)}
 		}
-		calls = append(calls, placedCall{at, id, name, args, valid})
-	}
-	for _, c := range msg.ToolCalls {
-		args := string(c.Args)
-		if args == "" {
-			args = "{}"
-		}
-		add(c.ID, c.Name, args, isObject(args))
-	}
-	for _, c := range msg.InvalidToolCalls {
-		add(c.ID, c.Name, c.Args, false)
+		calls = append(calls, placedCall{at, c.ID, c.Name, cmp.Or(string(c.Args), "{}")})
 	}
 	slices.SortStableFunc(calls, func(a, b placedCall) int {
 		return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.offset, b.offset))
@@ -153,9 +141,4 @@ func textPlace(text string, offset int) int {
 		offset--
 	}
 	return offset
-}
-
-func isObject(args string) bool {
-	raw := []byte(args)
-	return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) && json.Valid(raw)
 }

@@ -100,10 +100,10 @@ func (w *writer) speaks(msg *message.Message) bool {
 	if msg.Role != message.AI {
 		return false
 	}
-	if len(msg.ToolCalls)+len(msg.InvalidToolCalls) > 0 {
+	if len(msg.ToolCalls) > 0 {
 		return true
 	}
-	ours := w.model.made(msg)
+	ours := w.model.client.Made(msg)
 	for i := range msg.Content {
 		p := &msg.Content[i]
 		if p.Type == message.PartText && !blank(p.Text) || w.sendsThinking(p, ours) {
@@ -145,7 +145,7 @@ func (m *Model) begunWithout(msgs []message.Message) bool {
 // thought reports whether an answer of this provider has thinking, be it without a proof: only servers that do not check
 // proofs leave them out.
 func (m *Model) thought(msg *message.Message) bool {
-	if !m.made(msg) {
+	if !m.client.Made(msg) {
 		return false
 	}
 	for i := range msg.Content {
@@ -154,10 +154,4 @@ func (m *Model) thought(msg *message.Message) bool {
 		}
 	}
 	return false
-}
-
-// made reports whether this provider made the message, as far as it tells: a signature is good for its vendor only.
-func (m *Model) made(msg *message.Message) bool {
-	by, ok := rawjson.String(msg.ResponseMetadata["model_provider"])
-	return !ok || by == m.cfg.Name
 }

@@ -32,10 +32,9 @@ const (
 // contents writes the conversation. User and model take turns, so messages of one role become one content; a message
 // without content is left out.
 type contents struct {
-	m     *Model
-	b     []byte
-	role  string // of the content that is open
-	names map[string]string
+	m    *Model
+	b    []byte
+	role string // of the content that is open
 	// media are the images of tool results. They wait until the results of the turn are complete, which must stand together.
 	media []message.Part
 }
@@ -167,15 +166,6 @@ func (c *contents) calls(msg *message.Message) {
 		}
 		c.call(call.ID, call.Name, call.Args, signature)
 	}
-	for i := range msg.InvalidToolCalls { // arguments must be an object; the model still sees what it wrote
-		call := &msg.InvalidToolCalls[i]
-		signature := signatureOf(call.Extra)
-		if needed {
-			signature, needed = json.RawMessage(skipSignature), false
-		}
-		args := append(rawjson.AppendString([]byte(`{"invalid_arguments":`), call.Args), '}')
-		c.call(call.ID, call.Name, args, signature)
-	}
 }
 
 // signatureOf finds a call's signature, also where the vendor's OpenAI-compatible endpoint puts it; nil if it has none.
@@ -192,8 +182,6 @@ func signatureOf(extra message.Fields) json.RawMessage {
 }
 
 func (c *contents) call(id, name string, args, signature json.RawMessage) {
-	name = functionName(name)
-	c.names[id] = name
 	c.open(roleModel)
 	c.b = append(c.b, `{"functionCall":{`...)
 	c.id(id)
@@ -207,10 +195,6 @@ func (c *contents) call(id, name string, args, signature json.RawMessage) {
 
 // result writes a tool's answer. What it shows comes behind the results.
 func (c *contents) result(msg *message.Message) {
-	name := c.names[msg.ToolCallID]
-	if name == "" {
-		name = functionName(msg.Name)
-	}
 	key := "output"
 	if msg.Status == message.StatusError {
 		key = "error"
@@ -218,7 +202,7 @@ func (c *contents) result(msg *message.Message) {
 	c.open(roleUser)
 	c.b = append(c.b, `{"functionResponse":{`...)
 	c.id(msg.ToolCallID)
-	c.b = rawjson.AppendString(wire.AppendKey(c.b, "name"), name)
+	c.b = rawjson.AppendString(wire.AppendKey(c.b, "name"), msg.Name)
 	c.b = append(wire.AppendKey(c.b, "response"), '{')
 	c.b = rawjson.AppendString(wire.AppendKey(c.b, key), msg.Text())
 	c.b = append(c.b, "}}}"...)
@@ -251,18 +235,3 @@ func appendText(b []byte, text string) []byte {
 
 // isText reports whether raw is a JSON string with something in it.
 func isText(raw json.RawMessage) bool { return len(raw) > len(`""`) && raw[0] == '"' }
-
-// functionName replaces what the API does not allow in a name; a call that another model made up may have it.
-func functionName(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '.', r == ':':
-			return r
-		}
-		return '_'
-	}, name)
-	if clean == "" || strings.IndexByte("0123456789-.:", clean[0]) >= 0 {
-		clean = "_" + clean
-	}
-	return clean[:min(len(clean), 128)]
-}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/history"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
@@ -17,16 +18,22 @@ const (
 	keyToolConfig = "toolConfig"
 )
 
+// rules are what the API demands of a conversation. Messages of one role side by side become one content in contents.go.
+var rules = history.Rules{
+	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped, Images: history.ImagesInResults,
+	Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_.:-"), WordFirst: true},
+}
+
 // encode writes the request body. Whatever stays the same from call to call comes first, then the contents, and behind
 // them what belongs to this call alone: so one request's beginning is the next one's. It fails only for an image that
 // the API cannot take.
 func (m *Model) encode(req *model.Request) ([]byte, error) {
 	lead := leading(req.Messages)
-	fields := m.fields(req, lead)
+	fields := m.fields(req, req.Messages[:lead])
 	b := append(make([]byte, 0, roomFor(req)), '{')
 	b = wire.AppendFields(b, fields, keyContents, keyToolConfig)
 	b = append(wire.AppendKey(b, keyContents), '[')
-	c := contents{m: m, b: b, names: map[string]string{}}
+	c := contents{m: m, b: b}
 	for i := lead; i < len(req.Messages); i++ {
 		if err := c.add(&req.Messages[i]); err != nil {
 			return nil, err
@@ -71,7 +78,7 @@ func roomFor(req *model.Request) int {
 }
 
 // fields are the members of the body beside the contents, each as JSON, with those of the configuration merged in.
-func (m *Model) fields(req *model.Request, lead int) message.Fields {
+func (m *Model) fields(req *model.Request, lead []message.Message) message.Fields {
 	s := settings(req.Settings, m.cfg.Settings)
 	overlays := []map[string]json.RawMessage{m.cfg.ExtraBody}
 	if s.Thinking != nil && *s.Thinking {
@@ -80,7 +87,7 @@ func (m *Model) fields(req *model.Request, lead int) message.Fields {
 		overlays = append(overlays, m.cfg.ThinkingOff)
 	}
 	f := message.Fields{
-		"systemInstruction": system(req, lead),
+		"systemInstruction": system(req.System, lead),
 		"tools":             tools(req.Tools),
 		"generationConfig":  m.generation(&s, overlays),
 	}
@@ -111,7 +118,7 @@ func settings(s, def model.Settings) model.Settings {
 }
 
 // system is the system prompt with the system messages at the head, each a part.
-func system(req *model.Request, lead int) json.RawMessage {
+func system(prompt string, lead []message.Message) json.RawMessage {
 	var b []byte
 	add := func(text string) {
 		if strings.TrimSpace(text) == "" {
@@ -124,9 +131,9 @@ func system(req *model.Request, lead int) json.RawMessage {
 		}
 		b = append(appendText(b, text), '}')
 	}
-	add(req.System)
+	add(prompt)
 	for i := range lead {
-		add(req.Messages[i].Text())
+		add(lead[i].Text())
 	}
 	if b == nil {
 		return nil

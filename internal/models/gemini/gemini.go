@@ -156,7 +156,7 @@ func (m *Model) open(ctx context.Context, req *model.Request) (*http.Response, e
 	if m.url == "" {
 		return nil, m.client.Error(model.ClassBadRequest, nil, "base_url is not a valid address; give it as https://host")
 	}
-	body, err := m.encode(req)
+	body, err := m.encode(rules.Request(req))
 	if err != nil {
 		return nil, err
 	}

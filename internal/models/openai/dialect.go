@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/history"
 )
 
 // dialect is what one vendor does its own way. The zero value of each field is the plain chat-completions protocol, so a
@@ -36,9 +38,9 @@ type dialect struct {
 	blank  string // what stands there, as JSON, beside calls without reasoning while the model may think; empty leaves it out
 	// details says that the entries of reasoning_details must be sent back as they came.
 	details bool
-	strict  bool   // unknown fields of a tool call are an error, so they are not sent back
-	prose   bool   // the server knows no tool messages and no lists: calls and results go back as text
-	ids     idRule // what ids of calls must look like
+	strict  bool           // unknown fields of a tool call are an error, so they are not sent back
+	prose   bool           // the server knows no tool messages and no lists: calls and results go back as text
+	rules   *history.Rules // what the conversation must be like; see rules.go
 
 	// The answer.
 
@@ -46,12 +48,6 @@ type dialect struct {
 	textCalls bool   // calls may stand in the text, where tools are offered; see formats.go
 	unescape  bool   // a whole answer may write \n for its line breaks
 }
-
-// idRule is a vendor's rule for the ids of calls in the history.
-type idRule string
-
-// idsNine is nine letters and digits; the empty rule allows anything.
-const idsNine idRule = "[a-zA-Z0-9]{9}"
 
 // replayContent sends reasoning back as a thinking block of the content.
 const replayContent = "content"

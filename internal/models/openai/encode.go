@@ -99,13 +99,8 @@ func (m *Model) messages(b []byte, f *fixed, msgs []message.Message, thinks bool
 		return m.proseMessages(b, f, msgs)
 	}
 	b = append(b, f.encodedSystem...)
-	var images []message.Part // of tool results: the protocol has no place for them but a user message
 	for i := range msgs {
 		msg := &msgs[i]
-		if msg.Role != message.Tool && len(images) > 0 {
-			b = m.human(b, &message.Message{Content: images})
-			images = nil
-		}
 		switch msg.Role {
 		case message.System:
 			b = appendText(b, "system", msg.Text())
@@ -115,11 +110,7 @@ func (m *Model) messages(b []byte, f *fixed, msgs []message.Message, thinks bool
 			b = m.assistant(b, msg, thinks)
 		case message.Tool:
 			b = toolResult(b, msg)
-			images = appendImages(images, msg.Content)
 		}
-	}
-	if len(images) > 0 {
-		b = m.human(b, &message.Message{Content: images})
 	}
 	return b
 }
@@ -151,15 +142,6 @@ func toolResult(b []byte, msg *message.Message) []byte {
 	b = rawjson.AppendString(wire.AppendKey(b, "tool_call_id"), msg.ToolCallID)
 	b = rawjson.AppendString(wire.AppendKey(b, "content"), msg.Text())
 	return append(b, '}')
-}
-
-func appendImages(images, parts []message.Part) []message.Part {
-	for _, p := range parts {
-		if p.Type == message.PartImage {
-			images = append(images, p)
-		}
-	}
-	return images
 }
 
 // appendContent writes one text part as a string and anything else as a list of blocks.
@@ -204,9 +186,9 @@ func appendPart(b []byte, p message.Part) []byte {
 func (m *Model) assistant(b []byte, msg *message.Message, thinks bool) []byte {
 	d := m.dialect
 	b = wire.AppendKey(open(b, "assistant"), "content")
-	text, thought, calls := msg.Text(), msg.Reasoning(), len(msg.ToolCalls)+len(msg.InvalidToolCalls)
+	text, thought, calls := msg.Text(), msg.Reasoning(), len(msg.ToolCalls)
 	switch {
-	case thought != "" && d.replay == replayContent:
+	case thought != "" && d.replay == replayContent && m.client.Made(msg):
 		b = appendThinking(b, thought, text)
 	case text == "" && calls > 0:
 		b = append(b, "null"...)
@@ -228,9 +210,6 @@ func (m *Model) assistant(b []byte, msg *message.Message, thinks bool) []byte {
 		for _, c := range msg.ToolCalls {
 			b = m.call(b, c.ID, c.Name, or(string(c.Args), "{}"), c.Extra)
 		}
-		for _, c := range msg.InvalidToolCalls {
-			b = m.call(b, c.ID, c.Name, invalidArgs(c.Args), c.Extra)
-		}
 		b = append(b, ']')
 	}
 	return append(b, '}')
@@ -245,12 +224,6 @@ func appendThinking(b []byte, thought, text string) []byte {
 		b = appendPart(b, message.Text(text))
 	}
 	return append(b, ']')
-}
-
-// invalidArgs wraps arguments that are no JSON object: many servers parse the arguments of old calls and reject the
-// whole request if they cannot, but the model should see what it wrote.
-func invalidArgs(args string) string {
-	return string(append(rawjson.AppendString([]byte(`{"invalid_arguments":`), args), '}'))
 }
 
 // keyFunction is where unknown fields inside a call's "function" object are kept in its Extra.

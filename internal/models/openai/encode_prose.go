@@ -13,9 +13,6 @@ import (
 // messages. For these, everything is a plain text: calls stand in it as the model itself writes them (see formats.go), and
 // results come from the user, between tags.
 
-// noImage stands for an image that cannot be sent.
-const noImage = "(an image that this model cannot see)"
-
 // proseMessages writes the conversation as plain texts.
 func (m *Model) proseMessages(b []byte, f *fixed, msgs []message.Message) []byte {
 	b = append(b, f.encodedSystem...)
@@ -39,11 +36,8 @@ func (m *Model) proseMessages(b []byte, f *fixed, msgs []message.Message) []byte
 func flat(parts []message.Part) string {
 	var lines []string
 	for _, p := range parts {
-		switch p.Type {
-		case message.PartText:
+		if p.Type == message.PartText {
 			lines = append(lines, p.Text)
-		case message.PartImage:
-			lines = append(lines, noImage)
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -53,17 +47,11 @@ func flat(parts []message.Part) string {
 func withCalls(msg *message.Message) string {
 	var b strings.Builder
 	b.WriteString(msg.Text())
-	write := func(name, inner string) {
+	for _, c := range msg.ToolCalls {
 		if b.Len() > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString("<tool_call>\n<function=" + name + ">\n" + inner + "</function>\n</tool_call>")
-	}
-	for _, c := range msg.ToolCalls {
-		write(c.Name, parameters(c.Args))
-	}
-	for _, c := range msg.InvalidToolCalls {
-		write(c.Name, c.Args+"\n")
+		b.WriteString("<tool_call>\n<function=" + c.Name + ">\n" + parameters(c.Args) + "</function>\n</tool_call>")
 	}
 	return b.String()
 }

@@ -107,7 +107,7 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 			yield(message.Chunk{}, m.client.Error(model.ClassBadRequest, nil, "unknown dialect %q; use one of %s", m.cfg.Dialect, dialectNames()))
 			return
 		}
-		body := m.encode(req)
+		body := m.encode(m.dialect.rules.Request(req))
 		resp, err := m.client.Post(ctx, m.url, m.header, body)
 		if err != nil {
 			yield(message.Chunk{}, err)

@@ -10,18 +10,18 @@ const (
 // servers is software that people run themselves. Whether it takes reasoning and calls out of the text depends on how it
 // was started, so the text is looked at too.
 var servers = []dialect{
-	{name: "vllm", root: "/v1", replay: reasoning, tag: "think", textCalls: true,
+	{name: "vllm", rules: &inTurns, root: "/v1", replay: reasoning, tag: "think", textCalls: true,
 		thinking: []thinking{{on: templateOn, off: templateOff, effort: reasoningEffort, levels: words("low medium high")}}},
-	{name: "sglang", root: "/v1", replay: reasoningContent, tag: "think", textCalls: true,
+	{name: "sglang", rules: &inTurns, root: "/v1", replay: reasoningContent, tag: "think", textCalls: true,
 		thinking: []thinking{{on: templateOn, off: templateOff, effort: reasoningEffort, levels: words("low medium high")}}},
-	{name: "llamacpp", root: "/v1", replay: reasoningContent, tag: "think", textCalls: true,
+	{name: "llamacpp", rules: &inTurns, root: "/v1", replay: reasoningContent, tag: "think", textCalls: true,
 		thinking: []thinking{{on: templateOn, off: templateOff, effort: "chat_template_kwargs.reasoning_effort", levels: words("low medium high")}}},
 	// There is no documented switch; gpt-oss takes an effort.
-	{name: "lmstudio", hosts: []string{"localhost:1234", "127.0.0.1:1234"}, root: "/v1", tag: "think", textCalls: true,
+	{name: "lmstudio", rules: &inTurns, hosts: []string{"localhost:1234", "127.0.0.1:1234"}, root: "/v1", tag: "think", textCalls: true,
 		thinking: []thinking{{effort: reasoningEffort, levels: words("low medium high")}}},
-	{name: "ollama", hosts: []string{"ollama.com", "localhost:11434", "127.0.0.1:11434"}, root: "/v1", replay: reasoning, tag: "think", textCalls: true,
+	{name: "ollama", rules: &inTurns, hosts: []string{"ollama.com", "localhost:11434", "127.0.0.1:11434"}, root: "/v1", replay: reasoning, tag: "think", textCalls: true,
 		thinking: []thinking{{off: effortNone, effort: reasoningEffort, levels: words("none low medium high")}}},
-	{name: "mindie", root: "/v1", wholeCalls: true, prose: true, tag: "think", textCalls: true, unescape: true,
+	{name: "mindie", rules: &inProse, root: "/v1", wholeCalls: true, prose: true, tag: "think", textCalls: true, unescape: true,
 		thinking: []thinking{{on: templateOn, off: templateOff}}},
-	{name: "generic", tag: "think", textCalls: true, thinking: []thinking{{effort: reasoningEffort}}},
+	{name: "generic", rules: &inTurns, tag: "think", textCalls: true, thinking: []thinking{{effort: reasoningEffort}}},
 }

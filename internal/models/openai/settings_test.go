@@ -137,13 +137,12 @@ func TestUnsupportedParameter(t *testing.T) {
 func TestProseHistory(t *testing.T) {
 	_, got, _ := strings.Cut(body(Config{Dialect: "mindie"}, &model.Request{System: "s", Messages: []message.Message{
 		message.New(message.System, "t"),
-		{Role: message.Human, Content: []message.Part{message.Text("a"), {Type: message.PartImage, URL: "https://x/y.png"}}},
-		{Role: message.AI, Content: []message.Part{message.Text("b")}, ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Args: raw(`{"z":"1\n2","a":{"b": 3}}`)}, {ID: "2", Name: "g"}},
-			InvalidToolCalls: []message.InvalidToolCall{{ID: "3", Name: "h", Args: "{x"}}},
+		message.New(message.Human, "a"),
+		{Role: message.AI, Content: []message.Part{message.Text("b")}, ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Args: raw(`{"z":"1\n2","a":{"b": 3}}`)}, {ID: "2", Name: "g"}}},
 		{Role: message.Tool, ToolCallID: "1", Content: []message.Part{message.Text("r")}}}}), `"messages":`)
-	want := `[{"role":"system","content":"s"},{"role":"system","content":"t"},{"role":"user","content":"a\n` + noImage + `"},` +
+	want := `[{"role":"system","content":"s"},{"role":"system","content":"t"},{"role":"user","content":"a"},` +
 		`{"role":"assistant","content":"b\n<tool_call>\n<function=f>\n<parameter=z>\n1\n2\n</parameter>\n<parameter=a>\n{\"b\": 3}\n</parameter>\n</function>\n</tool_call>\n` +
-		`<tool_call>\n<function=g>\n</function>\n</tool_call>\n<tool_call>\n<function=h>\n{x\n</function>\n</tool_call>"},` +
+		`<tool_call>\n<function=g>\n</function>\n</tool_call>"},` +
 		`{"role":"user","content":"<tool_response>\nr\n</tool_response>"}]}`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -114,8 +114,6 @@ func TestEncodeMessages(t *testing.T) {
 			`{"type":"message","role":"user","content":[` + picture + `,{"type":"input_file","file_id":"x"}]}`},
 		{"image of a tool", []message.Message{{Role: message.Tool, ToolCallID: "1", Content: []message.Part{message.Text("r"), image}}},
 			`{"type":"function_call_output","call_id":"1","output":[{"type":"input_text","text":"r"},` + picture + `]}`},
-		{"invalid call", []message.Message{{Role: message.AI, InvalidToolCalls: []message.InvalidToolCall{{ID: "1", Name: "f", Args: `{"a`}}}},
-			`{"type":"function_call","call_id":"1","name":"f","arguments":"{\"invalid_arguments\":\"{\\\"a\"}"}`},
 		{"fields of another vendor's call", []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Extra: message.Fields{"extra_content": raw(`1`)}}}}},
 			`{"type":"function_call","call_id":"1","name":"f","arguments":"{}"}`},
 		{"reasoning without a proof", []message.Message{{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "w"}, message.Text("a")}}},

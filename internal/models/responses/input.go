@@ -2,13 +2,20 @@ package responses
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
+	"github.com/pudu-ai/pudu/internal/history"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 )
+
+// rules are what the API demands of a conversation. Blank answers are dropped, because reasoning must be followed by what
+// it led to.
+var rules = history.Rules{
+	Blank: history.BlankDropped, IDs: history.Shape{Max: 64}, Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")},
+	Images: history.ImagesInResults, RawTypes: []string{"input_file", "input_audio"},
+}
 
 // input writes the conversation as items behind an opening bracket.
 func (m *Model) input(b []byte, msgs []message.Message) []byte {
@@ -20,7 +27,7 @@ func (m *Model) input(b []byte, msgs []message.Message) []byte {
 		case message.Human:
 			b = appendMessage(b, "user", msg.Content)
 		case message.AI:
-			for _, it := range itemsOf(msg, m.made(msg)) {
+			for _, it := range itemsOf(msg, m.client.Made(msg)) {
 				b = appendItem(b, &it)
 			}
 		case message.Tool:
@@ -29,12 +36,6 @@ func (m *Model) input(b []byte, msgs []message.Message) []byte {
 		}
 	}
 	return b
-}
-
-// made reports whether this provider made the message, as far as it tells: only its maker can decrypt the reasoning.
-func (m *Model) made(msg *message.Message) bool {
-	by, said := rawjson.String(msg.ResponseMetadata["model_provider"])
-	return !said || by == m.cfg.Name
 }
 
 // open starts an item.
@@ -156,9 +157,3 @@ func appendCall(b []byte, it *item) []byte {
 
 // callFields are the fields of a call that have a place of their own.
 var callFields = []string{"type", "id", "call_id", "name", "arguments", "status"}
-
-// invalidArgs wraps arguments that are no JSON object: some servers parse the arguments of old calls and reject the whole
-// request if they cannot, but the model should see what it wrote.
-func invalidArgs(args string) json.RawMessage {
-	return append(rawjson.AppendString([]byte(`{"invalid_arguments":`), args), '}')
-}

@@ -83,7 +83,7 @@ type answered struct {
 	text string // not yet taken
 	// part and at are the place in the reasoning that is not yet taken.
 	part, at int
-	calls    []message.ToolCall // with the invalid ones behind
+	calls    []message.ToolCall
 	taken    []bool
 }
 
@@ -220,10 +220,7 @@ func (a *answered) nextPart() {
 }
 
 func (a *answered) listCalls() {
-	a.calls = slices.Clone(a.msg.ToolCalls)
-	for _, c := range a.msg.InvalidToolCalls {
-		a.calls = append(a.calls, message.ToolCall{ID: c.ID, Name: c.Name, Args: invalidArgs(c.Args)})
-	}
+	a.calls = a.msg.ToolCalls
 	a.taken = make([]bool, len(a.calls))
 }
 

@@ -144,7 +144,7 @@ func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
 // Stream implements [model.ChatModel].
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
-		resp, err := m.client.Post(ctx, m.url, m.header, m.encode(req))
+		resp, err := m.client.Post(ctx, m.url, m.header, m.encode(rules.Request(req)))
 		if err != nil {
 			yield(message.Chunk{}, err)
 			return

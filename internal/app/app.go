@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/buses/nats"
+	"github.com/pudu-ai/pudu/internal/catalog"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/follow"
@@ -75,7 +76,7 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 
 // settings loads the configuration and finds the data folder.
 func settings(o cli.Options) (*config.Config, string, []string, error) {
-	cfg, warnings, err := config.Load(config.LoadOptions{Path: o.Config})
+	cfg, warnings, err := config.Load(config.LoadOptions{Path: o.Config, Complete: catalog.Complete})
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -169,7 +170,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	}
 	h.notes = h.box.notes
 	if unread := h.model.unread; len(unread) > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("model %s: %s is read but has no effect yet", h.model.model.Name(), strings.Join(unread, ", ")))
+		h.notes = append(h.notes, fmt.Sprintf("model %s: %s is read but has no effect", h.model.model.Name(), strings.Join(unread, ", ")))
 	}
 	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
 		return nil, err

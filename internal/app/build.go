@@ -70,6 +70,7 @@ func (h *house) choose(c *lead.Config, job runs.Job) (err error) {
 	}
 	m := h.models.of(c.Choice.Model)
 	c.Model, c.Guard, c.Vision = m.model, m.guard, m.entry.SupportsVision
+	c.Fallbacks = h.models.fallbacks(m.entry)
 	c.TitleModel, _ = h.models.named(h.cfg.Title.Model)
 	summary, entry := h.models.named(h.cfg.Summarization.Model)
 	c.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}

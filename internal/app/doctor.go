@@ -12,7 +12,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
 
@@ -108,16 +107,11 @@ func checkModel(ctx context.Context, cfg *config.Config, name string) cli.Check 
 	if chosen.missing != "" {
 		return failed("model", errors.New("none found; the scripted demonstration would play"), chosen.missing)
 	}
-	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
-	defer cancel()
-	start := time.Now()
-	_, err = model.Collect(chosen.model.Stream(ctx, &model.Request{
-		Messages: []message.Message{message.New(message.Human, "Answer with the word ready.")},
-	}))
+	took, err := oneWord(ctx, chosen.model)
 	if err != nil {
 		return failed("model", err, remedyFor(err))
 	}
-	detail := fmt.Sprintf("%s answered in %s (%s)", chosen.model.Name(), time.Since(start).Round(time.Millisecond), chosen.why)
+	detail := fmt.Sprintf("%s answered in %s (%s)", chosen.model.Name(), took.Round(time.Millisecond), chosen.why)
 	return cli.Check{Name: "model", OK: true, Detail: detail}
 }
 

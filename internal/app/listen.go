@@ -181,7 +181,11 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 		}
 	}
 	if len(c.Models) == 0 {
-		c.Models = []gateway.Model{{Name: s.Model, DisplayName: s.Model, Model: s.Model}}
+		e := h.model.entry // from the environment, or of the demonstration, which can do nothing
+		c.Models = []gateway.Model{{
+			Name: s.Model, DisplayName: s.Model, Model: s.Model,
+			Thinking: e.SupportsThinking, ReasoningEffort: e.SupportsReasoningEffort, Vision: e.SupportsVision,
+		}}
 	}
 	return c
 }

@@ -8,15 +8,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/agents"
+	"github.com/pudu-ai/pudu/internal/catalog"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lead"
-	"github.com/pudu-ai/pudu/internal/models/anthropic"
-	"github.com/pudu-ai/pudu/internal/models/openai"
 	"github.com/pudu-ai/pudu/internal/models/scripted"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -29,7 +27,7 @@ type chosen struct {
 	model model.ChatModel
 	entry config.Model // as configured or chosen; the zero value for the demonstration
 	why   string
-	// unread are the keys of its configuration that load and have no effect yet.
+	// unread are the keys of its configuration that have no effect on it.
 	unread []string
 	// missing tells how to add a model; with it, model is the scripted demonstration.
 	missing string
@@ -40,6 +38,7 @@ type modelSet struct {
 	cfg     *config.Config
 	std     guarded // for runs that name none
 	alone   bool    // there is no other
+	guards  *lead.ModelGuards
 	mu      sync.Mutex
 	byNames map[string]guarded
 }
@@ -52,8 +51,10 @@ type guarded struct {
 }
 
 func newModelSet(cfg *config.Config, std chosen) *modelSet {
-	guard := lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)
-	return &modelSet{cfg: cfg, std: guarded{std, guard}, alone: std.missing != "", byNames: make(map[string]guarded)}
+	guards := lead.NewModelGuards(cfg)
+	return &modelSet{
+		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, alone: std.missing != "", guards: guards, byNames: make(map[string]guarded),
+	}
 }
 
 // resolve decides what a run works with. The demonstration and a replay answer whatever model is asked for.
@@ -69,32 +70,63 @@ func (s *modelSet) resolve(r agents.Request, a agents.Agent) agents.Choice {
 
 // of returns a model that a run has chosen.
 func (s *modelSet) of(m config.Model) guarded {
-	if m.Name == s.std.entry.Name {
-		return s.std
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g, ok := s.byNames[m.Name]; ok {
-		return g
-	}
-	built, err := buildModel(m)
+	g, err := s.made(m)
 	if err != nil {
 		slog.Warn("a model cannot be used; the standard one takes its place", "model", m.Name, "error", err)
 		return s.std
 	}
-	g := guarded{chosen{model: built, entry: m}, lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)}
-	s.byNames[m.Name] = g
 	return g
 }
 
+// made returns the model of an entry, made at its first use.
+func (s *modelSet) made(m config.Model) (guarded, error) {
+	if m.Name == s.std.entry.Name {
+		return s.std, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g, ok := s.byNames[m.Name]; ok {
+		return g, nil
+	}
+	built, err := buildModel(m)
+	if err != nil {
+		return guarded{}, err
+	}
+	g := guarded{chosen{model: built, entry: m}, s.guards.Of(m)}
+	s.byNames[m.Name] = g
+	return g, nil
+}
+
+// fallbacks are the models that are asked when m does not answer. The demonstration and a replay have none.
+func (s *modelSet) fallbacks(m config.Model) (list []lead.Fallback) {
+	if s.alone {
+		return nil
+	}
+	for _, entry := range s.cfg.FallbacksOf(m) {
+		g, err := s.made(entry)
+		if err != nil {
+			slog.Warn("a model cannot be used; it is no fallback", "model", entry.Name, "of", m.Name, "error", err)
+			continue
+		}
+		list = append(list, g.asked())
+	}
+	return list
+}
+
+// asked is the model as one that calls are made of.
+func (g guarded) asked() lead.Fallback {
+	return lead.Fallback{Model: g.model, Entry: g.entry, Guard: g.guard}
+}
+
 // named is a model for work beside the runs, by its name in the configuration; nil if there is none of it, which stands for
-// the run's own.
+// the run's own. Its calls keep to the limits of its key, are tried again, and go on with its fallbacks.
 func (s *modelSet) named(name string) (model.ChatModel, config.Model) {
 	m, known := s.cfg.Model(name)
 	if !known || s.alone {
 		return nil, config.Model{}
 	}
-	return s.of(m).model, m
+	g := s.of(m)
+	return lead.Aside(s.cfg.LLMCall, g.asked(), s.fallbacks(g.entry)), g.entry
 }
 
 // chooseModel finds the model to use. Without any, it is the scripted demonstration.
@@ -110,56 +142,12 @@ func chooseModel(ctx context.Context, cfg *config.Config, name string, demoScrip
 	if err != nil {
 		return chosen{}, err
 	}
+	catalog.Complete(&choice.Model)
 	m, err := buildModel(choice.Model)
 	if err != nil {
 		return chosen{}, err
 	}
 	return chosen{model: m, entry: choice.Model, why: choice.Reason, unread: unread(choice.Model)}, nil
-}
-
-// unread lists the keys of a model's entry that nothing reads yet.
-func unread(m config.Model) []string {
-	var keys []string
-	for key, set := range map[string]bool{
-		"timeout":                m.Timeout > 0,
-		"when_thinking_enabled":  len(m.ThinkingOn) > 0,
-		"when_thinking_disabled": len(m.ThinkingOff) > 0,
-		"extra_body":             m.Wire == config.WireAnthropic && len(m.ExtraBody) > 0,
-	} {
-		if set {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// buildModel constructs the provider of a resolved model.
-func buildModel(m config.Model) (model.ChatModel, error) {
-	if m.Err != nil {
-		return nil, fmt.Errorf("model %q: %w", m.Name, m.Err)
-	}
-	settings := model.Settings{Temperature: m.Temperature, MaxTokens: m.MaxTokens, Effort: m.Effort}
-	var extra map[string]json.RawMessage
-	if len(m.ExtraBody) > 0 {
-		if err := json.Unmarshal(m.ExtraBody, &extra); err != nil {
-			return nil, fmt.Errorf("model %q: extra_body: %w", m.Name, err)
-		}
-	}
-	switch m.Wire {
-	case config.WireScripted:
-		return scripted.New(scripted.Config{Path: m.Script})
-	case config.WireAnthropic:
-		return anthropic.New(anthropic.Config{
-			Name: m.Provider, BaseURL: m.BaseURL, APIKey: m.Key.Reveal(), Model: m.ID,
-			Headers: m.Headers, Settings: settings, IdleTimeout: m.ChunkTimeout,
-		}), nil
-	default:
-		return openai.New(openai.Config{
-			Name: m.Provider, BaseURL: m.BaseURL, APIKey: m.Key.Reveal(), Model: m.ID, Dialect: m.Dialect,
-			Headers: m.Headers, ExtraBody: extra, Settings: settings, IdleTimeout: m.ChunkTimeout,
-		}), nil
-	}
 }
 
 // ollamaModels lists the models of a local Ollama.
@@ -195,7 +183,7 @@ func ollamaModels(ctx context.Context, base string) ([]string, error) {
 
 // OpenModel opens the model that the process's configuration and environment name; see config.Choose.
 func OpenModel(ctx context.Context, name string) (model.ChatModel, error) {
-	cfg, _, err := config.Load(config.LoadOptions{})
+	cfg, _, err := config.Load(config.LoadOptions{Complete: catalog.Complete})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/archive"
+	"github.com/pudu-ai/pudu/internal/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -74,6 +75,10 @@ type App interface {
 	DeleteThread(ctx context.Context, o Options, id string) error
 	// Doctor examines the machine, the configuration and what is stored. It reports each check as soon as it is known.
 	Doctor(ctx context.Context, o Options, report func(Check))
+	// Models lists the models that runs can use; ask says to find out whether each of them answers.
+	Models(ctx context.Context, o Options, ask bool) ([]ModelInfo, error)
+	// ExamineModel has the model that the options choose do ten tiny tasks. done gets each result as soon as it is known.
+	ExamineModel(ctx context.Context, o Options, done func(probe.Result)) (Examined, error)
 	// Keep stores a key for later sessions and returns the file that holds it.
 	Keep(name, value string) (file string, err error)
 	// Key returns the name of the environment variable for a key that looks like this one; empty if it looks like none.
@@ -272,6 +277,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		replayCommand(app, &o, stdio),
 		benchCommand(&o, stdio),
 		doctorCommand(app, &o, stdio),
+		modelsCommand(app, &o, stdio),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 			Run: func(*cobra.Command, []string) { fmt.Fprintln(stdio.Out, "pudu "+version) },

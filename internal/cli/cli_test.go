@@ -109,6 +109,9 @@ var session = []event.Data{
 	event.ToolEnd{CallID: "c", Tool: "bash", Summary: "3 \x1b]0;evil\x07files", Millis: 400},
 	event.ToolEnd{CallID: "x", Tool: "read_file", Summary: "no such file", IsError: true},
 	event.Custom{Value: json.RawMessage(`{"type":"llm_retry","attempt":1,"max_attempts":3,"wait_ms":2000,"reason":"busy"}`)},
+	event.Custom{Value: json.RawMessage(`{"type":"llm_fallback","from":"a","to":"b","reason":"busy","message":"a is overloaded; b\u001b[31m answers"}`)},
+	event.Custom{Value: json.RawMessage(`{"type":"llm_queued","model":"b","ahead":9,"message":"waiting for a place among the calls of b; 9 before this one"}`)},
+	event.Custom{Value: json.RawMessage(`{"type":"another","message":"not for people"}`)},
 	event.Chunk{MessageID: "m2", Text: "**Do"}, event.Chunk{MessageID: "m2", Text: "ne**"}, event.Message{MessageID: "m2"},
 }
 
@@ -120,7 +123,9 @@ func TestWatcherKeepsStandardOutputForTheAnswer(t *testing.T) {
 	want := "hm\n" +
 		"✓ bash ls -l wc                              0.4 s  3 files\n" +
 		"✗ read_file                                         no such file\n" +
-		"… model: busy; next try in 2.0 s (2 of 3)\n"
+		"… model: busy; next try in 2.0 s (2 of 3)\n" +
+		"… model: a is overloaded; b answers\n" +
+		"… model: waiting for a place among the calls of b; 9 before this one\n"
 	if d := cmp.Diff(want, errs); d != "" {
 		t.Errorf("standard error (-want +got):\n%s", d)
 	}

@@ -14,7 +14,7 @@ func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Short: "Examine the sandbox, the model, the configuration and everything that is stored",
 		Long: "Examine the configuration, the disk, the sandbox and the model, and read everything that is stored: each thread's\n" +
 			"state is made from its log again, and the files that it names are looked for. Works beside a server. Damage gives\n" +
-			"exit code 1; what is marked with ! is worth a look.",
+			"exit code 1; what is marked with ! is worth a look. pudu doctor model finds out whether a model is good enough to be an agent.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			failed := 0
@@ -22,10 +22,10 @@ func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {
 			ctx, stop := interruptible(cmd.Context(), stdio)
 			defer stop()
 			app.Doctor(ctx, *o, func(c Check) {
-				mark := look.green("✓")
+				mark := look.good()
 				switch {
 				case !c.OK:
-					mark = look.red("✗")
+					mark = look.bad()
 					failed++
 				case c.Warning:
 					mark = look.yellow("!")
@@ -42,5 +42,6 @@ func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.Model, "model", "", "model `NAME` or provider/model to examine")
+	cmd.AddCommand(doctorModelCommand(app, o, stdio))
 	return cmd
 }

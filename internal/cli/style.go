@@ -21,9 +21,11 @@ func (s style) wrap(code, text string) string {
 
 func (s style) bold(t string) string   { return s.wrap("1", t) }
 func (s style) dim(t string) string    { return s.wrap("2", t) }
-func (s style) green(t string) string  { return s.wrap("32", t) }
-func (s style) red(t string) string    { return s.wrap("31", t) }
 func (s style) yellow(t string) string { return s.wrap("33", t) }
+
+// good and bad mark a line about what went well, or did not.
+func (s style) good() string { return s.wrap("32", "✓") }
+func (s style) bad() string  { return s.wrap("31", "✗") }
 
 // clip cuts s to n characters, the last of which is then an ellipsis.
 func clip(s string, n int) string {

@@ -176,9 +176,9 @@ func (w *watcher) end(d event.ToolEnd) {
 			break
 		}
 	}
-	mark := w.look.green("✓")
+	mark := w.look.good()
 	if d.IsError {
-		mark = w.look.red("✗")
+		mark = w.look.bad()
 	}
 	took := ""
 	if d.Millis > 0 {
@@ -191,7 +191,7 @@ func (w *watcher) end(d event.ToolEnd) {
 	w.draw()
 }
 
-// custom shows what it knows: the announcement of a retry.
+// custom shows what it knows: the announcements of a retry, of another model, and of a wait for a place.
 func (w *watcher) custom(c event.Custom) {
 	var v struct {
 		Type        string `json:"type"`
@@ -199,12 +199,18 @@ func (w *watcher) custom(c event.Custom) {
 		MaxAttempts int    `json:"max_attempts"`
 		WaitMS      int64  `json:"wait_ms"`
 		Reason      string `json:"reason"`
+		Message     string `json:"message"`
 	}
-	if json.Unmarshal(c.Value, &v) != nil || v.Type != "llm_retry" {
+	if json.Unmarshal(c.Value, &v) != nil {
 		return
 	}
-	w.line(fmt.Sprintf("… model: %s; next try in %s (%d of %d)", inert.Line(v.Reason),
-		duration(time.Duration(v.WaitMS)*time.Millisecond), v.Attempt+1, v.MaxAttempts))
+	switch v.Type {
+	case "llm_retry":
+		w.line(fmt.Sprintf("… model: %s; next try in %s (%d of %d)", inert.Line(v.Reason),
+			duration(time.Duration(v.WaitMS)*time.Millisecond), v.Attempt+1, v.MaxAttempts))
+	case "llm_fallback", "llm_queued":
+		w.line("… model: " + inert.Line(v.Message))
+	}
 }
 
 // note shows a line from outside the run.

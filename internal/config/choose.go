@@ -61,6 +61,11 @@ func (c chooser) trace(p Provider) string {
 	if variable, _ := p.key(c.env); variable != "" {
 		return variable
 	}
+	for _, variable := range p.TokenVars {
+		if c.env.Get(variable) != "" {
+			return variable
+		}
+	}
 	if _, variable := p.address(c.env); p.Name == "openai" {
 		return variable
 	}
@@ -119,6 +124,7 @@ func (c chooser) provided(p Provider, id, why string) (Choice, error) {
 	if err := m.connect(p, c.env); err != nil {
 		return Choice{}, fmt.Errorf("use model %s (%s): %w", m.Name, why, err)
 	}
+	m.chooseWire()
 	_, variable := p.address(c.env)
 	return Choice{Model: m, Reason: reason(m, c.from(variable), why)}, nil
 }

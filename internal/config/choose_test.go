@@ -45,7 +45,7 @@ func TestChooseOrder(t *testing.T) {
 		{"the first key", "", "", without("PUDU_MODEL"), nil, "openai gpt-5.5 o", "OPENAI_API_KEY is set"},
 		{"the next key", "", "", without("PUDU_MODEL", "OPENAI_API_KEY"), nil, "anthropic claude-sonnet-5-5 a", "ANTHROPIC_API_KEY is set"},
 		{"the second name of a key", "", "", without("PUDU_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"), nil, "gemini gemini-flash-latest g", "GOOGLE_API_KEY is set"},
-		{"an empty key is none", "", "", map[string]string{"OPENAI_API_KEY": " ", "XAI_API_KEY": "x"}, nil, "xai grok-4 x", "XAI_API_KEY is set"},
+		{"an empty key is none", "", "", map[string]string{"OPENAI_API_KEY": " ", "XAI_API_KEY": "x"}, nil, "xai grok-4.7 x", "XAI_API_KEY is set"},
 		{"a model variable", "", "", map[string]string{"OPENAI_API_KEY": "o", "OPENAI_MODEL": "mini"}, nil, "openai mini o", ""},
 		{"a server without a key", "", "", map[string]string{"OPENAI_BASE_URL": "http://h:1/v1/", "OPENAI_MODEL": "l"}, nil, "openai l ", "http://h:1/v1 (OPENAI_BASE_URL)"},
 		{"a local Ollama", "", "", nil, []string{"nomic-embed-text", "qwen3:8b"}, "ollama qwen3:8b ", "found a local Ollama"},

@@ -91,6 +91,16 @@ type LLMCall struct {
 	RetryBaseDelay      time.Duration `key:"retry_base_delay_ms" unit:"ms" allow:"(0,)"`
 	RetryCapDelay       time.Duration `key:"retry_cap_delay_ms" unit:"ms" allow:"(0,)"`
 	BurstRetryBaseDelay time.Duration `key:"burst_retry_base_delay_ms" unit:"ms" allow:"(0,)"`
+	// RateLimit is that of each key for which no model says another.
+	RateLimit RateLimit `key:"rate_limit"`
+}
+
+// RateLimit bounds the calls that are made with one key at one address, by all models that share it. Calls beyond it wait.
+// 0 means no bound.
+type RateLimit struct {
+	RequestsPerMinute int `key:"requests_per_minute" allow:"[1,)"`
+	TokensPerMinute   int `key:"tokens_per_minute" allow:"[1,)"`
+	Concurrent        int `key:"concurrent" allow:"[1,)"`
 }
 
 // CircuitBreaker stops calling a model that keeps failing.

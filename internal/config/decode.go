@@ -20,7 +20,7 @@ const maxProblems = 20
 // decoder fills Go values from a tree. It goes on after a problem, so that one run of the program shows all of them.
 //
 // The field tags are the schema: key:"name,alias" (the first is the name; "*" collects keys without a field, "@line"
-// takes the line), required:"true", allow:"[1,20]" (a range of numbers) or allow:"a|b" (words), unit:"s" or "ms" for a
+// takes the line, "@said" the first names of the keys that were given), required:"true", allow:"[1,20]" (a range of numbers) or allow:"a|b" (words), unit:"s" or "ms" for a
 // duration, unset:"empty" where a variable may be missing, later:"a,b" for keys that load without an effect yet, and
 // known:"a,b" for keys that the "*" field takes silently.
 type decoder struct {
@@ -116,6 +116,9 @@ func (d *decoder) table(t *tree, at string, v reflect.Value) {
 	for _, f := range t.fields {
 		d.field(f, join(at, f.name), s, v, given)
 	}
+	if i, ok := s.fields["@said"]; ok {
+		v.Field(i).Set(reflect.ValueOf(saidKeys(v.Type(), given)))
+	}
 	for i, name := range s.required {
 		if given[i] == "" {
 			d.failf(t.line, at, "needs the key %q", name)
@@ -123,9 +126,19 @@ func (d *decoder) table(t *tree, at string, v reflect.Value) {
 	}
 }
 
+// saidKeys are the first names of the keys that were given, in the order of the fields.
+func saidKeys(t reflect.Type, given map[int]string) []string {
+	var said []string
+	for _, i := range slices.Sorted(maps.Keys(given)) {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("key"), ",")
+		said = append(said, name)
+	}
+	return said
+}
+
 func (d *decoder) field(f field, at string, s schema, v reflect.Value, given map[int]string) {
 	i, ok := s.fields[f.name]
-	if !ok || f.name == "*" || f.name == "@line" {
+	if !ok || f.name == "*" || strings.HasPrefix(f.name, "@") {
 		d.unknown(f, at, s, v)
 		return
 	}
@@ -369,7 +382,7 @@ func schemaOf(t reflect.Type) schema {
 		}
 	}
 	for k := range maps.Keys(s.fields) {
-		if k != "*" && k != "@line" {
+		if k != "*" && !strings.HasPrefix(k, "@") {
 			s.names = append(s.names, k)
 		}
 	}

@@ -22,6 +22,8 @@ type LoadOptions struct {
 	Env func(name string) (string, bool)
 	// Cwd is the folder that relative paths and config.yaml are looked for in; empty means the process's.
 	Cwd string
+	// Complete, unless it is nil, fills in what is known of a usable model and its entry leaves open.
+	Complete func(*Model)
 }
 
 // Load reads the configuration. The file is the first of Path, $PUDU_CONFIG, $DEER_FLOW_CONFIG_PATH and config.yaml in the
@@ -48,7 +50,7 @@ func Load(o LoadOptions) (*Config, []Warning, error) {
 	env, more := env.withCredentials(CredentialsPath(env))
 	warnings = append(warnings, more...)
 
-	cfg, more, err := read(path, env)
+	cfg, more, err := read(path, env, o.Complete)
 	warnings = append(warnings, more...)
 	if err != nil {
 		return nil, warnings, err
@@ -88,7 +90,7 @@ func under(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-func read(path string, env Env) (*Config, []Warning, error) {
+func read(path string, env Env, complete func(*Model)) (*Config, []Warning, error) {
 	if path == "" {
 		cfg := Default()
 		cfg.Env = env
@@ -98,11 +100,11 @@ func read(path string, env Env) (*Config, []Warning, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration %s: %w", path, err)
 	}
-	return parse(path, data, env)
+	return parse(path, data, env, complete)
 }
 
 // parse makes the configuration of a file's content.
-func parse(path string, data []byte, env Env) (*Config, []Warning, error) {
+func parse(path string, data []byte, env Env, complete func(*Model)) (*Config, []Warning, error) {
 	t, err := parseTree(path, data)
 	if err != nil {
 		return nil, nil, err
@@ -112,6 +114,7 @@ func parse(path string, data []byte, env Env) (*Config, []Warning, error) {
 	d := &decoder{file: path, env: env}
 	cfg.decode(d, t)
 	cfg.Models = resolveModels(d, cfg.Models)
+	cfg.completeModels(complete)
 	cfg.Sandbox.resolve(d)
 	cfg.Database.check(d)
 	cfg.Checkpointer.check(d, &cfg.Database)
@@ -120,6 +123,14 @@ func parse(path string, data []byte, env Env) (*Config, []Warning, error) {
 		d.warnf(0, "", "not built yet, without effect: %s", strings.Join(d.later, ", "))
 	}
 	return cfg, d.warnings, d.err()
+}
+
+func (c *Config) completeModels(complete func(*Model)) {
+	for i := range c.Models {
+		if complete != nil && c.Models[i].Err == nil {
+			complete(&c.Models[i])
+		}
+	}
 }
 
 // decode goes through the top level: typed sections, sections that are kept raw, and "x-..." for the user's own anchors.
@@ -210,6 +221,7 @@ func (c *Config) check(d *decoder) {
 		d.failf(0, "token_budget", "hard_stop_threshold %g must not be below warn_threshold %g", b.HardStopThreshold, b.WarnThreshold)
 	}
 	c.checkCost(d)
+	c.checkFallbacks(d)
 	if l := c.LLMCall; l.RetryCapDelay < l.RetryBaseDelay {
 		d.failf(0, "llm_call", "retry_cap_delay_ms must not be below retry_base_delay_ms")
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func write(t testing.TB, path, text string) string {
 // parsed parses a file's text with the variables.
 func parsed(t testing.TB, text string, env map[string]string) (*Config, []Warning, error) {
 	t.Helper()
-	return parse("config.yaml", []byte(text), EnvFrom(vars(env)))
+	return parse("config.yaml", []byte(text), EnvFrom(vars(env)), nil)
 }
 
 func mustParse(t testing.TB, text string, env map[string]string) (*Config, []Warning) {
@@ -158,9 +159,9 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 	}
 	if diff := cmp.Diff([]model{
 		{"doubao", "deepseek", "deepseek", "https://ark.example.com/api/v3", "", WireOpenAI, false},
-		{"gpt", "openai", "", "https://api.openai.com/v1", "k1", WireOpenAI, true},
+		{"gpt", "openai", "", "https://api.openai.com/v1", "k1", WireResponses, true},
 		{"claude", "anthropic", "", "https://api.anthropic.com", "k2", WireAnthropic, true},
-		{"codex", "", "", "", "", "", false},
+		{"codex", "codex", "", "https://chatgpt.com/backend-api/codex", "", WireResponses, false},
 		{"local", "ollama", "ollama", "http://localhost:11434/v1", "", WireOpenAI, true},
 	}, models); diff != "" {
 		t.Error(diff)
@@ -184,9 +185,9 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	want := []string{
-		"deerflow.yaml:92: sandbox.mounts[1]: left out: /home/user/shared is not below /mnt; write container_path: /mnt/shared",
+		"deerflow.yaml:93: sandbox.mounts[1]: left out: /home/user/shared is not below /mnt; write container_path: /mnt/shared",
 		"becomes bubblewrap",
-		"models[1].use_responses_api (line 38), ",
+		"models[4].num_ctx (line 53), ",
 		"memory (line ", "channels (line ",
 	}
 	text := lines(warnings)
@@ -450,11 +451,12 @@ func FuzzLoad(f *testing.F) {
 		"", "# nothing", "title: {max_words: 1}", "models: [{provider: openai, model: $A, api_key: ${B}}]", "x-a: &a [*a]",
 		"sandbox: {limits: {memory: 1G}, mounts: [{host_path: /a, container_path: /mnt/a}]}", "title: {<<: [{a: b}, {enabled: no}]}",
 		"llm_call: {retry_base_delay_ms: 1e18}", "\ufefftitle:\r\n  enabled: yes\r\n", "? [a]\n: b", "models: [{use: a:b, thinking: {a: b}, when_thinking_enabled: {thinking: 3}, model: x}]",
+		"models: [{provider: gemini, api_key: k, model: m, reasoning: {effort: low}, stop: [a], thinking_level: high, betas: [a], model_kwargs: {a: {b: 1}}, extra_body: {a: {c: 2}}, when_thinking_enabled: {extra_body: {chat_template_kwargs: {thinking: true}}, reasoning: low}}]",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		cfg, warnings, err := parse("config.yaml", data, EnvFrom(vars(map[string]string{"A": "value"})))
+		cfg, warnings, err := parse("config.yaml", data, EnvFrom(vars(map[string]string{"A": "value"})), nil)
 		_ = lines(warnings)
 		if err != nil {
 			if err.Error() == "" {
@@ -466,6 +468,10 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("a bound was lost: %+v", cfg)
 		}
 		for _, m := range cfg.Models {
+			on, off := m.ThinkingBodies()
+			if _, err := json.Marshal([]any{on, off, m.ExtraBody}); err != nil {
+				t.Fatalf("a body that is no JSON: %v", err)
+			}
 			if m.Err == nil && (m.Wire == "" || m.ID == "" || m.Name == "" || m.ChunkTimeout <= 0) {
 				t.Fatalf("a usable model is not complete: %+v", m)
 			}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,9 @@ type Wire string
 // The wires.
 const (
 	WireOpenAI    Wire = "openai"    // chat completions
+	WireResponses Wire = "responses" // OpenAI's Responses API
 	WireAnthropic Wire = "anthropic" // messages
+	WireGemini    Wire = "gemini"    // generateContent
 	WireScripted  Wire = "scripted"  // no network: the turns of a file
 )
 
@@ -47,17 +48,22 @@ type Model struct {
 	Script string `key:"script"`
 
 	// MaxTokens bounds an answer; 0 means the model's own limit.
-	MaxTokens   int      `key:"max_tokens" allow:"[1,)"`
+	MaxTokens   int      `key:"max_tokens,max_completion_tokens,max_output_tokens,num_predict" allow:"[1,)"`
 	Temperature *float64 `key:"temperature" allow:"[0,2]"`
 	// Effort is the reasoning effort when nobody asks for another; empty leaves it to the model.
 	Effort string `key:"reasoning_effort"`
 	// Timeout bounds a whole call, 0 means no bound; ChunkTimeout the silence between two chunks.
 	Timeout      time.Duration `key:"timeout,request_timeout,default_request_timeout" unit:"s" allow:"(0,)"`
-	ChunkTimeout time.Duration `key:"stream_chunk_timeout" unit:"s" allow:"(0,)"`
+	ChunkTimeout time.Duration `key:"stream_chunk_timeout,read_timeout" unit:"s" allow:"(0,)"`
 	// MaxRetries is read for old files; calls are tried again as [LLMCall] says.
 	MaxRetries int `key:"max_retries" allow:"[0,)"`
 	// ContextWindow is the size of the model's window in tokens; 0 means unknown.
 	ContextWindow int `key:"context_window" allow:"[1,)"`
+
+	// Fallbacks are the names of the models that are asked in their order when this one does not answer.
+	Fallbacks []string `key:"fallbacks"`
+	// RateLimit is that of the model's key; its zero value leaves it to [LLMCall].
+	RateLimit RateLimit `key:"rate_limit"`
 
 	// Pricing is what tokens cost; nil means unknown.
 	Pricing *Pricing `key:"pricing"`
@@ -70,10 +76,35 @@ type Model struct {
 	ThinkingOff json.RawMessage `key:"when_thinking_disabled"`
 	// Thinking is a shortcut: it is merged into ThinkingOn as its "thinking".
 	Thinking json.RawMessage `key:"thinking"`
+	// ThinkingBudget bounds the tokens of thinking where the wire takes a number; AdaptiveThinking leaves it to the model, 0
+	// to the provider's default.
+	ThinkingBudget int `key:"thinking_budget" allow:"[-1,)"`
 
-	// Extra are the other keys. Sampling parameters among them have been moved into ExtraBody.
-	Extra map[string]json.RawMessage `key:"*" known:"top_p,top_k,frequency_penalty,presence_penalty,seed,stop" later:"use_responses_api,output_version,enable_prompt_caching,prompt_cache_size,auto_thinking_budget,cumulative_stream_usage,reasoning,connect_timeout,read_timeout,write_timeout,pool_timeout,stream_usage,model_kwargs,streaming,num_predict,num_ctx,keep_alive,organization,http_client,retry_max_attempts,thinking_budget,include_thoughts"`
-	Line  int                        `key:"@line"`
+	// UseResponses asks for OpenAI's Responses API, or against it; nil leaves it to OutputVersion and Reasoning.
+	UseResponses  *bool  `key:"use_responses_api"`
+	OutputVersion string `key:"output_version"`
+	// Reasoning is the argument of that name: a table for OpenAI and OpenRouter, true, false or an effort for Ollama.
+	Reasoning json.RawMessage `key:"reasoning"`
+	// PromptCaching is false to send no cache marks to Anthropic; nil means yes.
+	PromptCaching *bool `key:"enable_prompt_caching"`
+	// CacheSize is how many of the newest messages may carry marks in DeerFlow; here the marks are placed without it.
+	CacheSize int `key:"prompt_cache_size" allow:"[0,)"`
+	// AutoThinkingBudget lets thinking have four fifths of the answer's bound, on Anthropic's wire.
+	AutoThinkingBudget bool `key:"auto_thinking_budget"`
+	// StreamUsage is false for a server that rejects the question for the usage of a stream.
+	StreamUsage *bool `key:"stream_usage"`
+
+	// Bearer says that the key is a bearer token instead of an API key. Account goes with one of ChatGPT, and the token
+	// is good until Expires; the zero time is not known.
+	Bearer  bool
+	Account string
+	Expires time.Time
+
+	// Extra are the other keys. Those that are arguments of a request have been moved to where they belong.
+	Extra map[string]json.RawMessage `key:"*" known:"cumulative_stream_usage,top_p,top_k,frequency_penalty,presence_penalty,seed,stop,model_kwargs,organization,openai_organization,streaming,thinking_level,effort,betas,azure_endpoint,azure_deployment,api_version,openai_api_version" later:"connect_timeout,write_timeout,pool_timeout,num_ctx,keep_alive,http_client,retry_max_attempts,include_thoughts"`
+	// Said are the keys that the entry gives a value, each by its first name.
+	Said []string `key:"@said"`
+	Line int      `key:"@line"`
 	// Err says why the model cannot be used, such as a variable that is not set; nil means usable.
 	Err error
 }
@@ -81,6 +112,12 @@ type Model struct {
 var _ fallible = (*Model)(nil)
 
 func (m *Model) disable(err error) { m.Err = firstError(m.Err, err) }
+
+// AdaptiveThinking is the budget of a model that decides itself how long it thinks.
+const AdaptiveThinking = -1
+
+// Says reports whether the entry gives the key a value of its own.
+func (m *Model) Says(key string) bool { return slices.Contains(m.Said, key) }
 
 // How long a model may take when nobody says.
 const (
@@ -132,6 +169,7 @@ func (m *Model) resolve(d *decoder, at string) {
 	m.defaults()
 	m.thinking(d, at)
 	m.sampling(d, at)
+	m.azure()
 	if m.BaseURL != "" {
 		if err := checkURL(m.BaseURL); err != nil {
 			d.failf(m.Line, at+".base_url", "%v", err)
@@ -151,6 +189,8 @@ func (m *Model) resolve(d *decoder, at string) {
 		return
 	}
 	m.Dialect = dialect
+	m.chooseWire()
+	m.parameters(d, at)
 }
 
 func (m *Model) defaults() {
@@ -195,57 +235,19 @@ func (m *Model) connect(p Provider, env Env) error {
 	if p.Name == "ollama" && !strings.HasSuffix(m.BaseURL, "/v1") {
 		m.BaseURL += "/v1" // its own clients are given the address without
 	}
+	if p.Name == "azure" {
+		m.BaseURL = azureBase(m.BaseURL)
+	}
 	if m.Key == "" {
 		_, m.Key = p.key(env)
+	}
+	if err := m.signIn(p, env); err != nil {
+		return err
 	}
 	if m.Key == "" && own && !p.Keyless {
 		return fmt.Errorf("no key for %s: set %s (get one at %s)", p.Title, strings.Join(p.KeyVars, " or "), p.KeyURL)
 	}
 	return nil
-}
-
-// thinking merges the shortcut into what thinking turns on.
-func (m *Model) thinking(d *decoder, at string) {
-	for _, part := range []struct {
-		key string
-		raw json.RawMessage
-	}{{"when_thinking_enabled", m.ThinkingOn}, {"when_thinking_disabled", m.ThinkingOff}, {"thinking", m.Thinking}, {"extra_body", m.ExtraBody}} {
-		if !isObject(part.raw) {
-			d.failf(m.Line, at+"."+part.key, "must be a table of keys")
-			return
-		}
-	}
-	if m.Thinking == nil {
-		return
-	}
-	on := object(m.ThinkingOn)
-	inner := object(on["thinking"])
-	maps.Copy(inner, object(m.Thinking))
-	on["thinking"] = encode(inner)
-	m.ThinkingOn, m.Thinking = encode(on), nil
-}
-
-// sampling moves the parameters that every provider takes in its request body there; extra_body wins.
-func (m *Model) sampling(d *decoder, at string) {
-	if !isObject(m.ExtraBody) {
-		return // told already
-	}
-	body := object(m.ExtraBody)
-	for _, key := range []string{"top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop"} {
-		v, ok := m.Extra[key]
-		if !ok {
-			continue
-		}
-		delete(m.Extra, key)
-		if _, own := body[key]; own {
-			d.warnf(m.Line, at+"."+key, "has no effect beside extra_body.%s", key)
-		} else if string(v) != "null" {
-			body[key] = v
-		}
-	}
-	if len(body) > 0 {
-		m.ExtraBody = encode(body)
-	}
 }
 
 func checkURL(s string) error {
@@ -257,25 +259,6 @@ func checkURL(s string) error {
 }
 
 func quoteShort(s string) string { return (&tree{text: s}).what() }
-
-func isObject(raw json.RawMessage) bool { return raw == nil || len(raw) > 0 && raw[0] == '{' }
-
-// object decodes a JSON object that [tree.json] made; nothing gives an empty one.
-func object(raw json.RawMessage) map[string]json.RawMessage {
-	m := map[string]json.RawMessage{}
-	if isObject(raw) && raw != nil {
-		_ = json.Unmarshal(raw, &m) // cannot fail: it came from json.Marshal
-	}
-	return m
-}
-
-func encode(m map[string]json.RawMessage) json.RawMessage {
-	data, err := json.Marshal(m)
-	if err != nil {
-		return nil // not reached: the values came from json.Marshal
-	}
-	return data
-}
 
 func orElse(s, other string) string {
 	if s != "" {

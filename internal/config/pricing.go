@@ -18,6 +18,8 @@ type Pricing struct {
 	// the price of input.
 	CacheRead  *float64 `key:"input_cache_hit_per_million,cache_read_per_million" allow:"[0,)"`
 	CacheWrite *float64 `key:"cache_write_per_million" allow:"[0,)"`
+	// BuiltIn is the date of the built-in table that the price comes from; empty means that somebody wrote it down.
+	BuiltIn string
 	// Extra are keys that nothing reads.
 	Extra map[string]json.RawMessage `key:"*"`
 }
@@ -56,6 +58,9 @@ func (c *Config) checkCost(d *decoder) {
 	}
 	currency := ""
 	for i, m := range c.Models {
+		if m.Pricing != nil && m.Pricing.BuiltIn != "" {
+			d.warnf(m.Line, fmt.Sprintf("models[%d]", i), "has no pricing: token_budget.max_cost counts with the built-in prices of %s", m.Pricing.BuiltIn)
+		}
 		switch {
 		case m.Pricing == nil:
 			d.warnf(m.Line, fmt.Sprintf("models[%d]", i), "has no pricing: token_budget.max_cost does not count what it costs")

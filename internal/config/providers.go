@@ -13,6 +13,8 @@ type Provider struct {
 	Title string // for people
 	// KeyVars are the variables that hold a key; the first that is set counts.
 	KeyVars []string
+	// TokenVars are those that hold a bearer token instead; they come behind.
+	TokenVars []string
 	// BaseVars and ModelVar are the variables that replace BaseURL and Model.
 	BaseVars []string
 	ModelVar string
@@ -32,34 +34,45 @@ func Providers() []Provider {
 	return []Provider{
 		{Name: "openai", Title: "OpenAI", KeyVars: []string{"OPENAI_API_KEY"}, BaseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, ModelVar: "OPENAI_MODEL",
 			BaseURL: "https://api.openai.com/v1", Wire: WireOpenAI, Model: "gpt-5.5", KeyURL: "https://platform.openai.com/api-keys"},
-		{Name: "anthropic", Title: "Anthropic", KeyVars: []string{"ANTHROPIC_API_KEY"}, BaseVars: []string{"ANTHROPIC_BASE_URL"}, ModelVar: "ANTHROPIC_MODEL",
+		{Name: "anthropic", Title: "Anthropic", KeyVars: []string{"ANTHROPIC_API_KEY"}, TokenVars: []string{"ANTHROPIC_AUTH_TOKEN"}, BaseVars: []string{"ANTHROPIC_BASE_URL"}, ModelVar: "ANTHROPIC_MODEL",
 			BaseURL: "https://api.anthropic.com", Wire: WireAnthropic, Model: "claude-sonnet-5-5", KeyURL: "https://console.anthropic.com/settings/keys"},
 		{Name: "gemini", Title: "Google Gemini", KeyVars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, BaseVars: []string{"GEMINI_BASE_URL"}, ModelVar: "GEMINI_MODEL",
-			BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", Wire: WireOpenAI, Dialect: "gemini", Model: "gemini-flash-latest", KeyURL: "https://aistudio.google.com/apikey"},
+			BaseURL: "https://generativelanguage.googleapis.com", Wire: WireGemini, Dialect: "gemini", Model: "gemini-flash-latest", KeyURL: "https://aistudio.google.com/apikey"},
 		{Name: "deepseek", Title: "DeepSeek", KeyVars: []string{"DEEPSEEK_API_KEY"}, BaseVars: []string{"DEEPSEEK_BASE_URL", "DEEPSEEK_API_BASE"}, ModelVar: "DEEPSEEK_MODEL",
-			BaseURL: "https://api.deepseek.com/v1", Wire: WireOpenAI, Dialect: "deepseek", Model: "deepseek-chat", KeyURL: "https://platform.deepseek.com/api_keys"},
+			BaseURL: "https://api.deepseek.com/v1", Wire: WireOpenAI, Dialect: "deepseek", Model: "deepseek-v4-flash", KeyURL: "https://platform.deepseek.com/api_keys"},
 		{Name: "openrouter", Title: "OpenRouter", KeyVars: []string{"OPENROUTER_API_KEY"}, BaseVars: []string{"OPENROUTER_BASE_URL"}, ModelVar: "OPENROUTER_MODEL",
 			BaseURL: "https://openrouter.ai/api/v1", Wire: WireOpenAI, Dialect: "openrouter", Model: "openrouter/auto", KeyURL: "https://openrouter.ai/keys"},
 		{Name: "mistral", Title: "Mistral", KeyVars: []string{"MISTRAL_API_KEY"}, BaseVars: []string{"MISTRAL_BASE_URL"}, ModelVar: "MISTRAL_MODEL",
-			BaseURL: "https://api.mistral.ai/v1", Wire: WireOpenAI, Model: "mistral-large-latest", KeyURL: "https://console.mistral.ai/api-keys"},
+			BaseURL: "https://api.mistral.ai/v1", Wire: WireOpenAI, Dialect: "mistral", Model: "mistral-large-latest", KeyURL: "https://console.mistral.ai/api-keys"},
 		{Name: "groq", Title: "Groq", KeyVars: []string{"GROQ_API_KEY"}, BaseVars: []string{"GROQ_BASE_URL"}, ModelVar: "GROQ_MODEL",
-			BaseURL: "https://api.groq.com/openai/v1", Wire: WireOpenAI, Model: "openai/gpt-oss-120b", KeyURL: "https://console.groq.com/keys"},
+			BaseURL: "https://api.groq.com/openai/v1", Wire: WireOpenAI, Dialect: "groq", Model: "openai/gpt-oss-120b", KeyURL: "https://console.groq.com/keys"},
 		{Name: "xai", Title: "xAI", KeyVars: []string{"XAI_API_KEY"}, BaseVars: []string{"XAI_BASE_URL"}, ModelVar: "XAI_MODEL",
-			BaseURL: "https://api.x.ai/v1", Wire: WireOpenAI, Model: "grok-4", KeyURL: "https://console.x.ai"},
+			BaseURL: "https://api.x.ai/v1", Wire: WireOpenAI, Dialect: "xai", Model: "grok-4.7", KeyURL: "https://console.x.ai"},
 		{Name: "moonshot", Title: "Moonshot (Kimi)", KeyVars: []string{"MOONSHOT_API_KEY"}, BaseVars: []string{"MOONSHOT_BASE_URL"}, ModelVar: "MOONSHOT_MODEL",
-			BaseURL: "https://api.moonshot.ai/v1", Wire: WireOpenAI, Model: "kimi-latest", KeyURL: "https://platform.moonshot.ai/console/api-keys"},
+			BaseURL: "https://api.moonshot.ai/v1", Wire: WireOpenAI, Dialect: "moonshot", Model: "kimi-k2.6", KeyURL: "https://platform.moonshot.ai/console/api-keys"},
 		{Name: "qwen", Title: "Alibaba Qwen (DashScope)", KeyVars: []string{"DASHSCOPE_API_KEY"}, BaseVars: []string{"DASHSCOPE_BASE_URL"}, ModelVar: "DASHSCOPE_MODEL",
-			BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Wire: WireOpenAI, Model: "qwen-plus", KeyURL: "https://bailian.console.alibabacloud.com/?tab=model#/api-key"},
-		{Name: "zai", Title: "Z.ai (GLM)", KeyVars: []string{"ZAI_API_KEY"}, BaseVars: []string{"ZAI_BASE_URL"}, ModelVar: "ZAI_MODEL",
-			BaseURL: "https://api.z.ai/api/paas/v4", Wire: WireOpenAI, Model: "glm-4.6", KeyURL: "https://z.ai/manage-apikey/apikey-list"},
+			BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Wire: WireOpenAI, Dialect: "qwen", Model: "qwen-plus", KeyURL: "https://bailian.console.alibabacloud.com/?tab=model#/api-key"},
+		{Name: "zai", Title: "Z.ai (GLM)", KeyVars: []string{"ZAI_API_KEY", "ZHIPUAI_API_KEY"}, BaseVars: []string{"ZAI_BASE_URL"}, ModelVar: "ZAI_MODEL",
+			BaseURL: "https://api.z.ai/api/paas/v4", Wire: WireOpenAI, Dialect: "zai", Model: "glm-4.6", KeyURL: "https://z.ai/manage-apikey/apikey-list"},
 		{Name: "minimax", Title: "MiniMax", KeyVars: []string{"MINIMAX_API_KEY"}, BaseVars: []string{"MINIMAX_BASE_URL"}, ModelVar: "MINIMAX_MODEL",
-			BaseURL: "https://api.minimax.io/v1", Wire: WireOpenAI, Model: "MiniMax-M2", KeyURL: "https://platform.minimax.io"},
+			BaseURL: "https://api.minimax.io/v1", Wire: WireOpenAI, Dialect: "minimax", Model: "MiniMax-M2", KeyURL: "https://platform.minimax.io"},
+		{Name: "doubao", Title: "Doubao (Volcengine Ark)", KeyVars: []string{"ARK_API_KEY", "VOLCENGINE_API_KEY"}, BaseVars: []string{"ARK_BASE_URL"}, ModelVar: "ARK_MODEL",
+			BaseURL: "https://ark.cn-beijing.volces.com/api/v3", Wire: WireOpenAI, Dialect: "doubao", KeyURL: "https://console.volcengine.com/ark"},
+		{Name: "azure", Title: "Azure OpenAI", KeyVars: []string{"AZURE_OPENAI_API_KEY"}, BaseVars: []string{"AZURE_OPENAI_ENDPOINT"}, ModelVar: "AZURE_OPENAI_DEPLOYMENT",
+			Wire: WireOpenAI, Dialect: "azure", KeyURL: "https://ai.azure.com"},
+		{Name: "codex", Title: "ChatGPT (a login of Codex)", BaseVars: []string{"CODEX_BASE_URL"}, ModelVar: "CODEX_MODEL",
+			BaseURL: "https://chatgpt.com/backend-api/codex", Wire: WireResponses, Keyless: true},
 		{Name: "ollama", Title: "Ollama", KeyVars: []string{"OLLAMA_API_KEY"}, ModelVar: "OLLAMA_MODEL",
 			BaseURL: "http://127.0.0.1:11434/v1", Wire: WireOpenAI, Dialect: "ollama", Keyless: true},
-		{Name: "stepfun", Title: "StepFun", KeyVars: []string{"STEPFUN_API_KEY"}, Wire: WireOpenAI, BaseURL: "https://api.stepfun.com/v1", KeyURL: "https://platform.stepfun.com"},
-		{Name: "mimo", Title: "MiMo", KeyVars: []string{"MIMO_API_KEY"}, Wire: WireOpenAI, Keyless: true},
-		{Name: "vllm", Title: "vLLM", KeyVars: []string{"VLLM_API_KEY"}, BaseVars: []string{"VLLM_BASE_URL"}, Wire: WireOpenAI, Keyless: true},
-		{Name: "mindie", Title: "MindIE", Wire: WireOpenAI, Keyless: true},
+		{Name: "lmstudio", Title: "LM Studio", KeyVars: []string{"LMSTUDIO_API_KEY"}, BaseVars: []string{"LMSTUDIO_BASE_URL"}, ModelVar: "LMSTUDIO_MODEL",
+			BaseURL: "http://127.0.0.1:1234/v1", Wire: WireOpenAI, Dialect: "lmstudio", Keyless: true},
+		{Name: "llamacpp", Title: "llama.cpp", KeyVars: []string{"LLAMACPP_API_KEY"}, BaseVars: []string{"LLAMACPP_BASE_URL"}, ModelVar: "LLAMACPP_MODEL",
+			BaseURL: "http://127.0.0.1:8080/v1", Wire: WireOpenAI, Dialect: "llamacpp", Keyless: true},
+		{Name: "stepfun", Title: "StepFun", KeyVars: []string{"STEPFUN_API_KEY"}, Wire: WireOpenAI, Dialect: "stepfun", BaseURL: "https://api.stepfun.com/v1", KeyURL: "https://platform.stepfun.com"},
+		{Name: "mimo", Title: "MiMo", KeyVars: []string{"MIMO_API_KEY"}, BaseVars: []string{"MIMO_BASE_URL"}, Wire: WireOpenAI, Dialect: "mimo", Keyless: true},
+		{Name: "vllm", Title: "vLLM", KeyVars: []string{"VLLM_API_KEY"}, BaseVars: []string{"VLLM_BASE_URL"}, Wire: WireOpenAI, Dialect: "vllm", Keyless: true},
+		{Name: "sglang", Title: "SGLang", KeyVars: []string{"SGLANG_API_KEY"}, BaseVars: []string{"SGLANG_BASE_URL"}, Wire: WireOpenAI, Dialect: "sglang", Keyless: true},
+		{Name: "mindie", Title: "MindIE", KeyVars: []string{"MINDIE_API_KEY"}, BaseVars: []string{"MINDIE_BASE_URL"}, Wire: WireOpenAI, Dialect: "mindie", Keyless: true},
 		{Name: "compatible", Title: "an OpenAI-compatible server", Wire: WireOpenAI, Keyless: true},
 		{Name: "scripted", Title: "a scripted model", Wire: WireScripted, Keyless: true},
 	}
@@ -137,6 +150,7 @@ type class struct{ path, provider, dialect string }
 func classes() []class {
 	return []class{
 		{"langchain_openai:ChatOpenAI", "openai", ""},
+		{"langchain_openai:AzureChatOpenAI", "azure", ""},
 		{"langchain_anthropic:ChatAnthropic", "anthropic", ""},
 		{"langchain_google_genai:ChatGoogleGenerativeAI", "gemini", ""},
 		{"langchain_ollama:ChatOllama", "ollama", ""},
@@ -148,7 +162,8 @@ func classes() []class {
 		{"deerflow.models.patched_stepfun:PatchedChatStepFun", "stepfun", ""},
 		{"deerflow.models.vllm_provider:VllmChatModel", "vllm", ""},
 		{"deerflow.models.mindie_provider:MindIEChatModel", "mindie", ""},
-		{"deerflow.models.claude_provider:ClaudeChatModel", "anthropic", ""},
+		{claudeClass, "anthropic", ""},
+		{"deerflow.models.openai_codex_provider:CodexChatModel", "codex", ""},
 	}
 }
 
@@ -163,9 +178,6 @@ func classProvider(use string) (name, dialect string, err error) {
 			return c.provider, c.dialect, nil
 		}
 		paths = append(paths, c.path)
-	}
-	if strings.HasSuffix(use, ":CodexChatModel") {
-		return "", "", fmt.Errorf("%s is not built: use provider: openai with an API key", use)
 	}
 	return "", "", fmt.Errorf("use: %q is not known%s", use, suggest(use, append(paths, providerNames()...)))
 }

@@ -99,16 +99,10 @@ func Places() []Place {
 			Why:  "outside of the model's error handling, so that each try sends the same; what is inside adds only at the end",
 			make: func(*Config) agent.Middleware { return danglingtoolcall.New() },
 		}, {
-			Name: "LLMErrorHandlingMiddleware", Config: "llm_call, circuit_breaker",
-			For: "tries failed model calls again, bounds how many run at once, and answers with an explanation when a model stays away",
-			Why: "around all that prepares the request, so that each try is prepared anew",
-			make: func(c *Config) agent.Middleware {
-				call := c.Settings.LLMCall
-				return llmerror.New(llmerror.Config{
-					MaxAttempts: call.RetryMaxAttempts, BaseDelay: call.RetryBaseDelay, CapDelay: call.RetryCapDelay,
-					BurstBaseDelay: call.BurstRetryBaseDelay, Breaker: c.Guard.breaker, Limiter: c.Guard.limiter,
-				})
-			},
+			Name: "LLMErrorHandlingMiddleware", Config: "llm_call, circuit_breaker, models[].fallbacks, models[].rate_limit",
+			For:  "tries failed model calls again, goes on with the next model of the list, has calls take their turn, and answers with an explanation when no model does",
+			Why:  "around all that prepares the request, so that each try, and each model that is asked, has it prepared anew",
+			make: func(c *Config) agent.Middleware { return llmerror.New(c.calls()) },
 		}, {
 			Name: authorizationName, Config: "authorization", When: "authorization.enabled",
 			For:  "lets a role use the tools that its policy allows",

@@ -51,6 +51,9 @@ func endings() []ending {
 			name: "money", answers: counting(1_000_000), sum: says("two counted"), reason: "token_capped", says: "two", calls: 4,
 			set: func(th *thread) { th.cfg.Settings.TokenBudget.MaxCost = 2.5 },
 		}, {
+			name: "money, by a model that is not configured", answers: counting(1_000_000), sum: says("two counted"), reason: "token_capped", says: "two", calls: 4,
+			set: func(th *thread) { th.cfg.Settings.Models, th.cfg.Settings.TokenBudget.MaxCost = nil, 2.5 },
+		}, {
 			name: "tokens, with calls side by side", sum: says("nothing done"), reason: "token_capped", says: "nothing", calls: 2,
 			answers: script(calls("look", "{}", "count", "{}", "write_file", `{"description":"d","path":"/mnt/user-data/workspace/a","content":"a"}`).costs(2000, 1)),
 			set:     func(th *thread) { th.cfg.Settings.TokenBudget.MaxTokens = 1000 },

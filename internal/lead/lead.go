@@ -13,7 +13,6 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
 	"github.com/pudu-ai/pudu/internal/picture"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/internal/untrusted"
@@ -30,6 +29,8 @@ type Config struct {
 	Model  model.ChatModel
 	// Guard is shared by all runs of the model.
 	Guard ModelGuard
+	// Fallbacks are asked in their order when Model does not answer.
+	Fallbacks []Fallback
 	// Vision says that the model can look at images.
 	Vision bool
 	// Options are the client's, Agent is the custom agent that they name, and Choice what follows of both.
@@ -67,23 +68,6 @@ type Config struct {
 type SummaryModel struct {
 	Model  model.ChatModel
 	Window int
-}
-
-// ModelGuard is what all runs that use one model share: the circuit breaker and the bound on calls under way.
-type ModelGuard struct {
-	breaker *llmerror.Breaker
-	limiter *llmerror.Limiter
-}
-
-// NewModelGuard makes a guard from the configuration.
-func NewModelGuard(call config.LLMCall, breaker config.CircuitBreaker) ModelGuard {
-	g := ModelGuard{breaker: llmerror.NewBreaker(llmerror.BreakerConfig{
-		Threshold: breaker.FailureThreshold, Recovery: breaker.RecoveryTimeout,
-	})}
-	if call.MaxConcurrentCalls > 0 {
-		g.limiter = llmerror.NewLimiter(call.MaxConcurrentCalls)
-	}
-	return g
 }
 
 // Build makes the agent.

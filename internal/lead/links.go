@@ -92,7 +92,7 @@ func summary(c *Config) agent.Middleware {
 		trigger = summarization.AmountOf(s.Trigger...)
 	}
 	return summarization.New(summarization.Config{
-		RunModel: c.Model, RunModelName: c.Choice.Model.Name, Window: c.Choice.Model.ContextWindow,
+		RunModel: c.beside(), RunModelName: c.Choice.Model.Name, Window: c.Choice.Model.ContextWindow,
 		Model: c.Summary.Model, ModelName: s.Model, ModelWindow: c.Summary.Window,
 		MaxAnswer: c.Choice.Model.MaxTokens, Trigger: trigger, Keep: summarization.AmountOf(s.Keep),
 		TrimTokens: s.TrimTokens, Prompt: s.Prompt, Files: c.files(),
@@ -143,8 +143,17 @@ func budget(c *Config) agent.Middleware {
 	}
 	return tokenbudget.New(tokenbudget.Config{
 		MaxTokens: b.MaxTokens, MaxInput: b.MaxInputTokens, MaxOutput: b.MaxOutputTokens, MaxCost: b.MaxCost,
-		WarnAt: b.WarnThreshold, StopAt: b.HardStopThreshold, Model: c.Choice.Model.Name, Prices: c.Settings.Prices(),
+		WarnAt: b.WarnThreshold, StopAt: b.HardStopThreshold, Model: c.Choice.Model.Name, Prices: c.prices(),
 	})
+}
+
+// prices are those of the configured models and of the run's own, which may come from the environment.
+func (c *Config) prices() map[string]config.Pricing {
+	prices := c.Settings.Prices()
+	if p := c.Choice.Model.Pricing; p != nil {
+		prices[c.Choice.Model.Name] = *p
+	}
+	return prices
 }
 
 func safety(c *Config) agent.Middleware {

@@ -24,7 +24,7 @@ func rows() []fact {
 			"danglingtoolcall.TestValidHistoryIsPassedOnAsItCame", "danglingtoolcall.TestEveryHistoryBecomesValid"),
 		by(8, "model errors: classes, tries, waits, events, fallback, circuit breaker, bound on calls", "llmerror.TestAttemptsPerClass",
 			"llmerror.TestRetryIsAnnouncedAndItsTextWithdrawn", "llmerror.TestRetryAfterIsKeptToTheLetter", "llmerror.TestCircuitOpensAcrossRuns",
-			"llmerror.TestLimiterBoundsCallsUnderWay"),
+			"llmerror.TestLimiterBoundsCallsUnderWay", "llmerror.TestTheNextModelAnswers", "internal/lead.TestTwoHundredRunsOnOneKey"),
 		by(9, "guardrails: denied calls get the reason, a broken provider obeys fail_closed, lists of tools", "guardrail.TestDeniedCallGetsTheReason",
 			"guardrail.TestProviderErrorObeysFailClosed", "guardrail.TestProviderSeesWhoCalls", "guardrail.TestTwoGuardrailsInOneChain"),
 		by(10, "sandbox audit: verdicts on commands, high risk blocked, medium warned, all recorded", "sandboxaudit.TestVerdicts",

@@ -16,19 +16,19 @@ import (
 
 // one makes a call that ends as given and reports whether it was let pass.
 func one(b *Breaker, now time.Time, o outcome) bool {
-	p, _, ok := b.enter(now)
+	p, closed := b.enter(now, false)
 	p.leave(o, now)
-	return ok
+	return closed == nil
 }
 
 func opened(t interface{ Fatal(...any) }, now time.Time) *Breaker {
 	b := NewBreaker(BreakerConfig{})
 	for range 5 {
-		if !one(b, now, failed) {
+		if !one(b, now, unwell) {
 			t.Fatal("open too early")
 		}
 	}
-	if one(b, now, failed) {
+	if one(b, now, unwell) {
 		t.Fatal("still closed after five failures")
 	}
 	return b
@@ -36,12 +36,12 @@ func opened(t interface{ Fatal(...any) }, now time.Time) *Breaker {
 
 func TestBreakerOpensOnFailuresInARow(t *testing.T) {
 	b, now := NewBreaker(BreakerConfig{Threshold: 3}), time.Now()
-	for i, o := range []outcome{failed, failed, succeeded, failed, released, failed, released} {
+	for i, o := range []outcome{unwell, unwell, succeeded, unwell, released, unwell, released} {
 		if !one(b, now, o) {
 			t.Fatalf("open before call %d", i)
 		}
 	}
-	one(b, now, failed)
+	one(b, now, unwell)
 	if one(b, now, succeeded) {
 		t.Fatal("closed after three failures in a row")
 	}
@@ -56,17 +56,17 @@ func TestBreakerProbe(t *testing.T) {
 		passAfter bool
 	}{
 		{"success closes", succeeded, true},
-		{"failure opens again", failed, false},
+		{"failure opens again", unwell, false},
 		{"cancel or a fault of the request leaves the place to the next", released, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := opened(t, start)
-			if _, wait, ok := b.enter(later.Add(-time.Second)); ok || wait != time.Second {
-				t.Fatalf("wait %v, pass %v", wait, ok)
+			if _, closed := b.enter(later.Add(-time.Second), false); closed == nil || closed.wait != time.Second {
+				t.Fatalf("closed: %+v", closed)
 			}
-			p, _, ok := b.enter(later)
-			if _, _, second := b.enter(later); !ok || second {
+			p, closed := b.enter(later, false)
+			if _, second := b.enter(later, false); closed != nil || second == nil {
 				t.Fatal("want one probe and no second")
 			}
 			p.leave(tt.probe, later)
@@ -85,8 +85,8 @@ func TestBreakerProbe(t *testing.T) {
 func TestCallOfAnotherPeriodDecidesNothing(t *testing.T) {
 	now := time.Now()
 	b := NewBreaker(BreakerConfig{Threshold: 1})
-	early, _, _ := b.enter(now)
-	one(b, now, failed)
+	early, _ := b.enter(now, false)
+	one(b, now, unwell)
 	early.leave(succeeded, now)
 	if one(b, now, released) {
 		t.Fatal("an old call closed the breaker")
@@ -100,7 +100,10 @@ func TestBreakerNeverSticks(t *testing.T) {
 		var under []pass
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 70).Draw(t, "s")) * time.Second)
-			if p, _, ok := b.enter(now); ok {
+			if p, closed := b.enter(now, rapid.Bool().Draw(t, "choice")); closed == nil {
+				if rapid.Bool().Draw(t, "rests") {
+					p.rest(model.ClassBusy, now, 0)
+				}
 				under = append(under, p)
 			}
 			if len(under) > 0 && rapid.Bool().Draw(t, "leave") {
@@ -111,8 +114,8 @@ func TestBreakerNeverSticks(t *testing.T) {
 		for _, p := range under {
 			p.leave(released, now)
 		}
-		if _, _, ok := b.enter(now.Add(time.Minute)); !ok {
-			t.Fatal("stuck")
+		if _, closed := b.enter(now.Add(time.Minute), true); closed != nil {
+			t.Fatalf("stuck: %+v", closed)
 		}
 	})
 }
@@ -134,12 +137,12 @@ func TestCircuitOpensAcrossRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		breaker := NewBreaker(BreakerConfig{})
 		for i := range 5 {
-			b := newBench(t, Config{Breaker: breaker}, turn{err: modelError(model.ClassTransient)})
+			b := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{err: modelError(model.ClassTransient)})
 			if _, err := b.run(t.Context(), state.State{}); err != nil || b.model.calls() != 3 {
 				t.Fatalf("run %d: %d calls, error %v", i, b.model.calls(), err)
 			}
 		}
-		b := newBench(t, Config{Breaker: breaker}, turn{text: "well again"})
+		b := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{text: "well again"})
 		s, err := b.run(t.Context(), state.State{})
 		m := last(s)
 		if reason, _ := FallbackOf(m); err != nil || reason != ReasonCircuitOpen || b.model.calls() != 0 || !strings.Contains(m.Text(), "60 s") {
@@ -159,7 +162,7 @@ func TestBurstAndFaultyRequestsDoNotOpenTheCircuit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		breaker := NewBreaker(BreakerConfig{Threshold: 1})
 		for _, c := range []model.Class{model.ClassBurst, model.ClassAuth, model.ClassBadRequest} {
-			b := newBench(t, Config{Breaker: breaker}, turn{err: modelError(c)})
+			b := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{err: modelError(c)})
 			if _, err := b.run(t.Context(), state.State{}); err != nil || b.model.calls() == 0 {
 				t.Fatalf("%s: %d calls, error %v", c, b.model.calls(), err)
 			}
@@ -170,17 +173,17 @@ func TestBurstAndFaultyRequestsDoNotOpenTheCircuit(t *testing.T) {
 func TestCancelledProbeFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		breaker := NewBreaker(BreakerConfig{Threshold: 1})
-		fail := newBench(t, Config{Breaker: breaker, MaxAttempts: 1}, turn{err: modelError(model.ClassBusy)})
+		fail := newBench(t, Config{First: Candidate{Breaker: breaker}, MaxAttempts: 1}, turn{err: modelError(model.ClassBusy)})
 		if _, err := fail.run(t.Context(), state.State{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := newBench(t, Config{Breaker: breaker}, turn{hang: true}).run(ctx, state.State{}); err == nil {
+		if _, err := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{hang: true}).run(ctx, state.State{}); err == nil {
 			t.Fatal("want the context's error")
 		}
-		b := newBench(t, Config{Breaker: breaker}, turn{text: "up"})
+		b := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{text: "up"})
 		if s, err := b.run(t.Context(), state.State{}); err != nil || !is(last(s), "up") {
 			t.Fatalf("the probe's place was lost: %v", err)
 		}

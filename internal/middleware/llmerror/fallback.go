@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/message"
@@ -34,15 +33,21 @@ func FallbackOf(m message.Message) (reason string, ok bool) {
 	return reason, true
 }
 
-// fallback is the answer in place of the one that failed after so many tries.
-func fallback(name string, e *model.Error, tries int) *agent.ModelResponse {
-	text := failureText(name, e, tries)
-	return respond(text, errorType(e), string(e.Class), cmp.Or(strings.TrimSpace(e.Message), e.Error()))
-}
-
-func circuitOpen(name string, wait time.Duration) *agent.ModelResponse {
-	text := circuitText(name, wait)
-	return respond(text, "CircuitBreakerOpen", ReasonCircuitOpen, text)
+// explain is the answer in the place of the one that no model gave.
+func (a *asking) explain() *agent.ModelResponse {
+	var text string
+	var first *model.Error
+	for i, f := range a.failed {
+		switch {
+		case f == nil:
+		case first == nil:
+			first, text = f.err, failureText(a.list[i].Model.Name(), f.err, f.tries)
+		default:
+			text += " " + otherText(a.list[i].name(), f.err)
+		}
+	}
+	detail := cmp.Or(strings.TrimSpace(first.Message), first.Error())
+	return respond(text, errorType(first), string(first.Class), detail)
 }
 
 func respond(text, typ, reason, detail string) *agent.ModelResponse {
@@ -65,6 +70,8 @@ func quote(s string) json.RawMessage {
 // errorType names the failure as clients know it from the libraries of model providers.
 func errorType(e *model.Error) string {
 	switch e.Class {
+	case ReasonCircuitOpen:
+		return "CircuitBreakerOpen"
 	case model.ClassAuth:
 		if e.Status == 403 {
 			return "PermissionDeniedError"

@@ -8,32 +8,27 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
 )
 
 func TestLimiterBoundsCallsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(2)
-		var mu sync.Mutex
+		l := modelcall.NewBound(2)
+		begin := time.Now()
 		var wg sync.WaitGroup
-		under, most := 0, 0
-		count := func(d int) { mu.Lock(); under += d; most = max(most, under); mu.Unlock() }
 		for range 6 {
 			wg.Go(func() {
-				if err := l.acquire(t.Context()); err != nil {
+				b := newBench(t, Config{Limiter: l}, turn{text: "ok", takes: time.Second})
+				if _, err := b.run(t.Context(), state.State{}); err != nil {
 					t.Error(err)
 				}
-				count(1)
-				time.Sleep(time.Second)
-				count(-1)
-				l.release()
 			})
 		}
-		begin := time.Now()
 		wg.Wait()
-		if took := time.Since(begin); most != 2 || took != 3*time.Second {
-			t.Fatalf("%d at once, %v in all", most, took)
+		if took := time.Since(begin); took != 3*time.Second {
+			t.Fatalf("six calls of a second, two at once, took %v", took)
 		}
 	})
 }
@@ -41,37 +36,35 @@ func TestLimiterBoundsCallsUnderWay(t *testing.T) {
 // TestCancelledWaiterLosesNoPlace: waiters are cancelled at the very moment in which places become free.
 func TestCancelledWaiterLosesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, stop := NewLimiter(1), errors.New("stop")
+		l, stop := modelcall.NewBound(1), errors.New("stop")
 		for range 200 {
-			if err := l.acquire(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			var wg sync.WaitGroup
 			ctx, cancel := context.WithCancelCause(t.Context())
-			done := make(chan error)
-			go func() {
-				err := l.acquire(ctx)
-				if err == nil {
-					l.release()
+			wg.Go(func() {
+				b := newBench(t, Config{Limiter: l}, turn{text: "ok", takes: time.Second})
+				if _, err := b.run(t.Context(), state.State{}); err != nil {
+					t.Error(err)
 				}
-				done <- err
-			}()
-			synctest.Wait()
-			go l.release()
+			})
+			wg.Go(func() {
+				if _, err := newBench(t, Config{Limiter: l}, turn{text: "ok"}).run(ctx, state.State{}); err != nil && !errors.Is(err, stop) {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Second)
 			cancel(stop)
-			if err := <-done; err != nil && !errors.Is(err, stop) {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			if len(l.slots) != 0 {
-				t.Fatal("a place was lost")
-			}
+			wg.Wait()
+		}
+		begin := time.Now()
+		if _, err := newBench(t, Config{Limiter: l}, turn{text: "ok"}).run(t.Context(), state.State{}); err != nil || time.Since(begin) != 0 {
+			t.Fatalf("a place was lost: %v after %v", err, time.Since(begin))
 		}
 	})
 }
 
 func TestPlaceIsFreeWhileWaitingToRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(1)
+		l := modelcall.NewBound(1)
 		slow := modelError(model.ClassRateLimit)
 		slow.RetryAfter = 30 * time.Second
 		waiting := newBench(t, Config{Limiter: l}, turn{err: slow}, turn{text: "late"})
@@ -91,12 +84,4 @@ func TestPlaceIsFreeWhileWaitingToRetry(t *testing.T) {
 		}
 		wg.Wait()
 	})
-}
-
-func TestNilLimiterAndNoBound(t *testing.T) {
-	l := NewLimiter(0)
-	if err := l.acquire(t.Context()); err != nil || l != nil {
-		t.Fatal("want no bound")
-	}
-	l.release()
 }

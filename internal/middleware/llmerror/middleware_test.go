@@ -14,17 +14,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
 )
 
-// turn is one answer of the fake model: text, and then err if there is one. A turn that hangs waits for its context.
+// turn is one answer of the fake model: text, and then err if there is one. A turn that hangs waits for its context, one that
+// takes its time sleeps first.
 type turn struct {
-	text string
-	err  error
-	hang bool
+	text  string
+	err   error
+	hang  bool
+	takes time.Duration
+	calls string // of a tool of this name
 }
 
 // fakeModel answers with its turns, one a call, the last one again and again, and keeps requests and their times.
@@ -32,6 +36,7 @@ type fakeModel struct {
 	mu       sync.Mutex
 	turns    []turn
 	requests [][]message.Message
+	settings []model.Settings
 	times    []time.Time
 }
 
@@ -41,9 +46,14 @@ func (f *fakeModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[me
 	f.mu.Lock()
 	t := f.turns[min(len(f.requests), len(f.turns)-1)]
 	f.requests, f.times = append(f.requests, req.Messages), append(f.times, time.Now())
+	f.settings = append(f.settings, req.Settings)
 	f.mu.Unlock()
 	return func(yield func(message.Chunk, error) bool) {
-		if !yield(message.Chunk{Text: t.text}, nil) {
+		time.Sleep(t.takes)
+		if t.text != "" && !yield(message.Chunk{Text: t.text}, nil) {
+			return
+		}
+		if t.calls != "" && !yield(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: t.calls, Args: "{}"}}}, nil) {
 			return
 		}
 		if t.hang {
@@ -80,7 +90,7 @@ type bench struct {
 func newBench(t *testing.T, cfg Config, turns ...turn) *bench {
 	t.Helper()
 	b := &bench{model: &fakeModel{turns: turns}}
-	a, err := agent.New(agent.Config{Model: b.model}, New(cfg))
+	a, err := agent.New(agent.Config{Model: b.model, Settings: model.Settings{Effort: "high"}, Tools: agenttest.Tools("look")}, New(cfg))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,9 @@ const mostQuoted = 300
 
 // failureText is what the user reads. name is the model's, used where the error does not say which it was.
 func failureText(name string, e *model.Error, tries int) string {
+	if e.Class == ReasonCircuitOpen {
+		return e.Message
+	}
 	provider, _, _ := strings.Cut(name, "/")
 	if e.Model != "" {
 		name = strings.TrimPrefix(e.Provider+"/"+e.Model, "/")
@@ -69,6 +72,33 @@ func quoted(e *model.Error) string {
 		return fmt.Sprintf(" The answer was HTTP %d.", e.Status)
 	}
 	return ""
+}
+
+// trouble says in a few words what is the matter with a model, behind its name.
+var trouble = map[model.Class]string{
+	model.ClassAuth:          "refuses the API key",
+	model.ClassQuota:         "has no credit or quota left",
+	model.ClassRateLimit:     "limits the rate of requests",
+	model.ClassBurst:         "refuses a sudden rise of requests",
+	model.ClassBusy:          "is overloaded",
+	model.ClassTransient:     "does not answer",
+	model.ClassContextLength: "cannot take a conversation of this length",
+	model.ClassNotFound:      "is not known to its provider",
+	model.ClassBadRequest:    "does not accept the request",
+	ReasonCircuitOpen:        "has failed too often",
+}
+
+func troubleOf(name string, c model.Class) string {
+	return name + " " + cmp.Or(trouble[c], "has failed")
+}
+
+// otherText says what became of a model that was asked in the place of another.
+func otherText(name string, e *model.Error) string {
+	text := "Asked in its place, " + troubleOf(name, e.Class) + "."
+	if e.Class == ReasonCircuitOpen {
+		return text
+	}
+	return text + quoted(e)
 }
 
 func circuitText(name string, wait time.Duration) string {

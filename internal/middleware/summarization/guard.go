@@ -6,13 +6,15 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/compaction"
+	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
 )
 
 // WrapModelCall implements [agent.ModelCallWrapper]: it lets no request through that the window cannot take, and sends
-// one again, made shorter, that the provider found too long.
+// one again, made shorter, that the provider found too long. The window is that of the model that is asked.
 func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+	m = m.of(req.Model)
 	c := &call{m: m, whole: req, req: req, next: next, meter: meterChannel.Get(req.State)}
 	if m.active() {
 		c.measure()
@@ -37,6 +39,17 @@ func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 		return nil, err // the provider's own words say more
 	}
 	return c.send(ctx)
+}
+
+// of is the middleware for the model that is asked: another than that of the run has a window of its own.
+func (m *Middleware) of(asked model.ChatModel) *Middleware {
+	e, other := modelcall.Of(asked)
+	if !other {
+		return m
+	}
+	fit := *m
+	fit.cfg.Window, fit.cfg.MaxAnswer = e.Window, e.MaxAnswer
+	return &fit
 }
 
 // call is a model call on its way.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/compaction"
+	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/internal/tokens"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -102,7 +103,7 @@ func (m *Middleware) ask(
 	b.WriteString("Write the new record.")
 	req := &model.Request{System: m.instructions(), Messages: []message.Message{message.New(message.Human, b.String())}}
 	answer, err := model.Collect(by.model.Stream(ctx, req))
-	spent.add(by.name, answer.Usage)
+	spent.add(modelcall.AnsweredBy(&answer, by.name), answer.Usage)
 	if err != nil {
 		return "", err
 	}

@@ -133,7 +133,7 @@ func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 		out.Update = resp.Update.With(pendings.Put(p))
 	}
 	if got.spent != (message.Usage{}) {
-		out.Update = out.Update.With(threadstate.AddSideUsage(req.Runtime.RunID, m.cfg.ModelName, got.spent))
+		out.Update = out.Update.With(threadstate.AddSideUsage(req.Runtime.RunID, got.by, got.spent))
 	}
 	return &out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/internal/untrusted"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -33,6 +34,7 @@ type side struct {
 type made struct {
 	title string // empty if there is none
 	spent message.Usage
+	by    string // the configured name of the model that was asked
 }
 
 // begin asks for the title of a conversation.
@@ -43,8 +45,12 @@ func (m *Middleware) begin(ctx context.Context, msgs []message.Message) *side {
 	go func() {
 		defer close(s.made)
 		defer func() { _ = recover() }() // a title is not worth a run
-		said, spent := m.ask(ctx, prompt)
-		s.made <- made{clean(said, m.cfg.MaxChars), spent}
+		said, answer := m.ask(ctx, prompt)
+		got := made{title: clean(said, m.cfg.MaxChars), by: modelcall.AnsweredBy(&answer, m.cfg.ModelName)}
+		if answer.Usage != nil {
+			got.spent = *answer.Usage
+		}
+		s.made <- got
 	}()
 	return s
 }
@@ -64,8 +70,8 @@ func (s *side) wait(ctx context.Context, grace time.Duration) made {
 	return <-s.made
 }
 
-// ask makes the call and returns what the model said, empty if it failed, and what it took.
-func (m *Middleware) ask(ctx context.Context, prompt string) (said string, spent message.Usage) {
+// ask makes the call and returns what the model said, empty if it failed, and the answer as far as it came.
+func (m *Middleware) ask(ctx context.Context, prompt string) (said string, answer message.Message) {
 	off := false
 	req := &model.Request{
 		Messages: []message.Message{message.New(message.Human, prompt)}, Settings: model.Settings{Thinking: &off},
@@ -81,14 +87,11 @@ func (m *Middleware) ask(ctx context.Context, prompt string) (said string, spent
 			break
 		}
 	}
-	answer := b.Message()
-	if answer.Usage != nil {
-		spent = *answer.Usage
-	}
+	answer = b.Message()
 	if failed {
-		return "", spent
+		return "", answer
 	}
-	return answer.Text(), spent
+	return answer.Text(), answer
 }
 
 // prompt fills the template. Doubled braces are single ones, as in the format strings that users may have written.

@@ -10,6 +10,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/internal/middleware/tokenbudget"
+	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/tool"
@@ -60,6 +61,19 @@ func TestTheBudgetSeesTheTitle(t *testing.T) {
 		b.Run(t, question)
 		if got := agent.StopState(b.State, b.RunID()).Reason; got != tokenbudget.Reason || bash.Ran() != 0 {
 			t.Errorf("stop reason %q, the tool ran %d times", got, bash.Ran())
+		}
+	})
+}
+
+// TestTheTokensOfATitleAreThoseOfWhoMadeIt.
+func TestTheTokensOfATitleAreThoseOfWhoMadeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		took := message.Usage{InputTokens: 90, OutputTokens: 10, TotalTokens: 100}
+		other := &modelcall.Model{ChatModel: &titler{says: "Deer", usage: &took}, Entry: modelcall.Entry{Name: "other"}, Instead: true}
+		b := titled(t, Config{Model: other, ModelName: "small"}, time.Second)
+		b.Run(t, question)
+		if diff := cmp.Diff(map[string]message.Usage{"other": took}, threadstate.SideUsage(b.State, b.RunID())); diff != "" || titleOf(b) != "Deer" {
+			t.Error(diff)
 		}
 	})
 }

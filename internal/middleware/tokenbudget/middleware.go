@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/internal/tokens"
 	"github.com/pudu-ai/pudu/internal/toolmeta"
@@ -73,8 +74,8 @@ func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 	if u == nil {
 		u = guess(req, &resp.Message)
 	}
-	counted := *resp
-	counted.Update = resp.Update.With(record.Put(spending{RunID: req.Runtime.RunID, Usage: *u, Cost: m.cost(m.cfg.Model, *u)}))
+	counted, cost := *resp, m.cost(modelcall.AnsweredBy(&resp.Message, m.cfg.Model), *u)
+	counted.Update = resp.Update.With(record.Put(spending{RunID: req.Runtime.RunID, Usage: *u, Cost: cost}))
 	return &counted, nil
 }
 

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/internal/inert"
+)
+
+// ModelInfo is a model that runs can use, or could if its Problem were solved.
+type ModelInfo struct {
+	Name        string `json:"name"`
+	Provider    string `json:"provider"`
+	ID          string `json:"model"`
+	DisplayName string `json:"display_name,omitempty"`
+	// Default says that runs use it when they name none, and Why.
+	Default bool   `json:"default"`
+	Why     string `json:"why,omitempty"`
+	// Window is in tokens; 0 means unknown.
+	Window   int         `json:"context_window"`
+	Vision   bool        `json:"supports_vision"`
+	Thinking bool        `json:"supports_thinking"`
+	Effort   bool        `json:"supports_reasoning_effort"`
+	Price    *ModelPrice `json:"pricing"`
+	// Answers is nil if it was not asked.
+	Answers *bool `json:"answers"`
+	Millis  int64 `json:"ms,omitempty"`
+	// Problem says why it does not answer, or cannot be asked; Remedy what to do.
+	Problem string `json:"problem,omitempty"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// ModelPrice is what a million tokens cost.
+type ModelPrice struct {
+	Currency string  `json:"currency"`
+	Input    float64 `json:"input_per_million"`
+	Output   float64 `json:"output_per_million"`
+	// AsOf is the date of the built-in table that the price is from; empty if the configuration says it.
+	AsOf string `json:"as_of,omitempty"`
+}
+
+func modelsCommand(app App, o *Options, stdio IO) *cobra.Command {
+	var offline, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "models",
+		Short: "List the models that runs can use, and whether they answer",
+		Long: "List the models of the configuration, or, if it has none, those for which there is a key in the environment; ask each of\n" +
+			"them for one word. The one with * is used by runs that name none; if that one does not answer, the exit code is 1.\n" +
+			"pudu doctor model [NAME] finds out whether one is good enough to be an agent.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(cmd.Context(), stdio)
+			defer stop()
+			models, err := app.Models(ctx, *o, !offline)
+			if err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return cutOff(ctx, ctx.Err())
+			}
+			if asJSON {
+				err = printJSON(stdio, models)
+			} else {
+				err = printModels(stdio, models)
+			}
+			return errors.Join(err, silentDefault(models))
+		},
+	}
+	cmd.Flags().BoolVar(&offline, "offline", false, "ask nobody")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// silentDefault is the error if the model that runs use does not answer.
+func silentDefault(models []ModelInfo) error {
+	i := slices.IndexFunc(models, func(m ModelInfo) bool { return m.Default && m.Problem != "" })
+	if i < 0 {
+		return nil
+	}
+	return &codeError{ExitFailed, fmt.Errorf("model %s, which runs use, does not answer", models[i].Name)}
+}
+
+func printJSON(stdio IO, v any) error {
+	enc := json.NewEncoder(stdio.Out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// printModels prints a table, and beneath a model that does not answer what to do.
+func printModels(stdio IO, models []ModelInfo) error {
+	look := style{on: stdio.OutTTY && !stdio.Plain}
+	var table bytes.Buffer
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  NAME\tMODEL\tWINDOW\tABLE TO\tPRICE IN/OUT\tANSWERS")
+	for i := range models {
+		m := &models[i]
+		mark := " "
+		if m.Default {
+			mark = "*"
+		}
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%s\n", mark, inert.Line(m.Name), inert.Line(m.Provider+"/"+m.ID), m.window(), m.abilities(), m.Price, m.state(look))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i, line := range strings.Split(strings.TrimRight(table.String(), "\n"), "\n") {
+		fmt.Fprintln(stdio.Out, strings.TrimRight(line, " "))
+		if i > 0 && models[i-1].Remedy != "" {
+			fmt.Fprintln(stdio.Out, "    → "+inert.Line(models[i-1].Remedy))
+		}
+	}
+	if asOf := oldestPrice(models); asOf != "" {
+		fmt.Fprintln(stdio.Err, look.dim("Prices are per million tokens; those of the built-in table are of "+asOf+" and may have changed: pricing: in the configuration wins."))
+	}
+	return nil
+}
+
+func oldestPrice(models []ModelInfo) (asOf string) {
+	for _, m := range models {
+		if m.Price != nil && m.Price.AsOf != "" && (asOf == "" || m.Price.AsOf < asOf) {
+			asOf = m.Price.AsOf
+		}
+	}
+	return asOf
+}
+
+func (m *ModelInfo) window() string {
+	if m.Window == 0 {
+		return "?"
+	}
+	return tokens(m.Window)
+}
+
+func (m *ModelInfo) abilities() string {
+	var can []string
+	for _, a := range []struct {
+		able bool
+		word string
+	}{{m.Vision, "see"}, {m.Thinking, "think"}, {m.Effort, "effort"}} {
+		if a.able {
+			can = append(can, a.word)
+		}
+	}
+	if can == nil {
+		return "–"
+	}
+	return strings.Join(can, ", ")
+}
+
+// String is the price as "3/15 USD", or "?" if it is not known.
+func (p *ModelPrice) String() string {
+	if p == nil {
+		return "?"
+	}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	return number(p.Input) + "/" + number(p.Output) + " " + p.Currency
+}
+
+func (m *ModelInfo) state(look style) string {
+	switch {
+	case m.Problem != "":
+		return look.bad() + " " + clip(inert.Line(m.Problem), 240)
+	case m.Answers == nil:
+		return "not asked"
+	}
+	return look.good() + " " + duration(time.Duration(m.Millis)*time.Millisecond)
+}

@@ -1,0 +1,118 @@
+package lead
+
+import (
+	"sync"
+
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
+	"github.com/pudu-ai/pudu/internal/modelcall"
+	"github.com/pudu-ai/pudu/model"
+)
+
+// ModelGuard is what all calls of one model share: its circuit breaker, the limiter of its key, and the bound on the calls of
+// the process.
+type ModelGuard struct {
+	breaker *llmerror.Breaker
+	key     *modelcall.Limiter
+	limiter *modelcall.Limiter
+}
+
+// ModelGuards makes the guards of a process's models. It may be used by many goroutines.
+type ModelGuards struct {
+	cfg *config.Config
+	all *modelcall.Limiter
+
+	mu   sync.Mutex
+	keys []keyLimiter
+}
+
+// keyLimiter is the limiter of the models that share a key with model.
+type keyLimiter struct {
+	model   config.Model
+	limiter *modelcall.Limiter
+}
+
+// NewModelGuards makes the guards for a configuration.
+func NewModelGuards(cfg *config.Config) *ModelGuards {
+	return &ModelGuards{cfg: cfg, all: modelcall.NewBound(cfg.LLMCall.MaxConcurrentCalls)}
+}
+
+// Of makes the guard of a model. It is made once for each model; models with one key share its limiter.
+func (g *ModelGuards) Of(m config.Model) ModelGuard {
+	return ModelGuard{
+		breaker: llmerror.NewBreaker(llmerror.BreakerConfig{
+			Threshold: g.cfg.CircuitBreaker.FailureThreshold, Recovery: g.cfg.CircuitBreaker.RecoveryTimeout,
+		}),
+		key: g.limiterOf(m), limiter: g.all,
+	}
+}
+
+func (g *ModelGuards) limiterOf(m config.Model) *modelcall.Limiter {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, k := range g.keys {
+		if k.model.SharesKey(m) {
+			return k.limiter
+		}
+	}
+	l := g.cfg.RateLimitOf(m)
+	limiter := modelcall.NewLimiter(modelcall.Limits{
+		RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute, Concurrent: l.Concurrent,
+	})
+	g.keys = append(g.keys, keyLimiter{m, limiter})
+	return limiter
+}
+
+// NewModelGuard makes the guard of a model that shares nothing with others.
+func NewModelGuard(call config.LLMCall, breaker config.CircuitBreaker) ModelGuard {
+	return NewModelGuards(&config.Config{LLMCall: call, CircuitBreaker: breaker}).Of(config.Model{})
+}
+
+// Fallback is a model that is asked in the place of another, with its configuration.
+type Fallback struct {
+	Model model.ChatModel
+	Entry config.Model
+	Guard ModelGuard
+}
+
+func (f *Fallback) candidate() llmerror.Candidate {
+	e := f.Entry
+	return llmerror.Candidate{
+		Model: f.Model, Breaker: f.Guard.breaker, Key: f.Guard.key,
+		Entry: modelcall.Entry{
+			Name: e.Name, Window: e.ContextWindow, MaxAnswer: e.MaxTokens,
+			Vision: e.SupportsVision, Thinking: e.SupportsThinking, Effort: e.SupportsReasoningEffort,
+		},
+	}
+}
+
+// Aside returns the first of the models for calls beside a conversation, such as that for a title. They are guarded as the
+// runs' own calls are.
+func Aside(call config.LLMCall, first Fallback, others []Fallback) model.ChatModel {
+	return llmerror.Aside(callsOf(call, first, others))
+}
+
+func callsOf(call config.LLMCall, first Fallback, others []Fallback) llmerror.Config {
+	calls := llmerror.Config{
+		MaxAttempts: call.RetryMaxAttempts, BaseDelay: call.RetryBaseDelay, CapDelay: call.RetryCapDelay,
+		BurstBaseDelay: call.BurstRetryBaseDelay, Limiter: first.Guard.limiter, First: first.candidate(),
+	}
+	for i := range others {
+		calls.Fallbacks = append(calls.Fallbacks, others[i].candidate())
+	}
+	return calls
+}
+
+// calls is how the model calls of a run are made.
+func (c *Config) calls() llmerror.Config {
+	return callsOf(c.Settings.LLMCall, Fallback{Model: c.Model, Entry: c.Choice.Model, Guard: c.Guard}, c.Fallbacks)
+}
+
+// beside is the run's model for calls beside its own; nil where there is no model, as when only the chain's shape is asked
+// for.
+func (c *Config) beside() model.ChatModel {
+	if c.Model == nil {
+		return nil
+	}
+	return llmerror.Aside(c.calls())
+}

@@ -34,8 +34,9 @@ func rooms() []room {
 	return []room{
 		{"helpers", []string{"internal/rawjson", "internal/excerpt", "internal/pattern", "internal/shellwords", "internal/id", "internal/inert", "internal/markdown", "internal/units", "internal/untrusted", "examples"}},
 		{"leaves", []string{"message", "state", "event"}},
-		{"contracts", []string{"model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate", "internal/conversation", "internal/tokens"}},
-		{"suites and what several features share", []string{"model/*test", "sandbox/*test", "internal/*test", "internal/*/*test", "internal/wire", "internal/uploaded", "internal/clarification", "internal/approval", "internal/guardrail", "internal/compaction", "internal/picture", "internal/toolmeta", "internal/agents", "internal/buses/memory", "internal/history", "internal/catalog", "internal/probe", "internal/modelcall"}},
+		{"contracts", []string{"model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate", "internal/conversation"}},
+		{"what requests are made of", []string{"internal/tokens", "internal/history"}},
+		{"suites and what several features share", []string{"model/*test", "sandbox/*test", "internal/*test", "internal/*/*test", "internal/wire", "internal/uploaded", "internal/clarification", "internal/approval", "internal/guardrail", "internal/compaction", "internal/picture", "internal/toolmeta", "internal/agents", "internal/buses/memory", "internal/catalog", "internal/probe", "internal/modelcall"}},
 		{"engine", []string{"agent"}},
 		{"features", []string{
 			"agent/*test", "internal/middleware/*", "internal/models/*", "internal/tools/*", "internal/sandboxes/*", "internal/stores/*",

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"maps"
 
+	"github.com/pudu-ai/pudu/internal/history"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -20,6 +21,9 @@ import (
 // KeyAnsweredBy is the key of response_metadata that holds the configured name of the model that answered in the place of
 // another one. An answer without it is the run's own model's.
 const KeyAnsweredBy = "pudu_answered_by"
+
+// KeyEstimated is the key of response_metadata that says that the usage of an answer is our estimate.
+const KeyEstimated = "usage_estimated"
 
 // Entry is what the configuration says of a model, as far as its calls depend on it.
 type Entry struct {
@@ -80,7 +84,7 @@ func AnsweredBy(m *message.Message, own string) string {
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
 		if m.Instead && !m.Entry.Vision {
-			req = withoutImages(req)
+			req = blind.Request(req)
 		}
 		p, err := m.enter(ctx, req)
 		if err != nil {
@@ -95,9 +99,12 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 				c.Metadata = with(c.Metadata, KeyAnsweredBy, cmp.Or(m.Entry.Name, m.Name()))
 			}
 			first = false
-			if !yield(c, err) {
+			if !yield(c, err) || err != nil {
 				return
 			}
+		}
+		if c, missing := p.estimate(req); missing {
+			yield(c, nil)
 		}
 	}
 }
@@ -109,51 +116,5 @@ func with(f message.Fields, key, value string) message.Fields {
 	return out
 }
 
-// unseen stands in the place of an image.
-const unseen = "[There is an image here that you cannot see.]"
-
-// withoutImages returns the request with words in the places of its images.
-func withoutImages(req *model.Request) *model.Request {
-	var msgs []message.Message
-	for i := range req.Messages {
-		content := blind(req.Messages[i].Content)
-		if content == nil {
-			continue
-		}
-		if msgs == nil {
-			msgs = append(msgs, req.Messages...)
-		}
-		msgs[i].Content = content
-	}
-	if msgs == nil {
-		return req
-	}
-	changed := *req
-	changed.Messages = msgs
-	return &changed
-}
-
-// blind returns the parts without images; nil if there are none.
-func blind(parts []message.Part) []message.Part {
-	var out []message.Part
-	for i := range parts {
-		if parts[i].Type != message.PartImage && !rawImage(&parts[i]) {
-			continue
-		}
-		if out == nil {
-			out = append(out, parts...)
-		}
-		out[i] = message.Text(unseen)
-	}
-	return out
-}
-
-// rawImage reports whether a block of a vendor's own kind is an image.
-func rawImage(p *message.Part) bool {
-	if p.Type != message.PartRaw {
-		return false
-	}
-	members, _ := rawjson.Members(p.Raw)
-	kind, _ := rawjson.String(members["type"])
-	return kind == "image" || kind == "image_url" || kind == "input_image"
-}
+// blind puts words in the places of images.
+var blind = history.Rules{Images: history.ImagesNowhere}

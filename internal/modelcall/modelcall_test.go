@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/tokens"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -48,7 +49,7 @@ func TestTheAnswerSaysWhoGaveIt(t *testing.T) {
 		false: {"id": json.RawMessage(`"1"`), "finish_reason": json.RawMessage(`"stop"`)},
 		true:  {"id": json.RawMessage(`"1"`), "finish_reason": json.RawMessage(`"stop"`), KeyAnsweredBy: json.RawMessage(`"b"`)},
 	} {
-		p := &played{chunks: say("hi")}
+		p := &played{chunks: append(say("hi"), message.Chunk{Usage: &message.Usage{TotalTokens: 3}})}
 		m := &Model{ChatModel: p, Entry: Entry{Name: "b", Window: 10}, Instead: instead}
 		answer, err := model.Collect(m.Stream(t.Context(), &model.Request{}))
 		if diff := cmp.Diff(want, answer.ResponseMetadata); diff != "" || err != nil {
@@ -72,12 +73,13 @@ func TestTheAnswerSaysWhoGaveIt(t *testing.T) {
 // TestAModelWithoutEyesIsSentWords in the places of images, wherever they stand; the run's own model is sent what it is.
 func TestAModelWithoutEyesIsSentWords(t *testing.T) {
 	picture := message.Part{Type: message.PartImage, URL: "https://x/y.png"}
-	raw := message.Part{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"input_image","image_url":"x"}`)}
+	unseen := message.Text("[picture: https://x/y.png; this model cannot see pictures]")
 	other := message.Part{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"something"}`)}
 	req := &model.Request{Messages: []message.Message{
 		message.New(message.Human, "look"),
-		{Role: message.Human, Content: []message.Part{message.Text("at"), picture, raw}},
-		{Role: message.Tool, Content: []message.Part{other, picture}},
+		{Role: message.Human, Content: []message.Part{message.Text("at"), picture}},
+		{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "see"}}},
+		{Role: message.Tool, ToolCallID: "1", Name: "see", Content: []message.Part{other, picture}},
 	}}
 	for _, tt := range []struct {
 		name  string
@@ -97,8 +99,9 @@ func TestAModelWithoutEyesIsSentWords(t *testing.T) {
 		if tt.blind {
 			want = []message.Message{
 				req.Messages[0],
-				{Role: message.Human, Content: []message.Part{message.Text("at"), message.Text(unseen), message.Text(unseen)}},
-				{Role: message.Tool, Content: []message.Part{other, message.Text(unseen)}},
+				{Role: message.Human, Content: []message.Part{message.Text("at"), unseen}},
+				req.Messages[2],
+				{Role: message.Tool, ToolCallID: "1", Name: "see", Content: []message.Part{other, unseen}},
 			}
 		}
 		if diff := cmp.Diff(want, p.asked.Messages); diff != "" {
@@ -153,11 +156,32 @@ func TestARefusalPausesTheKey(t *testing.T) {
 	}
 }
 
+// TestUsageThatTheVendorDoesNotTellIsEstimated, and marked; a failed call has none.
+func TestUsageThatTheVendorDoesNotTellIsEstimated(t *testing.T) {
+	told := message.Chunk{Usage: &message.Usage{InputTokens: 4, OutputTokens: 1, TotalTokens: 5}}
+	req := &model.Request{System: "You are a pudu.", Messages: []message.Message{message.New(message.Human, "hello there")}, Tools: []model.Tool{{Name: "look"}}}
+	in := tokens.Request(req.System, req.Tools, req.Messages)
+	for name, tt := range map[string]struct {
+		model     played
+		want      *message.Usage
+		estimated bool
+	}{
+		"told":   {played{chunks: append(say("hi"), told)}, told.Usage, false},
+		"silent": {played{chunks: say("four times four ")}, &message.Usage{InputTokens: in, OutputTokens: 4, TotalTokens: in + 4}, true},
+		"failed": {played{chunks: say("abcdefgh"), err: &model.Error{Class: model.ClassTransient}}, nil, false},
+	} {
+		got, _ := model.Collect((&Model{ChatModel: &tt.model}).Stream(t.Context(), req))
+		if diff := cmp.Diff(tt.want, got.Usage); diff != "" || tt.estimated != (string(got.ResponseMetadata[KeyEstimated]) == "true") {
+			t.Errorf("%s: %s, %s", name, diff, got.ResponseMetadata)
+		}
+	}
+}
+
 // TestTokensAreSettled with what the vendor counts, what came if it does not, and nothing if it refused.
 func TestTokensAreSettled(t *testing.T) {
 	used := message.Chunk{Usage: &message.Usage{InputTokens: 400, OutputTokens: 100, TotalTokens: 500}}
 	req := &model.Request{System: "You are a pudu.", Messages: []message.Message{message.New(message.Human, "hello there")}, Tools: []model.Tool{{Name: "look"}}}
-	guess := sizeOf(req)
+	guess := tokens.Request(req.System, req.Tools, req.Messages)
 	for name, tt := range map[string]struct {
 		model played
 		want  int

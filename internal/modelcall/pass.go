@@ -21,7 +21,7 @@ type pass struct {
 func (m *Model) enter(ctx context.Context, req *model.Request) (*pass, error) {
 	p := &pass{}
 	if m.Key.counts() {
-		p.guess = sizeOf(req)
+		p.guess = tokens.Request(req.System, req.Tools, req.Messages)
 	}
 	var err error
 	if p.key, err = m.Key.acquire(ctx, &m.ticket, m.Name(), p.guess, m.queued); err != nil {
@@ -73,12 +73,13 @@ func (p *pass) leave() {
 	p.key.done(took)
 }
 
-// sizeOf guesses the tokens of a request.
-func sizeOf(req *model.Request) int {
-	n := tokens.Text(req.System) + tokens.Messages(req.Messages)
-	for i := range req.Tools {
-		t := &req.Tools[i]
-		n += tokens.Text(t.Name) + tokens.Text(t.Description) + tokens.Text(string(t.Parameters))
+// estimate is what the call took by our own guess, if the vendor does not say: so budgets, limits and the user see
+// something that is about right.
+func (p *pass) estimate(req *model.Request) (message.Chunk, bool) {
+	if p.reported > 0 || !p.heard {
+		return message.Chunk{}, false
 	}
-	return n
+	in, out := tokens.Request(req.System, req.Tools, req.Messages), max(p.bytes/4, 1)
+	u := message.Usage{InputTokens: in, OutputTokens: out, TotalTokens: in + out}
+	return message.Chunk{Usage: &u, Metadata: message.Fields{KeyEstimated: []byte("true")}}, true
 }

@@ -61,11 +61,7 @@ func (s *server) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // guess is what a provider would report for a request, the same on all wires: our own guess.
 func guess(req *agent.ModelRequest) int {
-	n := tokens.Text(req.System) + tokens.Messages(req.Messages)
-	for _, t := range req.Tools {
-		n += tokens.Text(t.Name) + tokens.Text(t.Description) + tokens.Text(string(t.Parameters))
-	}
-	return n
+	return tokens.Request(req.System, req.Tools, req.Messages)
 }
 
 // stream is an answer whose events are these.

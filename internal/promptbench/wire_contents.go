@@ -43,5 +43,5 @@ func contentsAnswer(a answer, calls *int, prompt int) string {
 
 // contentsPrefix has the system prompt and the tools before the contents.
 func contentsPrefix(body []byte) []byte {
-	return members(body, "systemInstruction", "tools", "contents")
+	return openTurn(members(body, "systemInstruction", "tools", "contents"))
 }

@@ -59,5 +59,5 @@ func messagesPrefix(body []byte) []byte {
 	for _, mark := range []string{"," + cacheMark, cacheMark + ","} {
 		body = bytes.ReplaceAll(body, []byte(mark), nil)
 	}
-	return members(body, "tools", "system", "messages")
+	return openTurn(members(body, "tools", "system", "messages"))
 }

@@ -69,6 +69,9 @@ func chatPrefix(body []byte) []byte {
 	return body
 }
 
+// openTurn leaves the last message of the list open too: what the same side says next goes into it, block behind block.
+func openTurn(list []byte) []byte { return bytes.TrimSuffix(list, []byte("]}")) }
+
 // members are those of an object, one behind the other; the last is an open list.
 func members(body []byte, names ...string) []byte {
 	all, ok := rawjson.Members(body)

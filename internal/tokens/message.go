@@ -1,6 +1,9 @@
 package tokens
 
-import "github.com/pudu-ai/pudu/message"
+import (
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+)
 
 // What images take.
 const (
@@ -12,6 +15,7 @@ const (
 
 // What providers add to the text itself.
 const (
+	perTool    = 10 // the frame of a tool's description
 	perMessage = 4  // role and separators
 	perCall    = 10 // the frame and id of a tool call, and the id of its result
 	// mostRaw bounds a block of unknown kind, such as a document in base64: what it is made of is not what is counted.
@@ -32,6 +36,20 @@ func Message(m *message.Message) int {
 	}
 	for i := range m.InvalidToolCalls {
 		n += perCall + Text(m.InvalidToolCalls[i].Name)
+	}
+	return n
+}
+
+// Request guesses the tokens that a request takes in all.
+func Request(system string, tools []model.Tool, msgs []message.Message) int {
+	return Fixed(system, tools) + Messages(msgs)
+}
+
+// Fixed guesses the tokens of what the requests of an agent have in common.
+func Fixed(system string, tools []model.Tool) int {
+	n := Text(system)
+	for i := range tools {
+		n += perTool + Text(tools[i].Name) + Text(tools[i].Description) + Text(string(tools[i].Parameters))
 	}
 	return n
 }

@@ -100,10 +100,7 @@ func (mt *meter) fix(req *agent.ModelRequest) {
 	if n == mt.FixedBytes {
 		return
 	}
-	fixed := tokens.Text(req.System)
-	for i := range req.Tools {
-		fixed += 10 + tokens.Text(req.Tools[i].Name) + tokens.Text(req.Tools[i].Description) + tokens.Text(string(req.Tools[i].Parameters))
-	}
+	fixed := tokens.Fixed(req.System, req.Tools)
 	mt.Raw += fixed - mt.Fixed
 	mt.Fixed, mt.FixedBytes = fixed, n
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/internal/threadstate"
-	"github.com/pudu-ai/pudu/internal/tokens"
 	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
@@ -72,17 +71,11 @@ func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 	}
 	u := resp.Message.Usage
 	if u == nil {
-		u = guess(req, &resp.Message)
+		u = &message.Usage{}
 	}
 	counted, cost := *resp, m.cost(modelcall.AnsweredBy(&resp.Message, m.cfg.Model), *u)
 	counted.Update = resp.Update.With(record.Put(spending{RunID: req.Runtime.RunID, Usage: *u, Cost: cost}))
 	return &counted, nil
-}
-
-// guess stands in for a provider that does not say what a call took.
-func guess(req *agent.ModelRequest, answer *message.Message) *message.Usage {
-	in, out := tokens.Text(req.System)+tokens.Messages(req.Messages), tokens.Message(answer)
-	return &message.Usage{InputTokens: in, OutputTokens: out, TotalTokens: in + out}
 }
 
 // AfterModel implements [agent.AfterModelHook]. Calls that the budget does not allow any more are not made; an answer

@@ -201,15 +201,6 @@ func TestOtherCallersCount(t *testing.T) {
 	}
 }
 
-func TestModelThatReportsNoUsageIsGuessed(t *testing.T) {
-	ts := same(50, turn{})
-	ts.mute = true
-	p := play(t, Config{MaxTokens: 1000}, ts, nil)
-	if p.Reason() != Reason {
-		t.Errorf("%+v", record.Get(p.State))
-	}
-}
-
 func TestBudgetIsOfTheRun(t *testing.T) {
 	p := play(t, Config{MaxTokens: 3000}, same(1, turn{in: 900}), nil)
 	if recordOf(p.State, p.RunID()).Usage.InputTokens < 900 || recordOf(p.State, "next").Usage != (message.Usage{}) || !record.Private() {

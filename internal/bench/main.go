@@ -108,6 +108,7 @@ func groups() []group {
 		{"chain", measureChain},
 		{"task", measureTask},
 		{"token", measureToken},
+		{"first token", measureFirst},
 		{"commit", measureCommit},
 		{"thread", measureThread},
 		{"size", measureSize},

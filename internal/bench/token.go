@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,20 +25,23 @@ const tokens = 100_000
 // measureToken measures the way of one token from the socket, through provider, loop and recorder, to the event that
 // a client is shown. Its floor is reading the same bytes and looking at nothing.
 func measureToken(ctx context.Context, e env, r *report) (err error) {
-	var body strings.Builder
-	for i := range tokens {
-		body.WriteString(delta(`{"content":`+strconv.Quote("word"+strconv.Itoa(i%10)+" ")+`}`, "null"))
-	}
-	body.WriteString(delta(`{}`, `"stop"`) + usageAndDone)
-	server := serveBytes([]byte(body.String()))
-	defer server.Close()
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: filepath.Join(e.dir, "token")})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	p := newProse(3)
-	a, err := newAgent(clientOf(server), p, loopMiddlewares, tool.ReadOnly)
+	for _, w := range wires() {
+		if err := measureTokenOn(ctx, w, st, r); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return nil
+}
+
+func measureTokenOn(ctx context.Context, w wire, st *sqlstore.Store, r *report) error {
+	server := serveBytes([]byte(w.answer(tokens)))
+	defer server.Close()
+	a, err := newAgent(w.open(server.URL), newProse(3), loopMiddlewares, tool.ReadOnly)
 	if err != nil {
 		return err
 	}
@@ -62,8 +64,8 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "token from socket to event", unit: units.Seconds, value: took[0], floor: took[1], goal: within(5e-6)})
-	r.add(figure{name: "allocations per token", unit: units.Short, value: allocs, goal: within(12)})
+	r.add(figure{name: "token from socket to event, " + w.name, unit: units.Seconds, value: took[0], floor: took[1], goal: within(5e-6)})
+	r.add(figure{name: "  its allocations", unit: units.Short, value: allocs, goal: within(12)})
 	return nil
 }
 

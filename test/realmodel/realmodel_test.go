@@ -44,14 +44,22 @@ func question(text string) *model.Request {
 	return &model.Request{System: "You are a helpful assistant.", Messages: []message.Message{message.New(message.Human, text)}}
 }
 
-// TestText: an answer streams, in more than one piece, ends with a reason, and the server counts it if it counts at all.
+// TestText: an answer streams, in more than one piece, and ends with a reason. This server counts no streams.
 func TestText(t *testing.T) {
 	m, chunks := ask(t, client(plain, 60, nil), question("What is the capital of France? Answer in one sentence."))
 	t.Logf("%d chunks: %q, usage %+v, %s", chunks, m.Text(), m.Usage, m.ResponseMetadata["finish_reason"])
 	if chunks < 4 || !strings.Contains(m.Text(), "Paris") {
 		t.Errorf("%d chunks, %q; want a stream that names Paris", chunks, m.Text())
 	}
-	if u := m.Usage; u != nil && (u.InputTokens < 10 || u.OutputTokens < 2) {
+}
+
+// TestUsage: an answer that is asked for whole, as this dialect does where tools are offered, says what it took.
+func TestUsage(t *testing.T) {
+	req := question("What is the capital of France? Answer in one sentence.")
+	req.Tools = []model.Tool{{Name: "now", Description: "Tell the time."}}
+	m, chunks := ask(t, openai.New(openai.Config{BaseURL: baseURL, Model: plain, Dialect: "mindie", Settings: model.Settings{MaxTokens: 30}}), req)
+	t.Logf("%d chunks: %q, usage %+v", chunks, m.Text(), m.Usage)
+	if u := m.Usage; u == nil || u.InputTokens < 10 || u.OutputTokens < 2 || u.TotalTokens != u.InputTokens+u.OutputTokens {
 		t.Errorf("usage %+v", u)
 	}
 }

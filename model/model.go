@@ -50,6 +50,23 @@ type Settings struct {
 	NoTools bool
 }
 
+// Or is s with what it leaves open taken from def. NoTools is about one call: it has no default.
+func (s Settings) Or(def Settings) Settings {
+	if s.Temperature == nil {
+		s.Temperature = def.Temperature
+	}
+	if s.MaxTokens <= 0 {
+		s.MaxTokens = def.MaxTokens
+	}
+	if s.Thinking == nil {
+		s.Thinking = def.Thinking
+	}
+	if s.Effort == "" {
+		s.Effort = def.Effort
+	}
+	return s
+}
+
 // Collect drains a stream into one message. On error it returns what had come so far with it, so that a cancelled
 // answer can be kept; who wants the chunks too uses [message.Builder].
 func Collect(seq iter.Seq2[message.Chunk, error]) (message.Message, error) {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
 // sampling moves the parameters that every provider takes in its request body there; extra_body wins.
@@ -12,7 +14,7 @@ func (m *Model) sampling(d *decoder, at string) {
 	if !isObject(m.ExtraBody) {
 		return // told already
 	}
-	body := mergeDeep(object(m.Extra["model_kwargs"]), object(m.ExtraBody))
+	body := rawjson.Stack(object(m.Extra["model_kwargs"]), object(m.ExtraBody))
 	delete(m.Extra, "model_kwargs")
 	for _, key := range []string{"top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop"} {
 		v, ok := m.Extra[key]
@@ -67,9 +69,9 @@ func (m *Model) parameters(d *decoder, at string) {
 			m.Effort = v
 		}
 	}
-	body = mergeDeep(m.reasoningArgument(), body)
+	body = rawjson.Stack(m.reasoningArgument(), body)
 	if m.StreamUsage != nil && !*m.StreamUsage && m.Wire == WireOpenAI {
-		body = mergeDeep(map[string]json.RawMessage{"stream_options": json.RawMessage("null")}, body)
+		body = rawjson.Stack(map[string]json.RawMessage{"stream_options": json.RawMessage("null")}, body)
 	}
 	if m.Wire == WireGemini || m.Wire == WireAnthropic {
 		body = m.placed(body)
@@ -86,7 +88,7 @@ func (m *Model) parameters(d *decoder, at string) {
 func (m *Model) placed(body map[string]json.RawMessage) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, k := range slices.Sorted(maps.Keys(body)) {
-		out = mergeDeep(out, nest(m.place(k), body[k]))
+		out = rawjson.Stack(out, nest(m.place(k), body[k]))
 	}
 	return out
 }
@@ -114,7 +116,7 @@ func (m *Model) reasoningArgument() map[string]json.RawMessage {
 	}
 	delete(rest, "effort")
 	if len(rest) > 0 { // beside the provider's own fields, so with those of thinking
-		m.ThinkingOn = encode(mergeDeep(map[string]json.RawMessage{"reasoning": encode(rest)}, object(m.ThinkingOn)))
+		m.ThinkingOn = encode(rawjson.Stack(map[string]json.RawMessage{"reasoning": encode(rest)}, object(m.ThinkingOn)))
 	}
 	return nil
 }

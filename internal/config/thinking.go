@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
 // thinking merges the shortcut into what thinking turns on.
@@ -78,13 +80,13 @@ func switchedOff(on map[string]json.RawMessage) map[string]json.RawMessage {
 
 // body brings the arguments of a class to the fields of the request's body.
 func (m *Model) body(args map[string]json.RawMessage) map[string]json.RawMessage {
-	body := mergeDeep(object(given(args["model_kwargs"])), object(given(args["extra_body"])))
+	body := rawjson.Stack(object(given(args["model_kwargs"])), object(given(args["extra_body"])))
 	for name, value := range args {
 		if given(value) == nil {
 			continue
 		}
 		if fields := m.field(name, value); fields != nil {
-			body = mergeDeep(fields, body)
+			body = rawjson.Stack(fields, body)
 		}
 	}
 	if len(body) == 0 {
@@ -188,19 +190,6 @@ func nest(path []string, value json.RawMessage) map[string]json.RawMessage {
 		value = encode(map[string]json.RawMessage{path[i]: value})
 	}
 	return map[string]json.RawMessage{path[0]: value}
-}
-
-// mergeDeep puts b over a; objects that both have are merged in the same way.
-func mergeDeep(a, b map[string]json.RawMessage) map[string]json.RawMessage {
-	out := make(map[string]json.RawMessage, len(a)+len(b))
-	maps.Copy(out, a)
-	for k, v := range b {
-		if old, ok := out[k]; ok && isTable(old) && isTable(v) {
-			v = encode(mergeDeep(object(old), object(v)))
-		}
-		out[k] = v
-	}
-	return out
 }
 
 func encodeText(s string) json.RawMessage {

@@ -72,14 +72,3 @@ func TestThinkingBodies(t *testing.T) {
 		})
 	}
 }
-
-func TestMergeDeepChangesNothing(t *testing.T) {
-	a, b := map[string]json.RawMessage{"x": []byte(`{"y":1,"z":2}`)}, map[string]json.RawMessage{"x": []byte(`{"y":3}`), "n": []byte(`null`)}
-	got := mergeDeep(a, b)
-	if jsonOf(t, got) != `{"n":null,"x":{"y":3,"z":2}}` || string(a["x"]) != `{"y":1,"z":2}` || len(a) != 1 {
-		t.Errorf("%s %s", jsonOf(t, got), a)
-	}
-	if got := mergeDeep(nil, b); len(got) != 2 {
-		t.Error(got)
-	}
-}

@@ -56,7 +56,7 @@ type Rules struct {
 	// Images says whose messages may show images.
 	Images Images
 	// RawTypes are the types of the raw parts that the wire knows; nil means all, empty none. Of others a note remains,
-	// and their "text".
+	// and their "text", and so it does of those that stand in an answer: no wire takes them there.
 	RawTypes []string
 	// IDs is what ids of calls look like, UniqueIDs that no two calls of a request share one. Ids that do not fit are
 	// replaced, in call and result alike.

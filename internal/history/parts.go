@@ -28,7 +28,7 @@ func (r *Rules) takes(role message.Role, p *message.Part) bool {
 	case message.PartReasoning:
 		return true
 	case message.PartRaw:
-		return len(p.Raw) > 0 && r.reads(p.Raw)
+		return role != message.AI && len(p.Raw) > 0 && r.reads(p.Raw)
 	}
 	return false
 }

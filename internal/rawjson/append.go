@@ -2,7 +2,8 @@
 //
 // encoding/json compacts what a json.Marshaler or a json.RawMessage gives it. The arguments of a tool call must stay
 // as the model wrote them, and a chunk of text is written for every token, so the codecs of messages, events and
-// updates append their JSON with this package. Reading relies on encoding/json to have validated the input.
+// updates append their JSON with this package. Reading relies on encoding/json to have validated the input, but for
+// [Scanner], which checks what it reads.
 package rawjson
 
 import (

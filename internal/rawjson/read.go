@@ -145,6 +145,9 @@ func String(raw []byte) (string, bool) {
 		return "", false
 	}
 	raw = raw[1 : len(raw)-1]
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw), true
+	}
 	for i, c := range raw {
 		if c == '\\' || c >= utf8.RuneSelf {
 			return unquote(raw, i), true
@@ -243,3 +246,15 @@ func Kind(raw []byte) string {
 	}
 	return "a number"
 }
+
+// Unmarshal is that of encoding/json, but forgives fields of an unexpected type: the decoder leaves those out and goes on.
+func Unmarshal(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	if _, mismatch := err.(*json.UnmarshalTypeError); mismatch {
+		return nil
+	}
+	return err
+}
+
+// IsNull reports whether a member is null or was not there.
+func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -96,6 +96,23 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 	return resp, nil
 }
 
+// Header makes the header of a provider's requests: the key, unless it is empty, stands in the header that is named in, or
+// as a bearer token if none is. Those of more win.
+func Header(key, in string, more map[string]string) http.Header {
+	h := http.Header{}
+	switch {
+	case key == "":
+	case in != "":
+		h.Set(in, key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
+	}
+	for name, value := range more {
+		h.Set(name, value)
+	}
+	return h
+}
+
 // Finish closes a stream that was read to its last event. It first reads what little is left, for a short time, so
 // that the connection is kept.
 func Finish(body io.ReadCloser) {

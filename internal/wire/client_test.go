@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/pudu-ai/pudu/model"
@@ -165,5 +166,22 @@ func TestCancelledPostReturnsTheContextsError(t *testing.T) {
 	})
 	if _, err := c.Post(ctx, srv.URL, nil, nil); !errors.Is(err, context.Canceled) || model.AsError(err) != nil {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestHeader(t *testing.T) {
+	for _, tt := range []struct {
+		key, in string
+		more    map[string]string
+		want    http.Header
+	}{
+		{"", "x-key", nil, http.Header{}},
+		{"k", "", nil, http.Header{"Authorization": {"Bearer k"}}},
+		{"k", "x-key", map[string]string{"x-more": "1"}, http.Header{"X-Key": {"k"}, "X-More": {"1"}}},
+		{"k", "", map[string]string{"authorization": "Basic b"}, http.Header{"Authorization": {"Basic b"}}},
+	} {
+		if d := cmp.Diff(tt.want, Header(tt.key, tt.in, tt.more)); d != "" {
+			t.Errorf("%+v: %s", tt, d)
+		}
 	}
 }

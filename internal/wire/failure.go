@@ -29,6 +29,9 @@ type Origin struct {
 	Secrets []string
 	// Now is the clock for Retry-After dates; nil means time.Now.
 	Now func() time.Time
+	// Refine, if there is one, corrects an error by what the vendor says in its own way in body, which is the answer of an
+	// error status or the error object of a stream.
+	Refine func(e *model.Error, body []byte)
 }
 
 // Error makes a failure of this origin. The text is bounded and free of secrets.
@@ -129,7 +132,7 @@ func (o *Origin) HTTPError(status int, header http.Header, body []byte) *model.E
 	e := o.Error(Classify(status, d), nil, "%s", d.Message)
 	e.Status, e.Code = status, o.clean(d.Code)
 	e.RetryAfter = RetryAfter(header, o.now())
-	return e
+	return o.refined(e, body)
 }
 
 // StreamError makes the error of an error object that came inside a stream whose status was 200.
@@ -140,6 +143,14 @@ func (o *Origin) StreamError(object []byte) *model.Error {
 	}
 	e := o.Error(Classify(0, d), nil, "%s", d.Message)
 	e.Code = o.clean(d.Code)
+	return o.refined(e, object)
+}
+
+func (o *Origin) refined(e *model.Error, body []byte) *model.Error {
+	if o.Refine != nil {
+		o.Refine(e, body)
+		e.Code = o.clean(e.Code)
+	}
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
 )
 
 // AppendKey appends a comma, unless dst ends with an opening bracket, and the key with its colon.
@@ -29,4 +30,25 @@ func AppendFields(dst []byte, f message.Fields, skip ...string) []byte {
 		dst = append(AppendKey(dst, k), f[k]...)
 	}
 	return dst
+}
+
+// RoomFor is about how many bytes the body of a request takes, so that it is written without growing.
+func RoomFor(req *model.Request) int {
+	n := 1024 + len(req.System)
+	for i := range req.Tools {
+		n += len(req.Tools[i].Description) + len(req.Tools[i].Parameters) + 128
+	}
+	for i := range req.Messages {
+		n += 128
+		for _, p := range req.Messages[i].Content {
+			n += len(p.Text) + len(p.URL) + len(p.Raw) + len(p.Signature) + len(p.Redacted) + 64
+		}
+		for _, c := range req.Messages[i].ToolCalls {
+			n += len(c.Args) + 128
+			for _, raw := range c.Extra {
+				n += len(raw)
+			}
+		}
+	}
+	return n + n/8 // escapes
 }

@@ -10,6 +10,9 @@ import (
 // MaxEvent bounds the data of one server-sent event, in bytes. There is no bound on a line besides.
 const MaxEvent = 64 << 20
 
+// sourceSize is how much is read at once.
+const sourceSize = 32 << 10
+
 // ErrEventTooLong says that an event is larger than [MaxEvent].
 var ErrEventTooLong = errors.New("read event: more than 64 MiB in one event")
 
@@ -34,7 +37,7 @@ type EventReader struct {
 
 // NewEventReader reads events from r.
 func NewEventReader(r io.Reader) *EventReader {
-	return &EventReader{src: bufio.NewReaderSize(r, 32<<10), limit: MaxEvent}
+	return &EventReader{src: bufio.NewReaderSize(r, sourceSize), limit: MaxEvent}
 }
 
 // Next returns the next event that has a name or data; io.EOF ends the stream. An event that the end of the stream

@@ -108,33 +108,15 @@ func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
 // Stream implements [model.ChatModel].
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
-		resp, err := m.open(ctx, req)
+		body, interleaved, err := m.encode(rules.Request(req))
 		if err != nil {
 			yield(message.Chunk{}, err)
 			return
 		}
-		s := &stream{origin: &m.client.Origin}
-		err = s.read(resp.Body, yield)
-		switch {
-		case err == errStopped:
-			resp.Body.Close()
-		case err != nil:
-			resp.Body.Close()
-			yield(message.Chunk{}, m.client.Failure(ctx, err))
-		default:
-			wire.Finish(resp.Body)
+		header := m.header
+		if interleaved {
+			header = m.interleaved
 		}
+		m.client.Ask(ctx, m.url, header, body, &stream{origin: &m.client.Origin}, yield)
 	}
-}
-
-func (m *Model) open(ctx context.Context, req *model.Request) (*http.Response, error) {
-	body, interleaved, err := m.encode(rules.Request(req))
-	if err != nil {
-		return nil, err
-	}
-	header := m.header
-	if interleaved {
-		header = m.interleaved
-	}
-	return m.client.Post(ctx, m.url, header, body)
 }

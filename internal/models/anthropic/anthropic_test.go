@@ -3,6 +3,9 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -45,7 +48,6 @@ func TestConformance(t *testing.T) {
 			"calls_without_index": "every content block has an index",
 			"half_runes":          "the API cuts text between characters",
 			"error_null":          "an error is an event of its own, no field of the others",
-			"whole":               "the API always streams when it is asked to",
 			"quota":               "429 is only ever a rate limit; missing credit is the case no_credit",
 		},
 	})
@@ -142,5 +144,21 @@ func TestWhatCannotBeSent(t *testing.T) {
 		if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// TestWhatIsSentFollowsTheRules: a call without a result does not go out as it is.
+func TestWhatIsSentFollowsTheRules(t *testing.T) {
+	var sent []byte
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { sent, _ = io.ReadAll(r.Body) }))
+	defer srv.Close()
+	m := New(Config{BaseURL: srv.URL, Model: "m"})
+	defer m.client.HTTP.CloseIdleConnections()
+	req := &model.Request{Messages: []message.Message{message.New(message.Human, "a"),
+		{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "call_1", Name: "f", Args: json.RawMessage(`{}`)}}}, message.New(message.Human, "b")}}
+	_, _ = model.Collect(m.Stream(t.Context(), req)) // the server says nothing
+	want, _, err := m.encode(rules.Request(req))
+	if raw, _, _ := m.encode(req); err != nil || string(sent) != string(want) || string(raw) == string(want) {
+		t.Errorf("%v\nsent %s\nwant %s", err, sent, want)
 	}
 }

@@ -79,7 +79,7 @@ func (w *writer) raw(block json.RawMessage) error {
 	}
 	if _, own := members["cache_control"]; own {
 		delete(members, "cache_control")
-		block = object(members)
+		block = rawjson.FromMembers(members)
 	}
 	w.buf = append(w.buf, bytes.TrimSpace(block)...)
 	return nil

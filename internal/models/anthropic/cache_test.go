@@ -44,7 +44,7 @@ func prefixes(t *testing.T, body []byte) []prefix {
 	add := func(where string, block map[string]json.RawMessage) {
 		_, marked := block["cache_control"]
 		delete(block, "cache_control")
-		last = sha256.Sum256(fmt.Appendf(nil, "%x %s %s", last, where, object(block)))
+		last = sha256.Sum256(fmt.Appendf(nil, "%x %s %s", last, where, rawjson.FromMembers(block)))
 		out = append(out, prefix{last, marked})
 	}
 	for _, b := range in.Tools {

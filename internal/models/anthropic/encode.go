@@ -32,7 +32,7 @@ func (m *Model) encode(req *model.Request) (body []byte, interleaved bool, err e
 	if len(req.Tools) > 0 && req.Settings.NoTools {
 		o.fields["tool_choice"] = json.RawMessage(`{"type":"none"}`)
 	}
-	w := &writer{model: m, noThinking: o.thinking == thinkDisabled, buf: make([]byte, 0, room(req))}
+	w := &writer{model: m, noThinking: o.thinking == thinkDisabled, buf: make([]byte, 0, wire.RoomFor(req))}
 	w.buf = rawjson.AppendString(append(w.buf, `{"model":`...), m.cfg.Model)
 	if err := w.tools(req.Tools); err != nil {
 		return nil, false, err
@@ -43,24 +43,6 @@ func (m *Model) encode(req *model.Request) (body []byte, interleaved bool, err e
 	w.markMessages()
 	w.markAt(w.head)
 	return append(wire.AppendFields(w.buf, o.fields), '}'), o.thinking == thinkEnabled && len(req.Tools) > 0, nil
-}
-
-// room is about what the body takes.
-func room(req *model.Request) int {
-	n := 1024 + len(req.System)
-	for i := range req.Tools {
-		n += len(req.Tools[i].Description) + len(req.Tools[i].Parameters) + 128
-	}
-	for i := range req.Messages {
-		n += 128
-		for _, p := range req.Messages[i].Content {
-			n += len(p.Text) + len(p.URL) + len(p.Raw) + len(p.Signature) + len(p.Redacted) + 64
-		}
-		for _, c := range req.Messages[i].ToolCalls {
-			n += len(c.Args) + 128
-		}
-	}
-	return n + n/8 // escapes
 }
 
 // tools writes the tools.

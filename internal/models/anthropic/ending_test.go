@@ -28,7 +28,7 @@ const (
 func readAll(body io.Reader) (message.Message, error) {
 	s := stream{origin: &New(Config{Model: "m"}).client.Origin}
 	var b message.Builder
-	err := s.read(body, func(c message.Chunk, _ error) bool { b.Add(c); return true })
+	err := s.origin.Read(body, &s, func(c message.Chunk, _ error) bool { b.Add(c); return true })
 	return b.Message(), err
 }
 

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -28,10 +29,22 @@ func (ev *event) decode(data []byte) error {
 		return nil
 	}
 	*ev = event{}
-	return unmarshal(data, ev)
+	return rawjson.Unmarshal(data, ev)
 }
 
-// contentBlock is the beginning of a block.
+// whole is an answer that is not streamed, or an error in its place.
+type whole struct {
+	Type        string          `json:"type"`
+	ID          string          `json:"id"`
+	Model       string          `json:"model"`
+	Content     []contentBlock  `json:"content"`
+	StopReason  string          `json:"stop_reason"`
+	StopDetails json.RawMessage `json:"stop_details"`
+	Usage       usage           `json:"usage"`
+	Error       json.RawMessage `json:"error"`
+}
+
+// contentBlock is the beginning of a block, or a whole one.
 type contentBlock struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -83,14 +96,3 @@ func (u *usage) counts() *message.Usage {
 	return &message.Usage{InputTokens: in, OutputTokens: u.Output, TotalTokens: in + u.Output,
 		CacheRead: u.CacheRead, CacheCreation: u.CacheCreation, Reasoning: u.OutputDetails.Thinking}
 }
-
-// unmarshal decodes and forgives fields of an unexpected type: the decoder leaves those out and goes on.
-func unmarshal(data []byte, into any) error {
-	err := json.Unmarshal(data, into)
-	if _, mismatch := err.(*json.UnmarshalTypeError); mismatch {
-		return nil
-	}
-	return err
-}
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"maps"
 	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
@@ -32,7 +31,7 @@ type options struct {
 
 // options merges the request's settings, the configured ones and the configured fields.
 func (m *Model) options(s model.Settings) options {
-	s = fill(s, m.cfg.Settings)
+	s = s.Or(m.cfg.Settings)
 	f := message.Fields{"max_tokens": number(firstPositive(s.MaxTokens, DefaultMaxTokens))}
 	if s.Temperature != nil {
 		f["temperature"] = strconv.AppendFloat(nil, *s.Temperature, 'g', -1, 64)
@@ -40,7 +39,7 @@ func (m *Model) options(s model.Settings) options {
 	if s.Effort != "" {
 		f["output_config"] = effort(s.Effort)
 	}
-	f = merge(merge(f, m.cfg.ExtraBody), m.thinking(s.Thinking))
+	f = rawjson.Merge(rawjson.Merge(f, m.cfg.ExtraBody), m.thinking(s.Thinking))
 	for _, name := range written {
 		delete(f, name)
 	}
@@ -48,23 +47,6 @@ func (m *Model) options(s model.Settings) options {
 	o := options{fields: f}
 	m.settle(&o)
 	return o
-}
-
-// fill takes from def what s leaves open.
-func fill(s, def model.Settings) model.Settings {
-	if s.Temperature == nil {
-		s.Temperature = def.Temperature
-	}
-	if s.MaxTokens <= 0 {
-		s.MaxTokens = def.MaxTokens
-	}
-	if s.Thinking == nil {
-		s.Thinking = def.Thinking
-	}
-	if s.Effort == "" {
-		s.Effort = def.Effort
-	}
-	return s
 }
 
 func effort(name string) json.RawMessage {
@@ -110,7 +92,7 @@ func (m *Model) settle(o *options) {
 	default:
 		return
 	}
-	o.fields["thinking"] = object(thinking)
+	o.fields["thinking"] = rawjson.FromMembers(thinking)
 	if _, own := m.cfg.ExtraBody["temperature"]; !own {
 		delete(o.fields, "temperature")
 	}
@@ -140,31 +122,6 @@ func (m *Model) budget(o *options, thinking map[string]json.RawMessage) {
 		thinking["budget_tokens"] = number(max(minThinking, min(want, most)))
 	}
 	o.fields["max_tokens"] = number(bound)
-}
-
-// merge puts over on top of base, objects member by member; null takes a member away. Neither is changed.
-func merge(base, over map[string]json.RawMessage) map[string]json.RawMessage {
-	out := maps.Clone(base)
-	for name, value := range over {
-		if string(value) == "null" {
-			delete(out, name)
-			continue
-		}
-		below, isObject := rawjson.Members(out[name])
-		if above, ok := rawjson.Members(value); ok && isObject {
-			value = object(merge(below, above))
-		}
-		out[name] = value
-	}
-	return out
-}
-
-// object is a JSON object whose members are valid JSON.
-func object(members map[string]json.RawMessage) json.RawMessage {
-	o := rawjson.Begin(nil)
-	o.Members(members)
-	raw, _ := o.End()
-	return raw
 }
 
 // invalidField names the first of the configured fields that is no JSON.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -23,7 +24,7 @@ func settingsOf(t *testing.T, cfg Config, s model.Settings) string {
 		t.Fatal(err)
 	}
 	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { return k == "model" || k == "messages" || k == "stream" })
-	return string(object(all))
+	return string(rawjson.FromMembers(all))
 }
 
 func TestThinking(t *testing.T) {

@@ -66,7 +66,7 @@ func receive(t fataler, answer string) message.Message {
 	t.Helper()
 	s := stream{origin: &New(Config{}).client.Origin}
 	var b message.Builder
-	err := s.read(strings.NewReader(answer), func(c message.Chunk, _ error) bool { b.Add(c); return true })
+	err := s.origin.Read(strings.NewReader(answer), &s, func(c message.Chunk, _ error) bool { b.Add(c); return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,9 @@ func receive(t fataler, answer string) message.Message {
 }
 
 // sentBlocks are the blocks of the first message of a request that has only this answer, byte for byte.
-func sentBlocks(t fataler, cfg Config, msg message.Message) []string {
+func sentBlocks(t fataler, msg message.Message) []string {
 	t.Helper()
-	cfg.NoCache = true
-	raw, _, err := New(cfg).encode(&model.Request{Messages: []message.Message{msg}})
+	raw, _, err := New(Config{NoCache: true}).encode(&model.Request{Messages: []message.Message{msg}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +149,7 @@ func TestBlocksGoBackInTheirOrder(t *testing.T) {
 			blocks, want = append(blocks, b), append(want, string(b))
 		}
 		flush()
-		if d := cmp.Diff(want, sentBlocks(t, Config{}, receive(t, answerOf(blocks)))); d != "" {
+		if d := cmp.Diff(want, sentBlocks(t, receive(t, answerOf(blocks)))); d != "" {
 			t.Fatal(d)
 		}
 	})
@@ -193,7 +192,7 @@ func TestPositionsThatDoNotFit(t *testing.T) {
 			Content:   []message.Part{message.Text("xä"), message.Text("y")},
 			ToolCalls: []message.ToolCall{{ID: "c", Name: "f"}}}
 		var got []string
-		for _, raw := range sentBlocks(t, Config{}, msg) {
+		for _, raw := range sentBlocks(t, msg) {
 			var b struct{ Text, ID string }
 			if err := json.Unmarshal([]byte(raw), &b); err != nil {
 				t.Fatal(err)

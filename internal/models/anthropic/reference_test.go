@@ -117,7 +117,7 @@ func TestAnswersAreReadAsTheVendorReadsThem(t *testing.T) {
 			}
 			want, reason := referred(t, raw)
 			got := receive(t, string(raw))
-			sent := sentBlocks(t, Config{}, got)
+			sent := sentBlocks(t, got)
 			want = slices.DeleteFunc(want, func(s string) bool { return strings.HasSuffix(s, `"signature":""}`) }) // an unsigned one stays here
 			if d := cmp.Diff(want, sent); d != "" {
 				t.Errorf("(-theirs +ours)\n%s", d)

@@ -1,33 +1,27 @@
 package anthropic
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"io"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
-	"github.com/pudu-ai/pudu/model"
 )
-
-// errStopped says that the consumer wants no more.
-var errStopped = errors.New("stream stopped by its consumer")
 
 // stream turns the events of one answer into chunks.
 type stream struct {
 	origin *wire.Origin
 
 	decoded  event // reused from event to event
-	begun    bool
-	finished bool // a stop reason came
+	finished bool  // a stop reason came
 	usage    usage
 	open     map[int]*block
 	calls    int
 	layout   layout
-	next     message.Chunk // has been read and not been shown
 }
+
+var _ wire.Decoder = (*stream)(nil)
 
 // block is a content block that is being streamed.
 type block struct {
@@ -36,136 +30,78 @@ type block struct {
 	signature string
 }
 
-type yieldFunc = func(message.Chunk, error) bool
-
-// read reads the answer to its end. It returns nil only for a complete answer.
-func (s *stream) read(body io.Reader, yield yieldFunc) error {
-	err := s.answer(body, yield)
-	if err == errStopped {
-		return err
+// Whole reads an answer that is not streamed: a message with its blocks.
+func (s *stream) Whole(data []byte, out *wire.Chunks) error {
+	var m whole
+	if err := rawjson.Unmarshal(data, &m); err != nil {
+		return s.origin.NoJSON(data, err)
 	}
-	return cmp.Or(err, s.show(yield))
-}
-
-func (s *stream) answer(body io.Reader, yield yieldFunc) error {
-	r := wire.NewEventReader(body)
-	for {
-		in, err := r.Next()
-		if err != nil {
-			return s.end(err)
-		}
-		if len(in.Data) == 0 {
-			continue
-		}
-		c, err := s.event(in)
-		if err == io.EOF {
-			return s.end(err)
-		}
-		if err == nil {
-			err = s.take(c, yield)
-		}
-		if err == nil && !r.Ready() { // what has come together is shown together
-			err = s.show(yield)
-		}
-		if err != nil {
-			return err
-		}
+	if m.Type == "error" || !rawjson.IsNull(m.Error) {
+		return s.origin.StreamError(data)
 	}
-}
-
-// take joins a chunk with what has not been shown yet.
-func (s *stream) take(c message.Chunk, yield yieldFunc) error {
-	if !carries(&c) || s.next.Join(c) {
-		return nil
+	s.put(s.start(m.ID, m.Model, &m.Usage), out)
+	for i := range m.Content {
+		s.put(s.openBlock(i, &m.Content[i]), out)
+		s.put(s.closeBlock(i), out)
 	}
-	err := s.show(yield)
-	s.next = c
-	return err
-}
-
-// show hands over what has been read.
-func (s *stream) show(yield yieldFunc) error {
-	c := s.next
-	s.next = message.Chunk{}
-	if carries(&c) && !yield(c, nil) {
-		return errStopped
-	}
+	s.put(s.end(&m.Usage, m.StopReason, m.StopDetails), out)
 	return nil
 }
 
-// carries reports whether a chunk says anything.
-func carries(c *message.Chunk) bool {
-	return c.Text != "" || c.Reasoning != "" || c.Signature != "" || c.Redacted != "" || len(c.ToolCalls) > 0 ||
-		c.Usage != nil || c.FinishReason != "" || len(c.Metadata) > 0 || len(c.Kwargs) > 0
-}
-
-// end judges how the stream ended. An answer without a stop reason is cut; with one it is complete, whatever is missing,
-// since the stop reason comes behind the last block.
-func (s *stream) end(err error) error {
-	switch {
-	case s.finished:
-		return nil
-	case err == wire.ErrEventTooLong:
-		return s.origin.Error(model.ClassBadRequest, err, "the answer has an event larger than 64 MiB")
-	case err != io.EOF:
-		return err
-	case !s.begun:
-		return s.origin.Error(model.ClassTransient, nil, "the stream was empty")
-	}
-	return s.origin.Error(model.ClassTransient, io.ErrUnexpectedEOF, "the stream ended without a stop reason")
-}
-
-// event returns the chunk of an event, which may be empty; io.EOF is the end of the message.
-func (s *stream) event(in wire.Event) (message.Chunk, error) {
+// Event reads one event.
+func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 	ev := &s.decoded
 	if err := ev.decode(in.Data); err != nil {
-		return message.Chunk{}, s.origin.Error(model.ClassTransient, err, "the stream holds an event that is no JSON: %.200s", in.Data)
+		return s.origin.NoJSON(in.Data, err)
 	}
-	if in.Name == "error" || ev.Type == "error" || !isNull(ev.Error) {
-		return message.Chunk{}, s.origin.StreamError(in.Data)
+	if in.Name == "error" || ev.Type == "error" || !rawjson.IsNull(ev.Error) {
+		return s.origin.StreamError(in.Data)
 	}
-	c, err := s.chunk(ev)
+	if ev.Type == "message_stop" {
+		return io.EOF
+	}
+	s.put(s.chunk(ev), out)
+	return nil
+}
+
+// put notes where the calls stand before the chunk is joined with others.
+func (s *stream) put(c message.Chunk, out *wire.Chunks) {
 	s.layout.add(&c)
 	if c.FinishReason != "" {
 		c.Kwargs = s.layout.kwargs()
 	}
-	return c, err
+	out.Put(c)
 }
 
-func (s *stream) chunk(ev *event) (message.Chunk, error) {
+// chunk is what an event says. That may be nothing: a ping, or what the API may add.
+func (s *stream) chunk(ev *event) message.Chunk {
 	switch ev.Type {
 	case "message_start":
-		return s.start(ev), nil
+		return s.start(ev.Message.ID, ev.Message.Model, &ev.Message.Usage)
 	case "content_block_start":
-		return s.openBlock(ev), nil
+		return s.openBlock(ev.Index, &ev.ContentBlock)
 	case "content_block_delta":
-		return s.delta(ev), nil
+		return s.delta(ev)
 	case "content_block_stop":
-		return s.closeBlock(ev.Index), nil
+		return s.closeBlock(ev.Index)
 	case "message_delta":
-		return s.messageDelta(ev), nil
-	case "message_stop":
-		return message.Chunk{}, io.EOF
+		return s.end(&ev.Usage, ev.Delta.StopReason, ev.Delta.StopDetails)
 	}
-	return message.Chunk{}, nil // a ping, or what the API may add
+	return message.Chunk{}
 }
 
-func (s *stream) start(ev *event) message.Chunk {
-	s.begun = true
-	s.usage.add(&ev.Message.Usage)
-	return message.Chunk{Usage: s.usage.counts(), Metadata: message.Fields{
-		"id":             rawjson.AppendString(nil, ev.Message.ID),
-		"model_name":     rawjson.AppendString(nil, cmp.Or(ev.Message.Model, s.origin.Model)),
-		"model_provider": rawjson.AppendString(nil, s.origin.Provider)}}
+func (s *stream) start(id, name string, u *usage) message.Chunk {
+	s.usage.add(u)
+	return message.Chunk{Usage: s.usage.counts(), Metadata: s.origin.Answers(id, name)}
 }
 
-func (s *stream) openBlock(ev *event) message.Chunk {
+func (s *stream) openBlock(index int, c *contentBlock) message.Chunk {
 	b := &block{call: -1}
 	if s.open == nil {
 		s.open = map[int]*block{}
 	}
-	s.open[ev.Index] = b
-	switch c := &ev.ContentBlock; c.Type {
+	s.open[index] = b
+	switch c.Type {
 	case "text":
 		return message.Chunk{Text: c.Text}
 	case "thinking":
@@ -215,20 +151,20 @@ func (s *stream) closeBlock(index int) message.Chunk {
 	case b == nil:
 	case b.signature != "":
 		return message.Chunk{Signature: b.signature}
-	case b.call >= 0 && !isNull(b.input):
+	case b.call >= 0 && !rawjson.IsNull(b.input):
 		return callChunk(message.ToolCallChunk{Index: b.call, Args: string(b.input)})
 	}
 	return message.Chunk{}
 }
 
-// messageDelta is the end of the message, or usage in its middle. Why a model refused comes in stop_details.
-func (s *stream) messageDelta(ev *event) message.Chunk {
-	s.usage.add(&ev.Usage)
+// end is the end of the message, or usage in its middle. Why a model refused comes in the details.
+func (s *stream) end(u *usage, reason string, details json.RawMessage) message.Chunk {
+	s.usage.add(u)
 	c := message.Chunk{Usage: s.usage.counts()}
-	if ev.Delta.StopReason != "" && !s.finished {
-		s.finished, c.FinishReason = true, ev.Delta.StopReason
-		if !isNull(ev.Delta.StopDetails) {
-			c.Metadata = message.Fields{"stop_details": ev.Delta.StopDetails}
+	if reason != "" && !s.finished {
+		s.finished, c.FinishReason = true, reason
+		if !rawjson.IsNull(details) {
+			c.Metadata = message.Fields{"stop_details": details}
 		}
 	}
 	return c

@@ -1,26 +1,29 @@
 package anthropic
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
+	"os"
+	"strings"
 	"testing"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
 )
 
-// play folds events into a message.
+// play folds events into a message. They need not be a complete answer.
 func play(t *testing.T, events ...string) (message.Message, *stream) {
 	t.Helper()
 	s := &stream{origin: &wire.Origin{Provider: "p"}}
 	var b message.Builder
-	for _, raw := range events {
-		c, err := s.event(wire.Event{Data: []byte(raw)})
-		if err != nil && err != io.EOF {
-			t.Fatal(err)
-		}
-		b.Add(c)
+	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s, func(c message.Chunk, _ error) bool { b.Add(c); return true })
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatal(err)
 	}
 	return b.Message(), s
 }
@@ -71,5 +74,42 @@ func TestUnknownBlocksAreLeftOut(t *testing.T) {
 		`{"type":"content_block_stop","index":0}`, `{"type":"message_stop"}`)
 	if len(got.Content)+len(got.ToolCalls)+len(got.InvalidToolCalls) > 0 || s.finished {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestAWholeAnswer is read as the streamed one of the same blocks is, each call at its place and its arguments as they are.
+func TestAWholeAnswer(t *testing.T) {
+	raw, err := os.ReadFile("testdata/answers/whole.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var theirs sdk.Message
+	if err := json.Unmarshal(raw, &theirs); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, b := range theirs.Content {
+		want = append(want, b.RawJSON())
+	}
+	got := receive(t, string(raw))
+	if d := cmp.Diff(want, sentBlocks(t, got)); d != "" {
+		t.Errorf("(-theirs +ours)\n%s", d)
+	}
+	usage := &message.Usage{InputTokens: 100, OutputTokens: 20, TotalTokens: 120, CacheRead: 60, CacheCreation: 10}
+	if d := cmp.Diff(usage, got.Usage); d != "" || got.FinishReason() != "tool_use" || string(got.ResponseMetadata["id"]) != `"msg_1"` {
+		t.Errorf("%s, %s: %s", got.FinishReason(), got.ResponseMetadata["id"], d)
+	}
+}
+
+func TestAWholeAnswerThatIsNone(t *testing.T) {
+	for body, class := range map[string]model.Class{
+		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`:               model.ClassBusy,
+		`{"type":"message","id":"msg_1","content":[{"type":"text","text":"a"}],"stop_reason":null}`: model.ClassTransient,
+		`{"type":"message","con`: model.ClassTransient,
+	} {
+		_, err := readAll(strings.NewReader(body))
+		if e := model.AsError(err); e == nil || e.Class != class {
+			t.Errorf("%s: error %v", body, err)
+		}
 	}
 }

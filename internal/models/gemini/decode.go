@@ -1,6 +1,9 @@
 package gemini
 
-import "github.com/pudu-ai/pudu/message"
+import (
+	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/message"
+)
 
 // event is one GenerateContentResponse, or an error in its place. Its values share the memory of what was read.
 type event struct {
@@ -27,152 +30,159 @@ type part struct {
 	id, name, args  []byte // of a call
 }
 
-// decode reads data, which must be valid JSON, into ev, whose memory it uses again.
-func (ev *event) decode(data []byte) {
+// decode reads data into ev, whose memory it uses again, and reports whether it is valid JSON. A value of another kind than
+// the API's is stepped over.
+func (ev *event) decode(data []byte) bool {
 	*ev = event{candidate: candidate{parts: ev.candidate.parts[:0]}}
-	c := cursor{data}
-	if !c.enter('{') {
-		return
+	s := rawjson.Scan(data)
+	if !begins(&s, '{') {
+		return s.End()
 	}
-	for c.more() {
-		switch string(c.key()) {
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
 		case "candidates":
-			ev.candidates(&c)
+			ev.candidates(&s)
 		case "promptFeedback":
-			ev.feedback(&c)
+			ev.feedback(&s)
 		case "usageMetadata":
-			ev.usage, ev.counted = decodeUsage(&c), true
+			ev.usage, ev.counted = decodeUsage(&s), true
 		case "error":
-			if raw := c.value(); string(raw) != "null" {
+			if raw := s.Value(); !rawjson.IsNull(raw) {
 				ev.failure = raw
 			}
 		case "responseId":
-			ev.id = c.value()
+			ev.id = s.Value()
 		case "modelVersion":
-			ev.by = c.value()
+			ev.by = s.Value()
 		default:
-			c.value()
+			s.Value()
 		}
 	}
+	return s.End()
 }
 
-func (ev *event) candidates(c *cursor) {
-	if !c.enter('[') {
+// begins reports whether a value begins with a bracket; one that does not is stepped over.
+func begins(s *rawjson.Scanner, bracket byte) bool {
+	if s.Peek() == bracket {
+		return true
+	}
+	s.Value()
+	return false
+}
+
+func (ev *event) candidates(s *rawjson.Scanner) {
+	if !begins(s, '[') {
 		return
 	}
 	ev.answers = true
-	for c.more() {
+	for more := s.List(); more; more = s.More() {
 		one := candidate{parts: ev.candidate.parts}
-		one.decode(c)
+		one.decode(s)
 		if len(one.index) == 0 || string(one.index) == "0" {
 			ev.candidate = one
 		}
 	}
 }
 
-func (ev *event) feedback(c *cursor) {
-	if !c.enter('{') {
+func (ev *event) feedback(s *rawjson.Scanner) {
+	if !begins(s, '{') {
 		return
 	}
 	ev.answers = true
-	for c.more() {
-		if string(c.key()) == "blockReason" {
-			ev.blocked = c.value()
-		} else {
-			c.value()
+	for key := s.Object(); key != nil; key = s.Next() {
+		if value := s.Value(); string(key) == "blockReason" {
+			ev.blocked = value
 		}
 	}
 }
 
-func (one *candidate) decode(c *cursor) {
-	if !c.enter('{') {
+func (one *candidate) decode(s *rawjson.Scanner) {
+	if !begins(s, '{') {
 		return
 	}
-	for c.more() {
-		switch string(c.key()) {
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
 		case "index":
-			one.index = c.value()
+			one.index = s.Value()
 		case "content":
-			one.content(c)
+			one.content(s)
 		case "finishReason":
-			one.reason = c.value()
+			one.reason = s.Value()
 		case "finishMessage":
-			one.explanation = c.value()
+			one.explanation = s.Value()
 		default:
-			c.value()
+			s.Value()
 		}
 	}
 }
 
-func (one *candidate) content(c *cursor) {
-	if !c.enter('{') {
+func (one *candidate) content(s *rawjson.Scanner) {
+	if !begins(s, '{') {
 		return
 	}
-	for c.more() {
-		if string(c.key()) != "parts" {
-			c.value()
+	for key := s.Object(); key != nil; key = s.Next() {
+		if string(key) != "parts" {
+			s.Value()
 			continue
 		}
-		if !c.enter('[') {
+		if !begins(s, '[') {
 			continue
 		}
-		for c.more() {
-			var p part
-			p.decode(c)
-			one.parts = append(one.parts, p)
+		for more := s.List(); more; more = s.More() {
+			one.parts = append(one.parts, part{})
+			one.parts[len(one.parts)-1].decode(s)
 		}
 	}
 }
 
-func (p *part) decode(c *cursor) {
-	if !c.enter('{') {
+func (p *part) decode(s *rawjson.Scanner) {
+	if !begins(s, '{') {
 		return
 	}
-	for c.more() {
-		switch string(c.key()) {
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
 		case "text":
-			p.text = c.value()
+			p.text = s.Value()
 		case "thought":
-			p.thought = string(c.value()) == "true"
+			p.thought = string(s.Value()) == "true"
 		case "thoughtSignature":
-			p.signature = c.value()
+			p.signature = s.Value()
 		case "functionCall":
-			p.call(c)
+			p.call(s)
 		default:
-			c.value()
+			s.Value()
 		}
 	}
 }
 
-func (p *part) call(c *cursor) {
-	if !c.enter('{') {
+func (p *part) call(s *rawjson.Scanner) {
+	if !begins(s, '{') {
 		return
 	}
 	p.called = true
-	for c.more() {
-		switch string(c.key()) {
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
 		case "id":
-			p.id = c.value()
+			p.id = s.Value()
 		case "name":
-			p.name = c.value()
+			p.name = s.Value()
 		case "args":
-			p.args = c.value()
+			p.args = s.Value()
 		default:
-			c.value()
+			s.Value()
 		}
 	}
 }
 
 // decodeUsage counts thoughts as output, and what server-side tools gave the model as input. Cached tokens are part of
 // the prompt's already.
-func decodeUsage(c *cursor) (u message.Usage) {
-	if !c.enter('{') {
+func decodeUsage(s *rawjson.Scanner) (u message.Usage) {
+	if !begins(s, '{') {
 		return u
 	}
 	var prompt, tools, answer int
-	for c.more() {
-		key := c.key()
-		n := count(c.value())
+	for key := s.Object(); key != nil; key = s.Next() {
+		n := count(s.Value())
 		switch string(key) {
 		case "promptTokenCount":
 			prompt = n
@@ -205,4 +215,10 @@ func count(raw []byte) int {
 		n = n*10 + int(c-'0')
 	}
 	return n
+}
+
+// text is a JSON string's content, empty for anything else.
+func text(raw []byte) string {
+	s, _ := rawjson.String(raw)
+	return s
 }

@@ -30,7 +30,7 @@ var rules = history.Rules{
 func (m *Model) encode(req *model.Request) ([]byte, error) {
 	lead := leading(req.Messages)
 	fields := m.fields(req, req.Messages[:lead])
-	b := append(make([]byte, 0, roomFor(req)), '{')
+	b := append(make([]byte, 0, wire.RoomFor(req)), '{')
 	b = wire.AppendFields(b, fields, keyContents, keyToolConfig)
 	b = append(wire.AppendKey(b, keyContents), '[')
 	c := contents{m: m, b: b}
@@ -59,27 +59,9 @@ func leading(msgs []message.Message) int {
 	return n
 }
 
-// roomFor is about what the body takes.
-func roomFor(req *model.Request) int {
-	n := 1024 + len(req.System)
-	for i := range req.Tools {
-		n += len(req.Tools[i].Parameters) + len(req.Tools[i].Description) + 128
-	}
-	for i := range req.Messages {
-		n += 96
-		for _, p := range req.Messages[i].Content {
-			n += len(p.Text) + len(p.URL) + len(p.Raw) + len(p.Signature) + 32
-		}
-		for _, c := range req.Messages[i].ToolCalls {
-			n += len(c.Args) + len(c.Extra[keySignature]) + 128
-		}
-	}
-	return n + n/8 // escapes
-}
-
 // fields are the members of the body beside the contents, each as JSON, with those of the configuration merged in.
 func (m *Model) fields(req *model.Request, lead []message.Message) message.Fields {
-	s := settings(req.Settings, m.cfg.Settings)
+	s := req.Settings.Or(m.cfg.Settings)
 	overlays := []map[string]json.RawMessage{m.cfg.ExtraBody}
 	if s.Thinking != nil && *s.Thinking {
 		overlays = append(overlays, m.cfg.ThinkingOn)
@@ -95,26 +77,9 @@ func (m *Model) fields(req *model.Request, lead []message.Message) message.Field
 		f[keyToolConfig] = json.RawMessage(`{"functionCallingConfig":{"mode":"NONE"}}`)
 	}
 	for _, o := range overlays {
-		overlay(f, o)
+		f = rawjson.Merge(f, o)
 	}
 	return f
-}
-
-// settings fills what s leaves open from the defaults.
-func settings(s, def model.Settings) model.Settings {
-	if s.Temperature == nil {
-		s.Temperature = def.Temperature
-	}
-	if s.MaxTokens == 0 {
-		s.MaxTokens = def.MaxTokens
-	}
-	if s.Thinking == nil {
-		s.Thinking = def.Thinking
-	}
-	if s.Effort == "" {
-		s.Effort = def.Effort
-	}
-	return s
 }
 
 // system is the system prompt with the system messages at the head, each a part.

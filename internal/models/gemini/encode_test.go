@@ -166,7 +166,7 @@ func TestExtraBody(t *testing.T) {
 		"toolConfig":       json.RawMessage(`{"functionCallingConfig":{"allowedFunctionNames":["f"]}}`),
 		"safetySettings":   json.RawMessage(`[{"category":"C", "threshold":"OFF"}]`),
 		"tools":            json.RawMessage(`null`)}}
-	want := `{"generationConfig":{"maxOutputTokens":9,"speechConfig":{"b":1},"topK":4},"safetySettings":[{"category":"C", "threshold":"OFF"}],` +
+	want := `{"generationConfig":{"maxOutputTokens":9,"speechConfig":{"a":null,"b":1},"topK":4},"safetySettings":[{"category":"C", "threshold":"OFF"}],` +
 		`"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"role":"user","parts":[{"text":"hi"}]}],` +
 		`"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"NONE"}}}`
 	for range 5 { // the order of a map's members must not show

@@ -2,19 +2,14 @@ package gemini
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/model"
 )
 
-const (
-	maxErrorBody = 64 << 10
-	// maxDelay bounds what a server may ask for, as with Retry-After.
-	maxDelay = 24 * time.Hour
-)
+// maxDelay bounds what a server may ask for, as with Retry-After.
+const maxDelay = 24 * time.Hour
 
 // status is google.rpc.Status, which is in every error. What can be done about one is often told by its details alone.
 type status struct {
@@ -33,19 +28,8 @@ type detail struct {
 	} `json:"violations"`
 }
 
-// httpError makes the error of an answer with an error status.
-func httpError(o *wire.Origin, resp *http.Response, body []byte) error {
-	e := o.HTTPError(resp.StatusCode, resp.Header, body)
-	readStatus(body).refine(e)
-	return e
-}
-
-// streamError makes the error of an error object inside a stream.
-func streamError(o *wire.Origin, object []byte) error {
-	e := o.StreamError(object)
-	readStatus(object).refine(e)
-	return e
-}
+// refine adds to an error what the status in the answer says.
+func refine(e *model.Error, body []byte) { readStatus(body).refine(e) }
 
 // readStatus reads {"error": status}, the bare status, and a list of one of them. Anything else has nothing to add.
 func readStatus(body []byte) *status {

@@ -13,10 +13,8 @@
 package gemini
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -88,17 +86,11 @@ func New(cfg Config) *Model {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 	}
-	m := &Model{cfg: cfg, family: familyOf(cfg.Model), header: http.Header{}}
+	m := &Model{cfg: cfg, family: familyOf(cfg.Model), header: wire.Header(cfg.APIKey, "X-Goog-Api-Key", cfg.Headers)}
 	var secret string
 	m.url, secret = endpoint(cfg.BaseURL, cfg.Model)
 	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
-	m.client.Provider, m.client.Model = cfg.Name, cfg.Model
-	if cfg.APIKey != "" {
-		m.header.Set("X-Goog-Api-Key", cfg.APIKey)
-	}
-	for k, v := range cfg.Headers {
-		m.header.Set(k, v)
-	}
+	m.client.Provider, m.client.Model, m.client.Refine = cfg.Name, cfg.Model, refine
 	m.client.Secrets = append(wire.Secrets(cfg.APIKey, m.header), wire.Secrets(secret, nil)...)
 	return m
 }
@@ -132,51 +124,14 @@ func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
 // Stream implements [model.ChatModel].
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
-		resp, err := m.open(ctx, req)
+		body, err := m.encode(rules.Request(req))
+		if m.url == "" {
+			err = m.client.Error(model.ClassBadRequest, nil, "base_url is not a valid address; give it as https://host")
+		}
 		if err != nil {
-			yield(message.Chunk{}, m.client.Failure(ctx, err))
+			yield(message.Chunk{}, err)
 			return
 		}
-		s := &stream{origin: &m.client.Origin}
-		err = s.read(resp.Body, yield)
-		switch {
-		case err == errStopped:
-			resp.Body.Close()
-		case err != nil:
-			resp.Body.Close()
-			yield(message.Chunk{}, m.client.Failure(ctx, err))
-		default:
-			wire.Finish(resp.Body)
-		}
+		m.client.Ask(ctx, m.url, m.header, body, &stream{origin: &m.client.Origin}, yield)
 	}
-}
-
-// open sends the request and returns the answer if it is a success.
-func (m *Model) open(ctx context.Context, req *model.Request) (*http.Response, error) {
-	if m.url == "" {
-		return nil, m.client.Error(model.ClassBadRequest, nil, "base_url is not a valid address; give it as https://host")
-	}
-	body, err := m.encode(rules.Request(req))
-	if err != nil {
-		return nil, err
-	}
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	post.Header = m.header.Clone()
-	post.Header.Set("Content-Type", "application/json")
-	resp, err := m.client.HTTP.Do(post)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode >= http.StatusBadRequest {
-		defer resp.Body.Close()
-		detail, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		return nil, httpError(&m.client.Origin, resp, detail)
-	}
-	if err := m.client.Check(resp); err != nil {
-		return nil, err
-	}
-	return resp, nil
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -53,5 +53,5 @@ func (p *parts) kwargs() message.Fields {
 		return nil
 	}
 	p.changed = false
-	return message.Fields{keySignatures: append(wire.AppendFields([]byte{'{'}, p.signed), '}')}
+	return message.Fields{keySignatures: rawjson.FromMembers(p.signed)}
 }

@@ -1,13 +1,10 @@
 package gemini
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -17,164 +14,74 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// errStopped says that the consumer wants no more.
-var errStopped = errors.New("stream stopped by its consumer")
-
-type yieldFunc = func(message.Chunk, error) bool
-
 // stream turns the events of one answer into chunks.
 type stream struct {
-	origin   *wire.Origin
-	decoded  event // reused from event to event
-	events   int
-	head     bool // metadata has been sent
-	finished bool
-	id       string        // of the answer
-	calls    int           // seen so far
-	said     bool          // there is visible text
-	usage    message.Usage // so far
-	counted  bool          // usage is newer than what was sent
-	parts    parts
-	next     message.Chunk // has been read and not been shown
+	origin  *wire.Origin
+	decoded event         // reused from event to event
+	head    bool          // metadata has been sent
+	id      string        // of the answer
+	calls   int           // seen so far
+	said    bool          // there is visible text
+	usage   message.Usage // so far
+	counted bool          // usage is newer than what was sent
+	parts   parts
 }
 
-// read reads the answer to its end. It returns nil only for a complete answer.
-func (s *stream) read(body io.Reader, yield yieldFunc) error {
-	err := s.answer(bufio.NewReaderSize(body, 32<<10), yield)
-	if err == errStopped {
-		return err
-	}
-	return cmp.Or(err, s.show(yield))
-}
+var _ wire.Decoder = (*stream)(nil)
 
-func (s *stream) answer(src *bufio.Reader, yield yieldFunc) error {
-	switch first, err := firstByte(src); {
-	case err != nil:
-		return s.end(err)
-	case first == '<':
-		return s.origin.WebPage(200)
-	case first == '{' || first == '[':
-		return s.whole(src, yield)
+// Whole reads an answer that is no event stream: one object, or a list of them, as gateways send that drop "alt=sse".
+func (s *stream) Whole(data []byte, out *wire.Chunks) error {
+	list, ok := rawjson.Elements(data)
+	if !ok || !json.Valid(data) {
+		list = []json.RawMessage{data}
 	}
-	r := wire.NewEventReader(src)
-	for {
-		ev, err := r.Next()
-		if err != nil {
-			return s.end(err)
-		}
-		if len(ev.Data) == 0 {
-			continue
-		}
-		err = s.event(ev.Data, yield)
-		if err == nil && !r.Ready() { // what has come together is shown together
-			err = s.show(yield)
-		}
-		if err != nil {
+	for _, one := range list {
+		if err := s.Event(wire.Event{Data: one}, out); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
-// firstByte looks at the first byte that is no space.
-func firstByte(src *bufio.Reader) (byte, error) {
-	for {
-		b, err := src.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		if b != ' ' && b != '\n' && b != '\r' && b != '\t' {
-			return b, src.UnreadByte()
-		}
-	}
-}
-
-// end judges how the stream ended. An answer without a finish reason is cut, whatever else was said; with one it is
-// complete, whatever is missing.
-func (s *stream) end(err error) error {
-	switch {
-	case s.finished:
-		return nil
-	case err != io.EOF:
-		return err
-	case s.events == 0:
-		return s.origin.Error(model.ClassTransient, nil, "the stream was empty")
-	}
-	return s.origin.Error(model.ClassTransient, io.ErrUnexpectedEOF, "the stream ended without a finish reason")
-}
-
-// whole reads an answer that is no event stream: one object, or a list of them, as gateways send that drop "alt=sse".
-func (s *stream) whole(body io.Reader, yield yieldFunc) error {
-	data, err := io.ReadAll(io.LimitReader(body, wire.MaxEvent+1))
-	if err != nil {
-		return err
-	}
-	if len(data) > wire.MaxEvent {
-		return s.origin.Error(model.ClassBadRequest, wire.ErrEventTooLong, "the answer is larger than 64 MiB")
-	}
-	if data = bytes.TrimSpace(data); data[0] != '[' || !json.Valid(data) {
-		return cmp.Or(s.event(data, yield), s.end(io.EOF))
-	}
-	list := cursor{data}
-	for list.enter('['); list.more(); {
-		if err := s.event(list.value(), yield); err != nil {
-			return err
-		}
-	}
-	return s.end(io.EOF)
-}
-
-func (s *stream) event(data []byte, yield yieldFunc) error {
-	if !json.Valid(data) {
-		return s.origin.Error(model.ClassTransient, nil, "the stream holds an event that is no JSON: %.200s", data)
-	}
-	s.events++
+// Event reads one event.
+func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 	ev := &s.decoded
-	ev.decode(data)
+	if !ev.decode(in.Data) {
+		return s.origin.NoJSON(in.Data, nil)
+	}
 	if ev.failure != nil {
-		return streamError(s.origin, ev.failure)
+		return s.origin.StreamError(ev.failure)
 	}
 	if ev.counted {
 		s.usage, s.counted = ev.usage, true
 	}
-	if err := s.begin(ev, yield); err != nil {
+	s.begin(ev, out)
+	if err := s.candidate(&ev.candidate, out); err != nil {
 		return err
 	}
-	if err := s.candidate(&ev.candidate, yield); err != nil {
-		return err
-	}
-	if reason := text(ev.blocked); reason != "" && !s.finished {
-		return s.finish(reason, message.Fields{"block_reason": rawjson.AppendString(nil, reason)}, yield)
-	}
-	if s.finished && s.counted {
-		return s.add(message.Chunk{Usage: s.totals()}, yield)
+	if reason := text(ev.blocked); reason != "" && !out.Finished() {
+		s.finish(reason, message.Fields{"block_reason": rawjson.AppendString(nil, reason)}, out)
+	} else if out.Finished() && s.counted {
+		out.Put(message.Chunk{Usage: s.totals()})
 	}
 	return nil
 }
 
 // begin says who answers.
-func (s *stream) begin(ev *event, yield yieldFunc) error {
+func (s *stream) begin(ev *event, out *wire.Chunks) {
 	if s.head || !ev.answers {
-		return nil
+		return
 	}
 	s.head, s.id = true, text(ev.id)
-	f := message.Fields{
-		"model_provider": rawjson.AppendString(nil, s.origin.Provider),
-		"model_name":     rawjson.AppendString(nil, cmp.Or(text(ev.by), s.origin.Model)),
-	}
-	if s.id != "" {
-		f["id"] = rawjson.AppendString(nil, s.id)
-	}
-	return s.add(message.Chunk{Metadata: f}, yield)
+	out.Put(message.Chunk{Metadata: s.origin.Answers(s.id, text(ev.by))})
 }
 
-func (s *stream) candidate(c *candidate, yield yieldFunc) error {
+func (s *stream) candidate(c *candidate, out *wire.Chunks) error {
 	for i := range c.parts {
-		if err := s.part(&c.parts[i], yield); err != nil {
-			return err
-		}
+		s.part(&c.parts[i], out)
 	}
 	reason := text(c.reason)
-	if reason == "" || reason == "FINISH_REASON_UNSPECIFIED" || s.finished {
+	if reason == "" || reason == "FINISH_REASON_UNSPECIFIED" || out.Finished() {
 		return nil
 	}
 	explanation := text(c.explanation)
@@ -185,7 +92,8 @@ func (s *stream) candidate(c *candidate, yield yieldFunc) error {
 	if explanation != "" {
 		more = message.Fields{"finish_message": rawjson.AppendString(nil, explanation)}
 	}
-	return s.finish(reason, more, yield)
+	s.finish(reason, more, out)
+	return nil
 }
 
 // lost reports whether the answer was a call that the API could not read, and nothing else. To ask again helps then; an
@@ -196,33 +104,33 @@ func (s *stream) lost(reason string) bool {
 }
 
 // part adds one piece. The order of the pieces is that of the message's parts.
-func (s *stream) part(p *part, yield yieldFunc) error {
+func (s *stream) part(p *part, out *wire.Chunks) {
 	words := text(p.text)
 	switch {
 	case p.called:
-		return s.add(message.Chunk{ToolCalls: []message.ToolCallChunk{s.call(p)}}, yield)
+		out.Put(message.Chunk{ToolCalls: []message.ToolCallChunk{s.call(p)}})
+		return
 	case p.thought:
 		signature := text(p.signature)
 		if words == "" && signature == "" {
-			return nil
+			return
 		}
 		s.parts.thought(signature != "")
-		return s.add(message.Chunk{Reasoning: words, Signature: signature}, yield)
+		out.Put(message.Chunk{Reasoning: words, Signature: signature})
+		return
 	}
 	if words != "" {
 		s.said = s.said || strings.TrimSpace(words) != ""
 		s.parts.text()
 	}
+	c := message.Chunk{Text: words}
 	if isText(p.signature) {
 		s.parts.sign(p.signature)
-		if s.finished {
-			return s.add(message.Chunk{Text: words, Kwargs: s.parts.kwargs()}, yield)
+		if out.Finished() {
+			c.Kwargs = s.parts.kwargs()
 		}
 	}
-	if words == "" {
-		return nil
-	}
-	return s.add(message.Chunk{Text: words}, yield)
+	out.Put(c)
 }
 
 // call reads a call, which always comes in one piece.
@@ -242,43 +150,16 @@ func (s *stream) call(p *part) message.ToolCallChunk {
 }
 
 // finish ends the message. Only now the usage is told: the API repeats it, as a total so far, with every event.
-func (s *stream) finish(reason string, more message.Fields, yield yieldFunc) error {
-	s.finished = true
+func (s *stream) finish(reason string, more message.Fields, out *wire.Chunks) {
 	c := message.Chunk{FinishReason: reason, Metadata: more, Kwargs: s.parts.kwargs()}
 	if s.counted {
 		c.Usage = s.totals()
 	}
-	return s.add(c, yield)
+	out.Put(c)
 }
 
 func (s *stream) totals() *message.Usage {
 	s.counted = false
 	u := s.usage
 	return &u
-}
-
-// add puts a chunk behind what has been read, together with it if that changes nothing.
-func (s *stream) add(c message.Chunk, yield yieldFunc) error {
-	if s.next.Join(c) {
-		return nil
-	}
-	err := s.show(yield)
-	s.next = c
-	return err
-}
-
-// show hands over what has been read.
-func (s *stream) show(yield yieldFunc) error {
-	c := s.next
-	s.next = message.Chunk{}
-	if carries(&c) && !yield(c, nil) {
-		return errStopped
-	}
-	return nil
-}
-
-// carries reports whether a chunk says anything.
-func carries(c *message.Chunk) bool {
-	return c.Text != "" || c.Reasoning != "" || c.Signature != "" || len(c.ToolCalls) > 0 || c.Usage != nil ||
-		c.FinishReason != "" || len(c.Metadata) > 0 || len(c.Kwargs) > 0
 }

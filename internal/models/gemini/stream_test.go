@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -20,8 +19,8 @@ import (
 
 func readAll(in string) (message.Message, error) {
 	var b message.Builder
-	s := &stream{origin: &wire.Origin{Provider: "gemini", Model: "m"}}
-	err := s.read(strings.NewReader(in), func(c message.Chunk, _ error) bool { b.Add(c); return true })
+	s := &stream{origin: &wire.Origin{Provider: "gemini", Model: "m", Refine: refine}}
+	err := s.origin.Read(strings.NewReader(in), s, func(c message.Chunk, _ error) bool { b.Add(c); return true })
 	return b.Message(), err
 }
 
@@ -187,9 +186,10 @@ func TestFailures(t *testing.T) {
 			object := `{"error":{"code":` + jsonInt(tt.status) + `,"message":"` + tt.message + `","status":"` + tt.code + `"` + tt.details + `}}`
 			tt.want.Message, tt.want.Provider, tt.want.Model = tt.message, "gemini", "m"
 			_, inStream := readAll("data: " + object + "\n\n")
+			o := wire.Origin{Provider: "gemini", Model: "m", Refine: refine}
 			for in, err := range map[string]error{
-				"object": httpError(&wire.Origin{Provider: "gemini", Model: "m"}, &http.Response{StatusCode: tt.status}, []byte(object)),
-				"list":   httpError(&wire.Origin{Provider: "gemini", Model: "m"}, &http.Response{StatusCode: tt.status}, []byte("["+object+"]")),
+				"object": o.HTTPError(tt.status, nil, []byte(object)),
+				"list":   o.HTTPError(tt.status, nil, []byte("["+object+"]")),
 				"stream": inStream,
 			} {
 				if d := cmp.Diff(&tt.want, model.AsError(err), cmpopts.IgnoreFields(model.Error{}, "Status")); d != "" {
@@ -215,7 +215,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var b message.Builder
 		s := &stream{origin: &wire.Origin{}}
-		err := s.read(iotest.HalfReader(strings.NewReader(string(in))), func(c message.Chunk, _ error) bool {
+		err := s.origin.Read(iotest.HalfReader(strings.NewReader(string(in))), s, func(c message.Chunk, _ error) bool {
 			for _, call := range c.ToolCalls {
 				if !json.Valid([]byte(call.Args)) || call.ID == "" {
 					t.Errorf("call %+v", call)
@@ -243,30 +243,22 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// FuzzCursor compares the walk with the decoder of the standard library.
-func FuzzCursor(f *testing.F) {
-	for _, s := range []string{`{}`, ` { "a" : [ 1 , "}" ] , "b":{"c":null}} `, `{"a":"\"","a":2}`, `[1]`, `"x"`, `{"a"`, `{a:1}`} {
+// FuzzDecode: an event is read if it is JSON, whatever it holds, and the same way into one that was used before.
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{`{}`, ` { "candidates" : [ 1 , {"content":{"parts":[{"text":"}"},7,{"functionCall":[]}]}} ] , "x":{"c":null}} `,
+		`{"candidates":[{"index":1,"finishReason":"STOP"},{"content":{"parts":{}}}]}`, `{"usageMetadata":{"promptTokenCount":-1,"totalTokenCount":"7"},"error":null}`,
+		`[1]`, `"x"`, `{"candidates":[`, `{"candidates":[]]}`, `{"promptFeedback":{"blockReason":"OTHER"}}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		var want map[string]json.RawMessage
-		valid := !strings.Contains(string(in), `\`) && json.Unmarshal(in, &want) == nil
-		got := map[string]json.RawMessage{}
-		c := cursor{in}
-		for ok := c.enter('{'); ok && c.more(); {
-			key := c.key()
-			got[strings.ToValidUTF8(string(key), "\uFFFD")] = c.value()
+		var fresh, used event
+		if read, valid := fresh.decode(in), json.Valid(in); read != valid {
+			t.Fatalf("%q: read %t, valid %t", in, read, valid)
 		}
-		if !valid { // it came to an end
-			return
-		}
-		for key, value := range got {
-			if string(want[key]) != string(value) && strings.ToValidUTF8(key, "") == key {
-				t.Errorf("%q: %q, want %q", key, value, want[key])
-			}
-		}
-		if len(want) != len(got) {
-			t.Fatalf("%d members of %q, want %d", len(got), in, len(want))
+		used.decode([]byte(`{"candidates":[{"index":0,"finishReason":"STOP","content":{"parts":[{"text":"old","thought":true},{"functionCall":{"name":"f"}}]}}],"error":1}`))
+		used.decode(in)
+		if d := cmp.Diff(fresh, used, cmp.AllowUnexported(event{}, candidate{}, part{}), cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%q into an event used before: %s", in, d)
 		}
 	})
 }

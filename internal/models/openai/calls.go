@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"hash/fnv"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -43,7 +44,7 @@ func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
 	known := commonCall(raw, &d)
 	if !known {
 		d = callDelta{}
-		if err := unmarshal(raw, &d); err != nil {
+		if err := rawjson.Unmarshal(raw, &d); err != nil {
 			return message.ToolCallChunk{}, err
 		}
 	}
@@ -57,7 +58,7 @@ func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
 // legacy turns a piece of a function_call, which is the only one of its answer, into a chunk.
 func (c *calls) legacy(raw json.RawMessage) (message.ToolCallChunk, error) {
 	d := callDelta{Index: new(int)}
-	err := unmarshal(raw, &d.Function)
+	err := rawjson.Unmarshal(raw, &d.Function)
 	return c.piece(&d), err
 }
 
@@ -81,7 +82,7 @@ func (c *calls) piece(d *callDelta) message.ToolCallChunk {
 		call.name, out.Name = d.Function.Name, d.Function.Name
 	}
 	switch args := d.Function.Arguments; {
-	case isNull(args):
+	case rawjson.IsNull(args):
 	case args[0] != '"': // an object, or anything else, where a string belongs
 		out.Args = string(args)
 	default:

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -24,7 +25,7 @@ func (ev *event) decode(data []byte) error {
 		return nil
 	}
 	ev.reset()
-	return unmarshal(data, ev)
+	return rawjson.Unmarshal(data, ev)
 }
 
 func (ev *event) reset() {
@@ -95,14 +96,3 @@ type block struct {
 	Summary  json.RawMessage `json:"summary"`
 	Thinking json.RawMessage `json:"thinking"`
 }
-
-// unmarshal decodes and forgives fields of an unexpected type: the decoder leaves those out and goes on.
-func unmarshal(data []byte, into any) error {
-	err := json.Unmarshal(data, into)
-	if _, mismatch := err.(*json.UnmarshalTypeError); mismatch {
-		return nil
-	}
-	return err
-}
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -66,7 +66,7 @@ func (d *details) encode() json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(wire.AppendFields(append(b, '{'), f), '}')
+		b = append(b, rawjson.FromMembers(f)...)
 	}
 	return append(b, ']')
 }

@@ -14,8 +14,8 @@ import (
 // encode writes the request body. Whatever stays the same from call to call comes first, then the messages, and behind
 // them what belongs to this call alone: so one request's beginning is the next one's.
 func (m *Model) encode(req *model.Request) []byte {
-	f, s := m.fixed(req), mergeSettings(req.Settings, m.cfg.Settings)
-	b := append(make([]byte, 0, f.size()+roomFor(req.Messages)), '{')
+	f, s := m.fixed(req), req.Settings.Or(m.cfg.Settings)
+	b := append(make([]byte, 0, f.size()+wire.RoomFor(&model.Request{Messages: req.Messages})), '{')
 	head := m.head(req, f, s)
 	for _, h := range head {
 		b = append(wire.AppendKey(b, h.key), h.value...)
@@ -53,21 +53,6 @@ func (m *Model) fixed(req *model.Request) *fixed {
 
 func sameTool(a, b model.Tool) bool {
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Parameters, b.Parameters)
-}
-
-// roomFor is about what messages take.
-func roomFor(msgs []message.Message) int {
-	n := 0
-	for i := range msgs {
-		n += 96
-		for _, p := range msgs[i].Content {
-			n += len(p.Text) + len(p.URL) + len(p.Raw) + 16
-		}
-		for _, c := range msgs[i].ToolCalls {
-			n += len(c.Args) + 128
-		}
-	}
-	return n + n/8 // escapes
 }
 
 func encodeTools(tools []model.Tool) []byte {

@@ -20,7 +20,7 @@ type objectCall struct {
 
 func (c *objectCall) call() textCall {
 	raw := c.Arguments
-	if isNull(raw) {
+	if rawjson.IsNull(raw) {
 		raw = c.Parameters
 	}
 	args, ok := rawjson.String(raw) // several models write the arguments as a string of JSON

@@ -75,24 +75,15 @@ func New(cfg Config) *Model {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 	}
-	m := &Model{cfg: cfg, header: http.Header{}}
-	m.dialect = findDialect(cfg.Dialect, cfg.BaseURL)
-	if m.dialect != nil {
+	m := &Model{cfg: cfg}
+	keyIn := ""
+	if m.dialect = findDialect(cfg.Dialect, cfg.BaseURL); m.dialect != nil {
 		m.cfg.Name = or(cfg.Name, m.dialect.name)
-		m.url = m.dialect.endpoint(cfg.BaseURL)
+		m.url, keyIn = m.dialect.endpoint(cfg.BaseURL), m.dialect.keyIn
 	}
+	m.header = wire.Header(cfg.APIKey, keyIn, cfg.Headers)
 	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
 	m.client.Provider, m.client.Model = m.cfg.Name, cfg.Model
-	switch {
-	case cfg.APIKey == "":
-	case m.dialect != nil && m.dialect.keyIn != "":
-		m.header.Set(m.dialect.keyIn, cfg.APIKey)
-	default:
-		m.header.Set("Authorization", "Bearer "+cfg.APIKey)
-	}
-	for k, v := range cfg.Headers {
-		m.header.Set(k, v)
-	}
 	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header)
 	return m
 }
@@ -108,21 +99,7 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 			return
 		}
 		body := m.encode(m.dialect.rules.Request(req))
-		resp, err := m.client.Post(ctx, m.url, m.header, body)
-		if err != nil {
-			yield(message.Chunk{}, err)
-			return
-		}
 		s := &stream{origin: &m.client.Origin, dialect: m.dialect, prose: newProse(m.dialect, req), calls: calls{seed: body}}
-		err = s.read(resp.Body, yield)
-		switch {
-		case err == errStopped:
-			resp.Body.Close()
-		case err != nil:
-			resp.Body.Close()
-			yield(message.Chunk{}, m.client.Failure(ctx, err))
-		default:
-			wire.Finish(resp.Body)
-		}
+		m.client.Ask(ctx, m.url, m.header, body, s, yield)
 	}
 }

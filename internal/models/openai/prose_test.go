@@ -204,7 +204,7 @@ func bare(s string) string { return strings.Join(strings.Fields(s), "") }
 func TestHeldTextOfACutStream(t *testing.T) {
 	s := &stream{origin: &wire.Origin{}, dialect: findDialect("generic", ""), prose: proseOf("generic", someTools)}
 	var all message.Builder
-	err := s.read(strings.NewReader("data: "+deltaEvent(`"content":"a\n<tool_call>{\"name\":"`)+"\n\n"), func(c message.Chunk, _ error) bool {
+	err := s.origin.Read(strings.NewReader("data: "+deltaEvent(`"content":"a\n<tool_call>{\"name\":"`)+"\n\n"), s, func(c message.Chunk, _ error) bool {
 		all.Add(c)
 		return true
 	})
@@ -216,8 +216,8 @@ func TestHeldTextOfACutStream(t *testing.T) {
 func TestCallsOfBothKinds(t *testing.T) {
 	s := &stream{origin: &wire.Origin{}, dialect: findDialect("generic", ""), prose: proseOf("generic", someTools)}
 	var chunks []message.Chunk
-	err := s.read(strings.NewReader("data: "+deltaEvent(`"tool_calls":[{"index":0,"id":"a","function":{"name":"ls","arguments":"{}"}}]`)+
-		"\n\ndata: "+deltaEvent(`"content":"<tool_call>{\"name\":\"now\",\"arguments\":{}}</tool_call>"`)+"\n\ndata: "+stop+"\n\n"), func(c message.Chunk, _ error) bool {
+	err := s.origin.Read(strings.NewReader("data: "+deltaEvent(`"tool_calls":[{"index":0,"id":"a","function":{"name":"ls","arguments":"{}"}}]`)+
+		"\n\ndata: "+deltaEvent(`"content":"<tool_call>{\"name\":\"now\",\"arguments\":{}}</tool_call>"`)+"\n\ndata: "+stop+"\n\n"), s, func(c message.Chunk, _ error) bool {
 		chunks = append(chunks, c)
 		return true
 	})

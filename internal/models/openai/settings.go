@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
-	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -142,42 +141,10 @@ func (h *members) mergeField(key string, value []byte) {
 			*h = slices.Delete(*h, i, i+1)
 		}
 	case i >= 0:
-		(*h)[i].value = deepMerge((*h)[i].value, value)
+		(*h)[i].value = rawjson.MergeValue((*h)[i].value, value)
 	default:
 		*h = append(*h, member{key, value})
 	}
-}
-
-// deepMerge is the newer value; of two objects it has the members of both.
-func deepMerge(older, newer []byte) []byte {
-	var a, b message.Fields
-	if json.Unmarshal(older, &a) != nil || json.Unmarshal(newer, &b) != nil || a == nil || b == nil {
-		return newer
-	}
-	for key, value := range b {
-		if old, ok := a[key]; ok {
-			value = deepMerge(old, value)
-		}
-		a[key] = value
-	}
-	return append(wire.AppendFields([]byte{'{'}, a), '}')
-}
-
-// mergeSettings fills what s leaves open from the defaults.
-func mergeSettings(s, def model.Settings) model.Settings {
-	if s.Temperature == nil {
-		s.Temperature = def.Temperature
-	}
-	if s.MaxTokens == 0 {
-		s.MaxTokens = def.MaxTokens
-	}
-	if s.Thinking == nil {
-		s.Thinking = def.Thinking
-	}
-	if s.Effort == "" {
-		s.Effort = def.Effort
-	}
-	return s
 }
 
 func quoted(s string) []byte { return rawjson.AppendString(nil, s) }

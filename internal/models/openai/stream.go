@@ -1,13 +1,8 @@
 package openai
 
 import (
-	"bufio"
-	"cmp"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
-	"sync"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/wire"
@@ -15,131 +10,46 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// errStopped says that the consumer wants no more.
-var errStopped = errors.New("stream stopped by its consumer")
-
 // stream turns the events of one answer into chunks.
 type stream struct {
 	origin  *wire.Origin
 	dialect *dialect
 
 	decoded         event // reused from event to event
-	events          int
+	head            bool  // metadata has been sent
 	finished        bool
-	head            bool // metadata has been sent
 	inWhole         bool // the answer is not streamed
 	text, reasoning halves
-	next            message.Chunk // has been read and not been shown
 	calls           calls
 	details         details
 	prose           *prose // nil: nothing but text can stand in the text
 }
 
-type yieldFunc = func(message.Chunk, error) bool
+var (
+	_ wire.Decoder = (*stream)(nil)
+	_ wire.Holder  = (*stream)(nil)
+)
 
-// sources are readers for answers, as large as the event reader's own, which then adds none. What is read of them is copied
-// before the answer ends.
-var sources = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
-
-// read reads the answer to its end. It returns nil only for a complete answer.
-func (s *stream) read(body io.Reader, yield yieldFunc) error {
-	src := sources.Get().(*bufio.Reader) //nolint:forcetypeassert // it holds nothing else
-	src.Reset(body)
-	defer func() {
-		src.Reset(nil)
-		sources.Put(src)
-	}()
-	err := s.answer(src, yield)
-	if err == errStopped {
-		return err
-	}
-	if s.prose != nil && !s.finished {
-		s.next.Text += s.prose.cut()
-	}
-	return cmp.Or(err, s.show(yield))
-}
-
-func (s *stream) answer(src *bufio.Reader, yield yieldFunc) error {
-	switch first, err := firstByte(src); {
-	case err != nil:
-		return s.end(err)
-	case first == '<':
-		return s.origin.WebPage(200)
-	case first == '{':
-		return s.whole(src, yield)
-	}
-	r := wire.NewEventReader(src)
-	for {
-		ev, err := r.Next()
-		if err != nil {
-			return s.end(err)
-		}
-		if len(ev.Data) == 0 {
-			continue
-		}
-		if string(ev.Data) == "[DONE]" {
-			return s.end(io.EOF)
-		}
-		err = s.event(ev, yield)
-		if err == nil && !r.Ready() { // what has come together is shown together
-			err = s.show(yield)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// firstByte looks at the first byte that is no space.
-func firstByte(src *bufio.Reader) (byte, error) {
-	for {
-		b, err := src.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		if b != ' ' && b != '\n' && b != '\r' && b != '\t' {
-			return b, src.UnreadByte()
-		}
-	}
-}
-
-// end judges how the stream ended. An answer without a finish reason is cut, whatever else was said; with one it is
-// complete, whatever is missing.
-func (s *stream) end(err error) error {
-	switch {
-	case s.finished:
-		return nil
-	case err != io.EOF:
-		return err
-	case s.events == 0:
-		return s.origin.Error(model.ClassTransient, nil, "the stream was empty")
-	}
-	return s.origin.Error(model.ClassTransient, io.ErrUnexpectedEOF, "the stream ended without a finish reason")
-}
-
-// whole reads an answer that is not streamed.
-func (s *stream) whole(body io.Reader, yield yieldFunc) error {
-	data, err := io.ReadAll(io.LimitReader(body, wire.MaxEvent+1))
-	if err != nil {
-		return err
-	}
-	if len(data) > wire.MaxEvent {
-		return s.origin.Error(model.ClassBadRequest, wire.ErrEventTooLong, "the answer is larger than 64 MiB")
-	}
+// Whole reads an answer that is not streamed, which is one event.
+func (s *stream) Whole(data []byte, out *wire.Chunks) error {
 	s.inWhole = true
-	if err := s.event(wire.Event{Data: data}, yield); err != nil {
-		return err
-	}
-	return s.end(io.EOF)
+	return s.Event(wire.Event{Data: data}, out)
 }
 
-func (s *stream) event(in wire.Event, yield yieldFunc) error {
+// Release gives out text that might have become a call.
+func (s *stream) Release(out *wire.Chunks) {
+	if s.prose != nil {
+		out.Put(message.Chunk{Text: s.prose.cut()})
+	}
+}
+
+// Event reads one event.
+func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 	ev := &s.decoded
 	if err := ev.decode(in.Data); err != nil {
-		return s.origin.Error(model.ClassTransient, err, "the stream holds an event that is no JSON: %.200s", in.Data)
+		return s.origin.NoJSON(in.Data, err)
 	}
-	s.events++
-	if !isNull(ev.Error) {
+	if !rawjson.IsNull(ev.Error) {
 		return s.origin.StreamError(ev.Error)
 	}
 	if in.Name == "error" {
@@ -157,43 +67,19 @@ func (s *stream) event(in wire.Event, yield yieldFunc) error {
 			return err
 		}
 	}
-	if !carries(&c) || s.next.Join(c) {
-		return nil
-	}
-	err := s.show(yield)
-	s.next = c
-	return err
-}
-
-// show hands over what has been read.
-func (s *stream) show(yield yieldFunc) error {
-	c := s.next
-	s.next = message.Chunk{}
-	if carries(&c) && !yield(c, nil) {
-		return errStopped
-	}
+	out.Put(c)
 	return nil
-}
-
-// carries reports whether a chunk says anything.
-func carries(c *message.Chunk) bool {
-	return c.Text != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || c.Usage != nil || c.FinishReason != "" ||
-		len(c.Metadata) > 0 || len(c.Kwargs) > 0
 }
 
 // metadata names who answered.
 func (s *stream) metadata(ev *event) message.Fields {
 	s.head = true
-	f := message.Fields{"model_provider": rawjson.AppendString(nil, s.origin.Provider)}
-	set := func(key string, raw json.RawMessage, otherwise string) {
-		value, _ := rawjson.String(raw)
-		if value = or(value, otherwise); value != "" {
-			f[key] = rawjson.AppendString(nil, value)
-		}
+	id, _ := rawjson.String(ev.ID)
+	name, _ := rawjson.String(ev.Model)
+	f := s.origin.Answers(id, name)
+	if mark, _ := rawjson.String(ev.Fingerprint); mark != "" {
+		f["system_fingerprint"] = rawjson.AppendString(nil, mark)
 	}
-	set("id", ev.ID, "")
-	set("model_name", ev.Model, s.origin.Model)
-	set("system_fingerprint", ev.Fingerprint, "")
 	return f
 }
 
@@ -238,11 +124,11 @@ func (s *stream) delta(d *delta, out *message.Chunk) error {
 	}
 	out.Reasoning += thinking
 	s.say(text, out)
-	if !isNull(d.Refusal) {
+	if !rawjson.IsNull(d.Refusal) {
 		out.Text += s.text.join(d.Refusal)
 	}
 	for _, raw := range d.ToolCalls {
-		if isNull(raw) {
+		if rawjson.IsNull(raw) {
 			continue
 		}
 		c, err := s.calls.add(raw)
@@ -251,7 +137,7 @@ func (s *stream) delta(d *delta, out *message.Chunk) error {
 		}
 		out.ToolCalls = append(out.ToolCalls, c)
 	}
-	if !isNull(d.FunctionCall) {
+	if !rawjson.IsNull(d.FunctionCall) {
 		c, err := s.calls.legacy(d.FunctionCall)
 		if err != nil {
 			return s.badCall(err, d.FunctionCall)
@@ -299,7 +185,7 @@ func (s *stream) reasoningText(d *delta) string {
 	var out strings.Builder
 	for _, raw := range d.ReasoningDetails {
 		var b block
-		if unmarshal(raw, &b) == nil {
+		if rawjson.Unmarshal(raw, &b) == nil {
 			out.WriteString(s.reasoning.join(b.Text))
 			out.WriteString(s.reasoning.join(b.Summary))
 		}
@@ -317,7 +203,7 @@ func (s *stream) content(raw json.RawMessage) (text, reasoning string) {
 		return text, ""
 	}
 	var list []block
-	_ = unmarshal(raw, &list)
+	_ = rawjson.Unmarshal(raw, &list)
 	var said, thought strings.Builder
 	for _, b := range list {
 		said.WriteString(s.text.join(b.Text))
@@ -334,7 +220,7 @@ func (s *stream) thinking(raw json.RawMessage) string {
 		return s.reasoning.join(raw)
 	}
 	var list []block
-	_ = unmarshal(raw, &list)
+	_ = rawjson.Unmarshal(raw, &list)
 	var out strings.Builder
 	for _, b := range list {
 		out.WriteString(s.reasoning.join(b.Text))

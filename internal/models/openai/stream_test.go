@@ -19,7 +19,7 @@ import (
 func play(dialect string, events ...string) ([]message.Chunk, error) {
 	var chunks []message.Chunk
 	s := &stream{origin: &wire.Origin{Provider: "p", Model: "m"}, dialect: findDialect(dialect, "")}
-	err := s.read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), func(c message.Chunk, err error) bool {
+	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s, func(c message.Chunk, err error) bool {
 		chunks = append(chunks, c)
 		return true
 	})
@@ -332,7 +332,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		finished := false
 		s := &stream{origin: &wire.Origin{}, dialect: findDialect("openrouter", "")}
-		err := s.read(iotest.HalfReader(strings.NewReader(string(in))), func(c message.Chunk, err error) bool {
+		err := s.origin.Read(iotest.HalfReader(strings.NewReader(string(in))), s, func(c message.Chunk, err error) bool {
 			finished = finished || c.FinishReason != ""
 			for k, v := range c.Kwargs {
 				if !json.Valid(v) {

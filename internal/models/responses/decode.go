@@ -3,6 +3,7 @@ package responses
 import (
 	"encoding/json"
 
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -29,7 +30,7 @@ func (ev *event) decode(data []byte) error {
 		return nil
 	}
 	*ev = event{}
-	return unmarshal(data, ev)
+	return rawjson.Unmarshal(data, ev)
 }
 
 // response is the answer as a whole: the last event brings it, and an answer that is not streamed is one.
@@ -90,14 +91,3 @@ func (u *usage) counts() *message.Usage {
 	}
 	return c
 }
-
-// unmarshal decodes and forgives fields of an unexpected type: the decoder leaves those out and goes on.
-func unmarshal(data []byte, into any) error {
-	err := json.Unmarshal(data, into)
-	if _, mismatch := err.(*json.UnmarshalTypeError); mismatch {
-		return nil
-	}
-	return err
-}
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -17,7 +17,7 @@ const leastTokens = 16
 // what belongs to this call alone: so one request's beginning is the next one's.
 func (m *Model) encode(req *model.Request) []byte {
 	f := m.fields(req)
-	b := append(make([]byte, 0, roomFor(req)), '{')
+	b := append(make([]byte, 0, wire.RoomFor(req)), '{')
 	b = rawjson.AppendString(wire.AppendKey(b, "model"), m.cfg.Model)
 	b = append(wire.AppendKey(b, "stream"), "true"...)
 	for _, key := range []string{"instructions", "tools"} {
@@ -32,24 +32,6 @@ func (m *Model) encode(req *model.Request) []byte {
 		b = append(wire.AppendKey(b, "tool_choice"), raw...)
 	}
 	return append(b, '}')
-}
-
-// roomFor is about what a request takes.
-func roomFor(req *model.Request) int {
-	n := 1024 + len(req.System)
-	for _, t := range req.Tools {
-		n += len(t.Description) + len(t.Parameters) + 128
-	}
-	for i := range req.Messages {
-		n += 128
-		for _, p := range req.Messages[i].Content {
-			n += len(p.Text) + len(p.URL) + len(p.Raw) + len(p.Signature) + 64
-		}
-		for _, c := range req.Messages[i].ToolCalls {
-			n += len(c.Args) + 128
-		}
-	}
-	return n + n/8 // escapes
 }
 
 // fields are those beside model, stream and input.
@@ -70,9 +52,7 @@ func (m *Model) fields(req *model.Request) message.Fields {
 	if !m.habits.plain {
 		f["include"] = []byte(`["reasoning.encrypted_content"]`)
 	}
-	m.settings(f, fill(req.Settings, m.cfg.Settings))
-	overlay(f, m.cfg.ExtraBody)
-	return f
+	return rawjson.Merge(m.settings(f, req.Settings.Or(m.cfg.Settings)), m.cfg.ExtraBody)
 }
 
 // instructions are the system prompt; the ChatGPT backend demands one.
@@ -83,16 +63,8 @@ func (m *Model) instructions(system string) string {
 	return system
 }
 
-// fill takes from the defaults what s leaves open.
-func fill(s, def model.Settings) model.Settings {
-	s.Temperature = cmp.Or(s.Temperature, def.Temperature)
-	s.MaxTokens = cmp.Or(s.MaxTokens, def.MaxTokens)
-	s.Thinking = cmp.Or(s.Thinking, def.Thinking)
-	s.Effort = cmp.Or(s.Effort, def.Effort)
-	return s
-}
-
-func (m *Model) settings(f message.Fields, s model.Settings) {
+// settings adds the fields that the settings ask for.
+func (m *Model) settings(f message.Fields, s model.Settings) message.Fields {
 	if s.Temperature != nil && !m.cfg.Codex {
 		f["temperature"] = strconv.AppendFloat(nil, *s.Temperature, 'g', -1, 64)
 	}
@@ -101,15 +73,15 @@ func (m *Model) settings(f message.Fields, s model.Settings) {
 	}
 	off := s.Thinking != nil && !*s.Thinking
 	if off && len(m.cfg.ThinkingOff) > 0 {
-		overlay(f, m.cfg.ThinkingOff)
-		return
+		return rawjson.Merge(f, m.cfg.ThinkingOff)
 	}
 	if reasoning := m.reasoning(s, off); len(reasoning) > 0 {
-		f["reasoning"] = object(reasoning)
+		f["reasoning"] = rawjson.FromMembers(reasoning)
 	}
 	if s.Thinking != nil && !off {
-		overlay(f, m.cfg.ThinkingOn)
+		return rawjson.Merge(f, m.cfg.ThinkingOn)
 	}
+	return f
 }
 
 // reasoning is the field of that name; without fields it is not sent. Summaries are asked for as soon as thinking or an

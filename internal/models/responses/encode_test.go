@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -186,5 +187,20 @@ func TestCodex(t *testing.T) {
 	f := decodeBody(t, string(m.encode(&model.Request{})))
 	if f["max_output_tokens"] != nil || f["temperature"] != nil || len(f["instructions"]) < 5 {
 		t.Errorf("body %s", m.encode(&model.Request{}))
+	}
+}
+
+// TestWhatIsSentFollowsTheRules: a call without a result does not go out as it is.
+func TestWhatIsSentFollowsTheRules(t *testing.T) {
+	var sent []byte
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { sent, _ = io.ReadAll(r.Body) }))
+	defer srv.Close()
+	m := New(Config{BaseURL: srv.URL, Model: "m"})
+	defer m.client.HTTP.CloseIdleConnections()
+	req := &model.Request{Messages: []message.Message{message.New(message.Human, "a"),
+		{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "call_1", Name: "f", Args: json.RawMessage(`{}`)}}}, message.New(message.Human, "b")}}
+	_, _ = model.Collect(m.Stream(t.Context(), req)) // the server says nothing
+	if want := m.encode(rules.Request(req)); string(sent) != string(want) || string(m.encode(req)) == string(want) {
+		t.Errorf("sent %s\nwant %s", sent, want)
 	}
 }

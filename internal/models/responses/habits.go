@@ -1,6 +1,12 @@
 package responses
 
-import "strings"
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
+)
 
 // habits is what the models of one family do their own way. The zero value is that of no family: see [habitsOf].
 type habits struct {
@@ -55,4 +61,17 @@ func (h habits) effort(word string) string {
 		return "low"
 	}
 	return word
+}
+
+// translate turns reasoning_effort, by which chat completions and DeerFlow's configuration call it, into the effort of the
+// field reasoning.
+func translate(in map[string]json.RawMessage) map[string]json.RawMessage {
+	effort, ok := in["reasoning_effort"]
+	if !ok {
+		return in
+	}
+	out := maps.Clone(in)
+	delete(out, "reasoning_effort")
+	reasoning := map[string]json.RawMessage{"reasoning": rawjson.FromMembers(map[string]json.RawMessage{"effort": effort})}
+	return rawjson.Stack(reasoning, out)
 }

@@ -235,11 +235,11 @@ func (s *items) arguedAll(index int, whole string, c *message.Chunk) {
 // further are the fields of a call that have no place of their own, such as its namespace; nil if there are none.
 func further(raw json.RawMessage) json.RawMessage {
 	f, _ := rawjson.Members(raw)
-	maps.DeleteFunc(f, func(k string, v json.RawMessage) bool { return isNull(v) || slices.Contains(callFields, k) })
+	maps.DeleteFunc(f, func(k string, v json.RawMessage) bool { return rawjson.IsNull(v) || slices.Contains(callFields, k) })
 	if len(f) == 0 || len(raw) > maxOther {
 		return nil
 	}
-	return object(f)
+	return rawjson.FromMembers(f)
 }
 
 // other keeps an item of another type, such as a search that OpenAI ran, to be sent back as it came.

@@ -94,24 +94,17 @@ func New(cfg Config) *Model {
 	return m
 }
 
+// accountHeader names the account that pays.
+const accountHeader = "Chatgpt-Account-Id"
+
 func header(cfg *Config) http.Header {
-	h := http.Header{}
 	name := cfg.KeyHeader
 	if name == "" && isAzure(cfg.BaseURL) {
 		name = "api-key"
 	}
-	switch {
-	case cfg.APIKey == "":
-	case name != "":
-		h.Set(name, cfg.APIKey)
-	default:
-		h.Set("Authorization", "Bearer "+cfg.APIKey)
-	}
-	if cfg.AccountID != "" {
-		h.Set("Chatgpt-Account-Id", cfg.AccountID)
-	}
-	for k, v := range cfg.Headers {
-		h.Set(k, v)
+	h := wire.Header(cfg.APIKey, name, cfg.Headers)
+	if cfg.AccountID != "" && h.Get(accountHeader) == "" {
+		h.Set(accountHeader, cfg.AccountID)
 	}
 	return h
 }
@@ -144,21 +137,6 @@ func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
 // Stream implements [model.ChatModel].
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
-		resp, err := m.client.Post(ctx, m.url, m.header, m.encode(rules.Request(req)))
-		if err != nil {
-			yield(message.Chunk{}, err)
-			return
-		}
-		s := &stream{origin: &m.client.Origin}
-		err = s.read(resp.Body, yield)
-		switch {
-		case err == errStopped:
-			resp.Body.Close()
-		case err != nil:
-			resp.Body.Close()
-			yield(message.Chunk{}, m.client.Failure(ctx, err))
-		default:
-			wire.Finish(resp.Body)
-		}
+		m.client.Ask(ctx, m.url, m.header, m.encode(rules.Request(req)), &stream{origin: &m.client.Origin}, yield)
 	}
 }

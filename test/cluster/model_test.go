@@ -80,17 +80,19 @@ type chatMessage struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// read finds the plan and how many answers the model has given to it.
+// read finds the plan and how many answers the model has given to it. What users say one after the other may have become
+// one message; the last plan is the one that holds.
 func read(msgs []chatMessage) (p plan, answers int) {
 	for _, msg := range msgs {
-		_, text, found := strings.Cut(string(msg.Content), `{\"plan\":`)
+		content := string(msg.Content)
+		at := strings.LastIndex(content, `{\"plan\":`)
 		switch {
 		case msg.Role == "assistant":
 			answers++
-		case msg.Role == "user" && found:
+		case msg.Role == "user" && at >= 0:
 			var whole string
-			if json.Unmarshal([]byte(`"{\"plan\":`+text), &whole) != nil { // the content is a list of parts
-				whole = `{"plan":` + strings.ReplaceAll(text, `\"`, `"`)
+			if json.Unmarshal([]byte(`"`+content[at:]), &whole) != nil { // the content is a list of parts
+				whole = strings.ReplaceAll(content[at:], `\"`, `"`)
 			}
 			p, answers = plan{}, 0
 			_ = json.NewDecoder(strings.NewReader(whole)).Decode(&p) // what follows is not ours

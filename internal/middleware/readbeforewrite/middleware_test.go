@@ -372,40 +372,41 @@ func TestGateProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		th := newThread(t, host)
-		exists, known := false, false
+		var exists bool
+		var seen *string // the content that the conversation shows, which may come back after a change
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			text := rapid.StringMatching(`[ab]{1,3}`).Draw(rt, "text")
+			known := exists && seen != nil && *seen == th.content()
 			pass := known || !exists
-			switch rapid.SampledFrom([]string{"read", "write", "add", "edit", "others", "gone"}).Draw(rt, "step") {
+			step := rapid.SampledFrom([]string{"read", "write", "add", "edit", "others", "gone"}).Draw(rt, "step")
+			switch step {
 			case "read":
 				th.do([]op{read(path)})
-				known = exists
-				continue
+				pass = exists
 			case "others":
 				th.put(th.content() + "!")
-				exists, known = true, false
-				continue
+				exists, pass = true, false
 			case "gone":
 				_ = os.Remove(filepath.Join(host, "a.txt"))
-				exists, known = false, false
-				continue
+				exists, pass = false, false
 			case "add":
 				if got := th.do([]op{add(text)}); !got[0] {
 					rt.Fatal("adding was blocked")
 				}
-				exists, known = true, known || !exists
-				continue
+				exists = true
 			case "write":
 				if got := th.do([]op{write(path, text)}); got[0] != pass {
 					rt.Fatalf("write passed: %t, the file was there: %t, known: %t", got[0], exists, known)
 				}
-				if pass {
-					exists, known = true, true
-				}
+				exists = true
 			case "edit":
 				if got := th.do([]op{edit("a", text)}); got[0] != pass {
 					rt.Fatalf("edit passed: %t, the file was there: %t, known: %t", got[0], exists, known)
 				}
+			}
+			if exists && pass {
+				now := th.content()
+				seen = &now
 			}
 		}
 	})

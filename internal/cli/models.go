@@ -54,7 +54,7 @@ func modelsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use:   "models",
 		Short: "List the models that runs can use, and whether they answer",
 		Long: "List the models of the configuration, or, if it has none, those for which there is a key in the environment; ask each of\n" +
-			"them for one word. The one with * is used by runs that name none; if that one does not answer, the exit code is 1.\n" +
+			"them for one word. The one with * is used by runs that name none; the exit code is 1 if that one does not answer.\n" +
 			"pudu doctor model [NAME] finds out whether one is good enough to be an agent.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,13 +80,16 @@ func modelsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return cmd
 }
 
-// silentDefault is the error if the model that runs use does not answer.
+// silentDefault is the error if the model that runs use does not answer, or if there is none that they could use.
 func silentDefault(models []ModelInfo) error {
-	i := slices.IndexFunc(models, func(m ModelInfo) bool { return m.Default && m.Problem != "" })
-	if i < 0 {
-		return nil
+	i := slices.IndexFunc(models, func(m ModelInfo) bool { return m.Default })
+	switch {
+	case i < 0:
+		return &codeError{ExitFailed, errors.New("no model of the configuration can be used")}
+	case models[i].Problem != "":
+		return &codeError{ExitFailed, fmt.Errorf("model %s, which runs use, does not answer", models[i].Name)}
 	}
-	return &codeError{ExitFailed, fmt.Errorf("model %s, which runs use, does not answer", models[i].Name)}
+	return nil
 }
 
 func printJSON(stdio IO, v any) error {

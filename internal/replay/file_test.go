@@ -107,31 +107,42 @@ func anyJSON(depth int) *rapid.Generator[any] {
 }
 
 func TestValuesSurviveTheFile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(anyJSON(3).Draw(t, "value")); err != nil {
-			t.Fatal(err)
-		}
-		type file struct {
-			Key replay.Value `yaml:"key"`
-		}
-		raw, err := yaml.Marshal(file{replay.Value(b.Bytes())})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back file
-		if err := yaml.Unmarshal(raw, &back); err != nil {
-			t.Fatalf("%v\n%s", err, raw)
-		}
-		if d := cmp.Diff(decoded(t, b.Bytes()), decoded(t, back.Key)); d != "" {
-			t.Fatalf("%s\n%s", d, raw)
-		}
-	})
+	for _, space := range []string{" ", "\t", "\r", "\n", "\u0085", "\u2028", "\u2029", "\u00a0", "\ufeff"} {
+		survives(t, []any{space + "a\n", "a\n" + space + "b\n", "a\n" + space})
+	}
+	rapid.Check(t, func(t *rapid.T) { survives(t, anyJSON(3).Draw(t, "value")) })
 }
 
-func decoded(t interface{ Fatal(...any) }, raw []byte) (v any) {
+func survives(t failer, value any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	type file struct {
+		Key replay.Value `yaml:"key"`
+	}
+	raw, err := yaml.Marshal(file{replay.Value(b.Bytes())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back file
+	if err := yaml.Unmarshal(raw, &back); err != nil {
+		t.Fatalf("%v\n%s", err, raw)
+	}
+	if d := cmp.Diff(decoded(t, b.Bytes()), decoded(t, back.Key)); d != "" {
+		t.Fatalf("%s\n%s", d, raw)
+	}
+}
+
+// failer is a test, by hand or by rapid.
+type failer interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+func decoded(t failer, raw []byte) (v any) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if err := dec.Decode(&v); err != nil {

@@ -186,7 +186,7 @@ func textNode(s string) *yaml.Node {
 	switch {
 	case jsonNumber.MatchString(s):
 		n.Style = yaml.DoubleQuotedStyle
-	case s != strings.TrimLeft(s, " \t\r\n"): // the indentation of a block would have to be told
+	case s != strings.TrimLeft(s, " \t\r\n\u0085\u2028\u2029"): // the indentation of a block would have to be told
 		n.Style = yaml.DoubleQuotedStyle
 	case strings.Contains(s, "\n"):
 		n.Style = yaml.LiteralStyle

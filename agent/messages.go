@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -216,12 +217,8 @@ func callsOf(m message.Message, answered map[string]bool) []openCall {
 
 func invalidText(c message.InvalidToolCall) string {
 	const most = 500
-	args := c.Args
-	if len(args) > most {
-		args = strings.ToValidUTF8(args[:most], "") + "…"
-	}
 	return fmt.Sprintf("This call was not executed: its arguments are not a complete JSON object (%s). You sent: %s\n"+
-		"Send the call again with complete arguments; split very long content over several calls.", c.Error, args)
+		"Send the call again with complete arguments; split very long content over several calls.", c.Error, excerpt.Bound(c.Args, most))
 }
 
 // After is the node that follows when a change of the state from outside counts as one of the named node. A name of no

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -64,8 +65,5 @@ func summaryOf(res *tool.Result) string {
 		s = strings.TrimSpace(res.Text())
 	}
 	s, _, _ = strings.Cut(s, "\n")
-	if runes := []rune(s); len(runes) > most {
-		s = string(runes[:most-1]) + "…"
-	}
-	return s
+	return excerpt.Clip(s, most)
 }

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -85,10 +86,7 @@ func pretty(args json.RawMessage) string {
 	if json.Indent(&b, args, "", "  ") != nil {
 		return string(args)
 	}
-	if b.Len() > maxArgs {
-		return string(bytes.ToValidUTF8(b.Bytes()[:maxArgs], nil)) + "…"
-	}
-	return b.String()
+	return excerpt.Bound(b.String(), maxArgs)
 }
 
 // answer is the answer of a client. The words of LangChain for Python are taken too.

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/excerpt"
 )
 
 // Parse reads the arguments of a call. It accepts anything; see the package comment.
@@ -68,7 +69,7 @@ func text(raw json.RawMessage, limit int) string {
 	if !ok {
 		return ""
 	}
-	return clip(strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD")), limit)
+	return excerpt.Clip(strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD")), limit)
 }
 
 func scalar(raw json.RawMessage) (string, bool) {
@@ -81,13 +82,6 @@ func scalar(raw json.RawMessage) (string, bool) {
 		return s, true
 	}
 	return string(raw), true // a number or a bool
-}
-
-func clip(s string, limit int) string {
-	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit-1]) + "…"
 }
 
 // tag is one piece of markup. "a < b" is none.
@@ -180,7 +174,7 @@ func (c *collector) addObject(raw json.RawMessage, depth int) {
 
 func (c *collector) keep(label, value string) {
 	clean := func(s string) string {
-		return clip(strings.Join(strings.Fields(tag.ReplaceAllString(s, " ")), " "), maxText)
+		return excerpt.Clip(strings.Join(strings.Fields(tag.ReplaceAllString(s, " ")), " "), maxText)
 	}
 	o := Option{clean(label), clean(value)}
 	if o.Label == "" || len(c.found) >= maxListed {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -71,7 +72,7 @@ func (r Reply) Text(q Shown) string {
 	if answer == "" {
 		answer = "(no answer)"
 	}
-	question := clip(strings.Join(strings.Fields(q.Question), " "), maxQuoted)
+	question := excerpt.Clip(strings.Join(strings.Fields(q.Question), " "), maxQuoted)
 	if question == "" {
 		return answer
 	}

@@ -9,9 +9,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/approval"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 )
@@ -125,11 +127,11 @@ func arguments(args json.RawMessage) string {
 
 // cut is the beginning of a text; it says how much is missing.
 func cut(s string, most int) string {
-	r := []rune(s)
-	if len(r) <= most {
+	first := excerpt.First(s, most)
+	if first == s {
 		return s
 	}
-	return fmt.Sprintf("%s\n    … and %d more characters", string(r[:most]), len(r)-most)
+	return fmt.Sprintf("%s\n    … and %d more characters", first, utf8.RuneCountInString(s[len(first):]))
 }
 
 // decideRun is pudu run --approve or --reject: it answers all calls of a thread that wait for approval, and shows how the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/probe"
 )
@@ -96,7 +97,7 @@ func printResult(w io.Writer, look style, r probe.Result) {
 }
 
 func printExamined(w io.Writer, look style, x *Examined) {
-	fmt.Fprintf(w, "\n%s\n", look.bold(clip(inert.Line(x.Name+": "+x.Sentence()), 400)))
+	fmt.Fprintf(w, "\n%s\n", look.bold(excerpt.Clip(inert.Line(x.Name+": "+x.Sentence()), 400)))
 	if x.Remedy != "" {
 		fmt.Fprintln(w, "→ "+inert.Line(x.Remedy))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 )
 
@@ -172,7 +173,7 @@ func (p *ModelPrice) String() string {
 func (m *ModelInfo) state(look style) string {
 	switch {
 	case m.Problem != "":
-		return look.bad() + " " + clip(inert.Line(m.Problem), 240)
+		return look.bad() + " " + excerpt.Clip(inert.Line(m.Problem), 240)
 	case m.Answers == nil:
 		return "not asked"
 	}

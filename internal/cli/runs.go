@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -87,7 +88,7 @@ func whyOf(ctx context.Context, s *Session, run store.Run) (string, error) {
 	if len(working) > 0 {
 		var calls []string
 		for _, c := range working {
-			calls = append(calls, clip(callLine(c), 40))
+			calls = append(calls, excerpt.Clip(callLine(c), 40))
 		}
 		at = "during " + strings.Join(calls, ", ")
 	}

@@ -27,15 +27,6 @@ func (s style) yellow(t string) string { return s.wrap("33", t) }
 func (s style) good() string { return s.wrap("32", "✓") }
 func (s style) bad() string  { return s.wrap("31", "✗") }
 
-// clip cuts s to n characters, the last of which is then an ellipsis.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:max(n-1, 0)]) + "…"
-}
-
 // tokens writes a count of tokens for people: 940, 12.4k, 1.2M.
 func tokens(n int) string {
 	switch {

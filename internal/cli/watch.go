@@ -11,6 +11,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/message"
@@ -187,7 +188,7 @@ func (w *watcher) end(d event.ToolEnd) {
 	room := max(w.width*2/5, 24)
 	rest := max(w.width-room-14, 20)
 	w.enter("tools")
-	fmt.Fprintf(w.io.Err, "%s %-*s %7s  %s\n", mark, room, clip(what, room), took, w.look.dim(clip(inert.Line(d.Summary), rest)))
+	fmt.Fprintf(w.io.Err, "%s %-*s %7s  %s\n", mark, room, excerpt.Clip(what, room), took, w.look.dim(excerpt.Clip(inert.Line(d.Summary), rest)))
 	w.draw()
 }
 
@@ -274,9 +275,9 @@ func (w *watcher) draw() {
 	if n := len(w.running) - 1; n > 0 {
 		more = fmt.Sprintf(" (+%d)", n)
 	}
-	line := fmt.Sprintf("· %s%s  %s  %s", clip(callLine(w.calls[id]), w.width*2/5), more, duration(time.Since(w.since[id])), w.progress[id])
+	line := fmt.Sprintf("· %s%s  %s  %s", excerpt.Clip(callLine(w.calls[id]), w.width*2/5), more, duration(time.Since(w.since[id])), w.progress[id])
 	w.clear()
-	fmt.Fprint(w.io.Err, w.look.dim(clip(line, w.width-1)))
+	fmt.Fprint(w.io.Err, w.look.dim(excerpt.Clip(line, w.width-1)))
 	w.drawn = true
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -113,10 +114,7 @@ func detailOf(raw []byte) string {
 			text = strings.Join(lines, "; ")
 		}
 	}
-	if text = inert.Line(text); len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	return excerpt.Bound(inert.Line(text), most)
 }
 
 // get asks for JSON.

@@ -34,6 +34,26 @@ func TestExcerpts(t *testing.T) {
 	}
 }
 
+func TestBound(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"añb", 4, "añb"},
+		{"añb", 3, "añ…"},
+		{"añb", 2, "a…"},
+		{"a\xffb", 2, "a…"},
+		{"a\xffb", 3, "a\xffb"},
+		{"a", 0, "…"},
+		{"a", -1, "…"},
+	} {
+		if got := Bound(c.s, c.n); got != c.want {
+			t.Errorf("Bound(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}
+
 func FuzzExcerpts(f *testing.F) {
 	f.Add("añ\xff日", 2)
 	f.Fuzz(func(t *testing.T, s string, n int) {
@@ -47,6 +67,9 @@ func FuzzExcerpts(f *testing.F) {
 		}
 		if n > 0 && utf8.RuneCountInString(Clip(s, n)) > n {
 			t.Fatalf("Clip(%q, %d) = %q", s, n, Clip(s, n))
+		}
+		if got := Bound(s, n); got != s && len(got) > want+len("…") {
+			t.Fatalf("Bound(%q, %d) = %q", s, n, got)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/excerpt"
 )
 
 // Guard says who may call, until there are accounts.
@@ -112,9 +114,5 @@ func allowRequest(h http.Header, r *http.Request) {
 
 // clip makes a header of any length and content fit for a message.
 func clip(s string) string {
-	const most = 100
-	if len(s) > most {
-		s = s[:most] + "..."
-	}
-	return strings.ToValidUTF8(s, "?")
+	return strings.ToValidUTF8(excerpt.Bound(s, 100), "?")
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -240,12 +241,5 @@ func (s *Server) checkChannels(members map[string]json.RawMessage) error {
 	if unknown == nil {
 		return nil
 	}
-	return failf(http.StatusUnprocessableEntity, "Unknown thread-state field(s): %s", clipTo(strings.Join(unknown, ", "), 1000))
-}
-
-func clipTo(s string, most int) string {
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
-	}
-	return s
+	return failf(http.StatusUnprocessableEntity, "Unknown thread-state field(s): %s", excerpt.Bound(strings.Join(unknown, ", "), 1000))
 }

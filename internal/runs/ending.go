@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
@@ -54,14 +55,11 @@ func Fallback(s state.State) (string, bool) {
 func titleOf(input []message.Message) string {
 	const most = 60
 	for _, m := range input {
-		title := []rune(strings.Join(strings.Fields(m.Text()), " "))
-		if m.Role != message.Human || string(m.Kwargs[message.KeyHidden]) == "true" || len(title) == 0 {
+		title := strings.Join(strings.Fields(m.Text()), " ")
+		if m.Role != message.Human || string(m.Kwargs[message.KeyHidden]) == "true" || title == "" {
 			continue
 		}
-		if len(title) > most {
-			return string(title[:most-1]) + "…"
-		}
-		return string(title)
+		return excerpt.Clip(title, most)
 	}
 	return ""
 }

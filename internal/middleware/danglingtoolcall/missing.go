@@ -3,6 +3,7 @@ package danglingtoolcall
 import (
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -30,8 +31,5 @@ func describe(detail string) string {
 	if detail == "" {
 		return general
 	}
-	if len(detail) > mostDetail {
-		detail = strings.ToValidUTF8(detail[:mostDetail], "") + "…"
-	}
-	return general + " (" + strings.TrimRight(detail, ".") + ")"
+	return general + " (" + strings.TrimRight(excerpt.Bound(detail, mostDetail), ".") + ")"
 }

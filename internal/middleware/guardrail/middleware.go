@@ -15,12 +15,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/approval"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/guardrail"
 	"github.com/pudu-ai/pudu/internal/pattern"
 	"github.com/pudu-ai/pudu/internal/untrusted"
@@ -189,14 +189,7 @@ func rejection(words string) string {
 	if words == "" {
 		return text + " Ask what to do instead, or go on without it."
 	}
-	return text + " They say: " + untrusted.Text(shorten(words, maxWords))
-}
-
-func shorten(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return text + " They say: " + untrusted.Text(excerpt.Bound(words, maxWords))
 }
 
 // edited runs the call with the arguments that a person gave it, if the tool takes them and no rule denies them.
@@ -221,7 +214,7 @@ func (m *Middleware) edited(ctx context.Context, req *agent.ToolRequest, d guard
 		return res, err
 	}
 	out := *res
-	out.Content = append(slices.Clip(res.Content), message.Text("\n\nThe user changed the arguments of this call before it ran, to: "+shorten(string(to.Args), maxWords)))
+	out.Content = append(slices.Clip(res.Content), message.Text("\n\nThe user changed the arguments of this call before it ran, to: "+excerpt.Bound(string(to.Args), maxWords)))
 	return &out, nil
 }
 

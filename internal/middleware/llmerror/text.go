@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/model"
 )
 
@@ -59,10 +60,7 @@ func failureText(name string, e *model.Error, tries int) string {
 
 // quoted is the provider's answer in its own words.
 func quoted(e *model.Error) string {
-	said := strings.Join(strings.Fields(e.Message), " ")
-	if len(said) > mostQuoted {
-		said = strings.ToValidUTF8(said[:mostQuoted], "") + "…"
-	}
+	said := excerpt.Bound(strings.Join(strings.Fields(e.Message), " "), mostQuoted)
 	switch {
 	case said != "" && e.Status != 0:
 		return fmt.Sprintf(" The answer was HTTP %d: %s", e.Status, said)

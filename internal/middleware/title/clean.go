@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/pudu-ai/pudu/internal/excerpt"
 )
 
 const (
@@ -21,11 +23,11 @@ func fallback(text string, most int) string {
 	if text == "" {
 		text = noWords
 	}
-	if r := []rune(text); len(r) > min(maxFallback, most) {
-		keep := min(maxFallback, max(0, most-len(ellipsis)))
-		return strings.TrimSpace(string(r[:keep])) + ellipsis[:min(len(ellipsis), most)]
+	if excerpt.First(text, min(maxFallback, most)) == text {
+		return text
 	}
-	return text
+	keep := min(maxFallback, max(0, most-len(ellipsis)))
+	return strings.TrimSpace(excerpt.First(text, keep)) + ellipsis[:min(len(ellipsis), most)]
 }
 
 // thoughts are what some models write before they answer; the last one may be cut off.
@@ -50,7 +52,7 @@ func clean(said string, most int) string {
 	for line := range strings.Lines(strings.ToValidUTF8(withoutThoughts(said), "")) {
 		line = strings.Map(plain, line)
 		if line = strings.Trim(line, quotes); line != "" {
-			return strings.TrimSpace(first(line, most))
+			return strings.TrimSpace(excerpt.First(line, most))
 		}
 	}
 	return ""
@@ -65,12 +67,4 @@ func plain(r rune) rune {
 		return -1
 	}
 	return r
-}
-
-// first is at most n characters of the beginning of s.
-func first(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/modelcall"
 	"github.com/pudu-ai/pudu/internal/untrusted"
 	"github.com/pudu-ai/pudu/message"
@@ -105,6 +106,6 @@ func (m *Middleware) prompt(msgs []message.Message) string {
 	}
 	return strings.NewReplacer(
 		"{{", "{", "}}", "}", "{max_words}", strconv.Itoa(m.cfg.MaxWords),
-		"{user_msg}", untrusted.Text(first(user, maxQuoted)), "{assistant_msg}", untrusted.Text(first(assistant, maxQuoted)),
+		"{user_msg}", untrusted.Text(excerpt.First(user, maxQuoted)), "{assistant_msg}", untrusted.Text(excerpt.First(assistant, maxQuoted)),
 	).Replace(m.cfg.Prompt)
 }

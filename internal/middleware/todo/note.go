@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/internal/untrusted"
 )
@@ -52,9 +53,5 @@ func unfinished(left []threadstate.Todo) string {
 
 // shown is an item in a line. Its words may come from outside.
 func shown(t threadstate.Todo) string {
-	text := untrusted.Line(t.Content)
-	if r := []rune(text); len(r) > maxShown {
-		return string(r[:maxShown-1]) + "…"
-	}
-	return text
+	return excerpt.Clip(untrusted.Line(t.Content), maxShown)
 }

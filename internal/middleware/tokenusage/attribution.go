@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
@@ -183,8 +184,5 @@ func text(raw json.RawMessage) string {
 // short bounds a text that the model wrote: it is in the answer's calls already.
 func short(s string) string {
 	const most = 1000
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return excerpt.Bound(s, most)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -63,9 +64,5 @@ func className(err error) string {
 }
 
 func shorten(s string, most int) string {
-	s = strings.TrimSpace(s)
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return excerpt.Bound(strings.TrimSpace(s), most)
 }

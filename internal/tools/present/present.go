@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -61,10 +62,7 @@ func present(files *sandbox.Files, paths []string) *tool.Result {
 
 // check returns the clean path of a file that can be presented, or why it cannot.
 func check(files *sandbox.Files, name string) (clean, problem string) {
-	shown := name
-	if r := []rune(name); len(r) > 500 {
-		shown = string(r[:500]) + "..."
-	}
+	shown := excerpt.Clip(name, 500)
 	clean, err := sandbox.CleanPath(name)
 	if err != nil || !strings.HasPrefix(clean, sandbox.Outputs+"/") {
 		return "", "Only files in " + sandbox.Outputs + " can be presented: " + shown

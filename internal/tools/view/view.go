@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/picture"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
@@ -52,14 +53,14 @@ func New(cfg Config) tool.Tool {
 func (cfg Config) view(ctx context.Context, imagePath string) *tool.Result {
 	clean, data, err := load(cfg.Files, imagePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return tool.Error("Error: Image file not found: " + clip(imagePath))
+		return tool.Error("Error: Image file not found: " + excerpt.Clip(imagePath, 500))
 	}
 	if err != nil {
 		return tool.Error("Error: " + err.Error())
 	}
 	ref, err := cfg.Album.Add(ctx, cfg.Files, clean, data)
 	if err != nil {
-		return tool.Error(fmt.Sprintf("Error: cannot view %s: %v", clip(imagePath), err))
+		return tool.Error(fmt.Sprintf("Error: cannot view %s: %v", excerpt.Clip(imagePath, 500), err))
 	}
 	raw, err := json.Marshal(ref)
 	if err != nil {
@@ -78,17 +79,17 @@ func (cfg Config) view(ctx context.Context, imagePath string) *tool.Result {
 func load(files *sandbox.Files, imagePath string) (clean string, data []byte, err error) {
 	clean, err = sandbox.CleanPath(imagePath)
 	if err != nil || !allowed(clean) {
-		return "", nil, fmt.Errorf("only images below %s, %s or %s can be viewed: %s", sandbox.Workspace, sandbox.Uploads, sandbox.Outputs, clip(imagePath))
+		return "", nil, fmt.Errorf("only images below %s, %s or %s can be viewed: %s", sandbox.Workspace, sandbox.Uploads, sandbox.Outputs, excerpt.Clip(imagePath, 500))
 	}
 	want := typeOf(path.Ext(clean))
 	if want == "" {
-		return "", nil, fmt.Errorf("unsupported image format: %s. It must be jpg, jpeg, png, webp or gif; convert it first", clip(imagePath))
+		return "", nil, fmt.Errorf("unsupported image format: %s. It must be jpg, jpeg, png, webp or gif; convert it first", excerpt.Clip(imagePath, 500))
 	}
 	if data, err = files.ReadFile(clean, picture.MaxFile); err != nil {
 		return "", nil, err
 	}
 	if got := picture.Sniff(data); got != want {
-		return "", nil, fmt.Errorf("the content of %s does not match its ending: it is %s", clip(imagePath), orUnknown(got))
+		return "", nil, fmt.Errorf("the content of %s does not match its ending: it is %s", excerpt.Clip(imagePath, 500), orUnknown(got))
 	}
 	return clean, data, nil
 }
@@ -122,11 +123,4 @@ func orUnknown(mime string) string {
 		return "no image that can be viewed"
 	}
 	return mime
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 500 {
-		return string(r[:500]) + "..."
-	}
-	return s
 }

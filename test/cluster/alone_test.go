@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
+	"github.com/pudu-ai/pudu/test/viewer"
 )
 
 // alone is a place for one server with SQLite.
@@ -21,16 +24,13 @@ func alone(t *testing.T) (place, *model) {
 	return newPlace(t, m.URL), m
 }
 
-// address is where a server can be reached again after a restart.
-func (n *node) address() string { return strings.TrimPrefix(n.url, "http://") }
-
 // TestKilledWith50Runs: after a restart all runs finish, and their clients, who come back to the same address, have seen
 // each event once and in order.
 func TestKilledWith50Runs(t *testing.T) {
 	t.Parallel()
 	p, m := alone(t)
 	n := p.start(t, options{})
-	var viewers []*viewer
+	var viewers []*reader
 	for i := range 50 {
 		var what plan
 		switch i % 4 {
@@ -45,36 +45,36 @@ func TestKilledWith50Runs(t *testing.T) {
 		viewers = append(viewers, follow(t, at(n), r))
 	}
 	for i := range viewers {
-		eventually(t, "every run has asked the model", func() bool { return m.asked(fmt.Sprint("fifty", i)) > 0 })
+		server.Eventually(t, "every run has asked the model", func() bool { return m.asked(fmt.Sprint("fifty", i)) > 0 })
 	}
 	for _, v := range viewers {
-		v.await("frames", func(fs []frame) bool { return len(fs) > 3 })
+		v.Await("frames", func(fs []viewer.Frame) bool { return len(fs) > 3 })
 	}
-	n.kill()
+	n.Kill()
 	was := make([]int, len(viewers))
 	for i, v := range viewers {
-		was[i] = len(v.seen())
+		was[i] = len(v.Seen())
 	}
-	again := p.start(t, options{addr: n.address()})
-	ready := time.Since(again.began)
+	again := p.start(t, options{addr: n.Address()})
+	ready := time.Since(again.Began)
 	for _, v := range viewers {
-		v.await("the second attempt", func(fs []frame) bool { return fs[len(fs)-1].id[0] == '2' })
+		v.Await("the second attempt", func(fs []viewer.Frame) bool { return fs[len(fs)-1].ID[0] == '2' })
 	}
 	m.open("fifty")
 	void := 0
 	var first []time.Duration // of each run, after the start
 	for i, v := range viewers {
-		v.end()
+		v.End()
 		void += v.check(again)
 		if now := again.look(v.run); now.Status != "success" || now.Attempt != 2 {
 			t.Errorf("%+v", now)
 		}
-		first = append(first, v.times[was[i]].Sub(again.began))
+		first = append(first, v.Times()[was[i]].Sub(again.Began))
 	}
 	slices.Sort(first)
 	t.Logf("%d pieces were void; ready %v after the start, the first recovered run went on after %v, the last after %v",
 		void, ready.Round(time.Millisecond), first[0].Round(time.Millisecond), first[len(first)-1].Round(time.Millisecond))
-	if limit := 2 * time.Second; first[0] > limit && !raced {
+	if limit := 2 * time.Second; first[0] > limit && !server.Raced {
 		t.Errorf("the first recovered run went on %v after the start", first[0])
 	}
 }
@@ -83,15 +83,15 @@ func TestTwoServersOnOneFolder(t *testing.T) {
 	t.Parallel()
 	p, _ := alone(t)
 	n := p.start(t, options{})
-	text := p.refused(t, options{})
-	for _, part := range []string{p.dir, fmt.Sprint(n.cmd.Process.Pid)} {
+	text := p.launch(t, options{}).Refused()
+	for _, part := range []string{p.dir, fmt.Sprint(n.PID())} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the second server does not say %q: %s", part, text)
 		}
 	}
 	r := n.submit("first", plan{Plan: "first", Words: 3}, nil)
 	n.succeeds(r)
-	n.kill()
+	n.Kill()
 	p.start(t, options{}) // the lock has gone with its holder
 }
 
@@ -103,37 +103,37 @@ func TestDrain(t *testing.T) {
 	h := at(n)
 	words := follow(t, h, n.submit("words", plan{Plan: "words", Hold: "drain"}, nil))
 	bash := follow(t, h, n.submit("bash", plan{Plan: "bash", Bash: "echo begun; sleep 60", Words: 3}, nil))
-	words.more(3)
-	bash.await("the command", func(fs []frame) bool { return len(fs) > 5 })
+	words.More(3)
+	bash.Await("the command", func(fs []viewer.Frame) bool { return len(fs) > 5 })
 	waiting := make(chan string, 1)
 	go func() {
-		resp, err := http.Get(n.url + words.run.path() + "/join")
+		resp, err := http.Get(n.URL + words.run.path() + "/join")
 		if err == nil {
 			resp.Body.Close()
 		}
 		waiting <- fmt.Sprint(err)
 	}()
-	took := n.term()
+	took := n.Term()
 	if took > 5*time.Second {
 		t.Errorf("it took %v to stop", took)
 	}
 	<-waiting // a client that waits for the end is not kept waiting
-	for _, v := range []*viewer{words, bash} {
-		if seen := v.seen(); seen[len(seen)-1].event == "end" {
+	for _, v := range []*reader{words, bash} {
+		if seen := v.Seen(); seen[len(seen)-1].End() {
 			t.Error("a stream of a run that is under way ended with end")
 		}
 	}
-	again := p.start(t, options{addr: n.address()})
-	words.more(3)
+	again := p.start(t, options{addr: n.Address()})
+	words.More(3)
 	m.open("drain")
-	words.end()
+	words.End()
 	words.check(again)
-	bash.end()
+	bash.End()
 	bash.check(again)
 	if now := again.look(bash.run); now.Status != "success" || now.Attempt != 2 {
 		t.Errorf("%+v", now)
 	}
-	if !slices.ContainsFunc(bash.seen(), func(f frame) bool { return strings.Contains(f.data, "outcome_unknown") }) {
+	if !slices.ContainsFunc(bash.Seen(), func(f viewer.Frame) bool { return strings.Contains(f.Data, "outcome_unknown") }) {
 		t.Error("the model was not told that the command's outcome is unknown")
 	}
 	t.Logf("it took %v to stop", took.Round(time.Millisecond))
@@ -143,7 +143,7 @@ func TestHowItIsReached(t *testing.T) {
 	t.Parallel()
 	p, _ := alone(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	server.Must(t, err)
 	defer taken.Close()
 	refusals := []struct {
 		name string
@@ -155,7 +155,7 @@ func TestHowItIsReached(t *testing.T) {
 		{"no address", options{addr: "nonsense"}, []string{"nonsense", "--addr"}},
 	}
 	for _, c := range refusals {
-		text := p.refused(t, c.o)
+		text := p.launch(t, c.o).Refused()
 		for _, part := range c.says {
 			if !strings.Contains(text, part) {
 				t.Errorf("%s: it does not say %q: %s", c.name, part, text)
@@ -164,15 +164,15 @@ func TestHowItIsReached(t *testing.T) {
 	}
 
 	ask := func(n *node, token string) int {
-		url := strings.Replace(n.url, "0.0.0.0", "127.0.0.1", 1)
+		url := strings.Replace(n.URL, "0.0.0.0", "127.0.0.1", 1)
 		req, err := http.NewRequest(http.MethodPost, url+"/threads/search", strings.NewReader("{}"))
-		must(t, err)
+		server.Must(t, err)
 		req.Host = "pudu.example.com"
 		if token != "" {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
 		resp, err := http.DefaultClient.Do(req)
-		must(t, err)
+		server.Must(t, err)
 		resp.Body.Close()
 		return resp.StatusCode
 	}
@@ -182,12 +182,12 @@ func TestHowItIsReached(t *testing.T) {
 			t.Errorf("with token %q: HTTP %d, want %d", token, got, want)
 		}
 	}
-	secret.term()
+	secret.Term()
 	open := p.start(t, options{addr: "0.0.0.0:0", args: []string{"--insecure"}})
 	if got := ask(open, ""); got != 200 {
 		t.Errorf("--insecure: HTTP %d", got)
 	}
-	open.term()
+	open.Term()
 	local := p.start(t, options{})
 	if got := ask(local, ""); got != 403 {
 		t.Errorf("by another name than localhost: HTTP %d", got)
@@ -199,11 +199,11 @@ func TestStopsTwice(t *testing.T) {
 	t.Parallel()
 	p, _ := alone(t)
 	n := p.start(t, options{})
-	n.signal(syscall.SIGINT)
-	n.signal(os.Interrupt)
+	n.Signal(syscall.SIGINT)
+	n.Signal(os.Interrupt)
 	select {
-	case <-n.ended:
-	case <-time.After(patience):
+	case <-n.Ended():
+	case <-time.After(server.Patience):
 		t.Fatal("it did not end")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/test/server"
 )
 
 const (
@@ -51,42 +52,42 @@ func TestTheDiskIsFull(t *testing.T) {
 
 func onSmallDisk(t *testing.T) {
 	p, m := alone(t)
-	must(t, os.Mkdir(p.dir, 0o700))
-	must(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
-	must(t, syscall.Mount("small", p.dir, "tmpfs", 0, "size=24m"))
+	server.Must(t, os.Mkdir(p.dir, 0o700))
+	server.Must(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
+	server.Must(t, syscall.Mount("small", p.dir, "tmpfs", 0, "size=24m"))
 	t.Cleanup(func() { _ = syscall.Unmount(p.dir, syscall.MNT_DETACH) }) // it goes with the process
 	n := p.start(t, options{})
-	var viewers []*viewer
+	var viewers []*reader
 	for i := range 5 {
 		v := follow(t, at(n), n.submit(fmt.Sprint("full-", i), plan{Plan: "full", Tools: i, Hold: "full"}, nil))
-		v.more(5)
+		v.More(5)
 		viewers = append(viewers, v)
 	}
 	filler := filepath.Join(p.dir, "filler")
-	must(t, fill(filler))
+	server.Must(t, fill(filler))
 	m.open("full")
-	eventually(t, "the server has tried in vain to go on with the runs", func() bool {
-		return strings.Count(n.out.String(), "take over unfinished run") >= len(viewers)
+	server.Eventually(t, "the server has tried in vain to go on with the runs", func() bool {
+		return strings.Count(n.Out.String(), "take over unfinished run") >= len(viewers)
 	})
-	status, raw := request(t, http.MethodPost, n.url+"/threads/refused/runs", order(plan{Plan: "refused", Padding: string(make([]byte, 100<<10))}, nil))
+	status, raw := request(t, http.MethodPost, n.URL+"/threads/refused/runs", order(plan{Plan: "refused", Padding: string(make([]byte, 100<<10))}, nil))
 	t.Logf("a run that comes when the disk is full: HTTP %d %s", status, raw)
 	if status < 500 {
 		t.Errorf("HTTP %d %.200s", status, raw)
 	}
 	for _, path := range []string{"/ok", "/threads/full-1", "/threads/full-1/state", viewers[0].run.path()} {
-		if status, raw := request(t, http.MethodGet, n.url+path, ""); status != http.StatusOK {
+		if status, raw := request(t, http.MethodGet, n.URL+path, ""); status != http.StatusOK {
 			t.Errorf("reading %s from a full disk: HTTP %d %s", path, status, raw)
 		}
 	}
 	for _, v := range viewers {
-		if seen := v.seen(); seen[len(seen)-1].event == "end" {
+		if seen := v.Seen(); seen[len(seen)-1].End() {
 			t.Errorf("run %s has ended", v.run.ID)
 		}
 	}
-	must(t, os.Remove(filler))
+	server.Must(t, os.Remove(filler))
 	mended := time.Now()
 	for _, v := range viewers {
-		v.end()
+		v.End()
 		v.check(n)
 		if now := n.look(v.run); now.Status != "success" {
 			t.Errorf("%+v", now)
@@ -124,14 +125,14 @@ func (endless) Read(p []byte) (int, error) {
 func lock(t *testing.T, p place) (release func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(p.dir, sqlstore.FileName))
-	must(t, err)
+	server.Must(t, err)
 	conn, err := db.Conn(context.Background())
-	must(t, err)
+	server.Must(t, err)
 	_, err = conn.ExecContext(context.Background(), "BEGIN EXCLUSIVE")
-	must(t, err)
+	server.Must(t, err)
 	return func() {
 		_, err := conn.ExecContext(context.Background(), "ROLLBACK")
-		must(t, errors.Join(err, conn.Close(), db.Close()))
+		server.Must(t, errors.Join(err, conn.Close(), db.Close()))
 	}
 }
 
@@ -142,7 +143,7 @@ func TestTheDatabaseIsLocked(t *testing.T) {
 	p, m := alone(t)
 	n := p.start(t, options{})
 	v := follow(t, at(n), n.submit("locked", plan{Plan: "locked", Tools: 1, Hold: "locked"}, nil))
-	v.more(5)
+	v.More(5)
 	type reply struct {
 		status int
 		body   string
@@ -150,7 +151,7 @@ func TestTheDatabaseIsLocked(t *testing.T) {
 	post := func(thread string) <-chan reply {
 		got := make(chan reply, 1)
 		go func() {
-			status, raw := request(t, http.MethodPost, n.url+"/threads/"+thread+"/runs", order(plan{Plan: thread, Words: 2}, nil))
+			status, raw := request(t, http.MethodPost, n.URL+"/threads/"+thread+"/runs", order(plan{Plan: thread, Words: 2}, nil))
 			got <- reply{status, string(raw)}
 		}()
 		return got
@@ -163,7 +164,7 @@ func TestTheDatabaseIsLocked(t *testing.T) {
 
 	release := lock(t, p)
 	short := post("short")
-	v.more(20) // what is live goes on
+	v.More(20) // what is live goes on
 	readable()
 	select {
 	case got := <-short:
@@ -186,7 +187,7 @@ func TestTheDatabaseIsLocked(t *testing.T) {
 	}
 	readable()
 	release()
-	v.end()
+	v.End()
 	v.check(n)
 	if now := n.look(v.run); now.Status != "success" {
 		t.Errorf("%+v", now)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
 )
 
 // TestCancel stops a run in each of its phases, in both ways. It must be at its end within two seconds, say so to who
@@ -20,18 +22,18 @@ func TestCancel(t *testing.T) {
 	phases := []struct {
 		name  string
 		plan  plan
-		ready func(t *testing.T, v *viewer)
+		ready func(t *testing.T, v *reader)
 	}{
-		{"at once", plan{Words: 3, Hold: "never"}, func(*testing.T, *viewer) {}},
-		{"before the first token", plan{Before: "never"}, func(t *testing.T, v *viewer) {
-			eventually(t, "the model is asked", func() bool { return m.asked(v.run.Thread) == 1 })
+		{"at once", plan{Words: 3, Hold: "never"}, func(*testing.T, *reader) {}},
+		{"before the first token", plan{Before: "never"}, func(t *testing.T, v *reader) {
+			server.Eventually(t, "the model is asked", func() bool { return m.asked(v.run.Thread) == 1 })
 		}},
-		{"in the middle of the tokens", plan{Hold: "never"}, func(_ *testing.T, v *viewer) { v.more(5) }},
-		{"after a tool", plan{Tools: 1, Before: "never"}, func(t *testing.T, v *viewer) {
-			eventually(t, "the model is asked again", func() bool { return m.asked(v.run.Thread) == 2 })
+		{"in the middle of the tokens", plan{Hold: "never"}, func(_ *testing.T, v *reader) { v.More(5) }},
+		{"after a tool", plan{Tools: 1, Before: "never"}, func(t *testing.T, v *reader) {
+			server.Eventually(t, "the model is asked again", func() bool { return m.asked(v.run.Thread) == 2 })
 		}},
-		{"in a command", plan{Bash: "sleep 600.%s & echo begun; sleep 601.%[1]s"}, func(t *testing.T, v *viewer) {
-			eventually(t, "the command and its child run", func() bool {
+		{"in a command", plan{Bash: "sleep 600.%s & echo begun; sleep 601.%[1]s"}, func(t *testing.T, v *reader) {
+			server.Eventually(t, "the command and its child run", func() bool {
 				return running("600."+v.run.Thread) == 1 && running("601."+v.run.Thread) == 1
 			})
 		}},
@@ -73,10 +75,10 @@ func TestCancel(t *testing.T) {
 }
 
 // cancelled stops a run and looks whether it has ended.
-func (n *node) cancelled(t *testing.T, v *viewer, action string) {
+func (n *node) cancelled(t *testing.T, v *reader, action string) {
 	t.Helper()
 	start := time.Now()
-	status, raw := request(t, http.MethodPost, n.url+v.run.path()+"/cancel?wait=true&action="+action, "")
+	status, raw := request(t, http.MethodPost, n.URL+v.run.path()+"/cancel?wait=true&action="+action, "")
 	took := time.Since(start)
 	if status != http.StatusNoContent {
 		t.Errorf("HTTP %d %s", status, raw)
@@ -84,13 +86,13 @@ func (n *node) cancelled(t *testing.T, v *viewer, action string) {
 	if took > 2*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	v.end()
+	v.End()
 	want := map[string]string{"interrupt": "interrupted", "rollback": "error"}[action]
 	if now := n.look(v.run); now.Status != want || now.Stop != "cancelled" {
 		t.Errorf("%+v", now)
 	}
 	all := n.readAll(v.run)
-	if len(all) == 0 || all[len(all)-1].event != "end" {
+	if len(all) == 0 || all[len(all)-1].Event != "end" {
 		t.Errorf("who comes later sees %+v", all)
 	}
 }
@@ -114,29 +116,29 @@ func TestDeletedWhileItStreams(t *testing.T) {
 	p, m := alone(t)
 	n := p.start(t, options{})
 	v := follow(t, at(n), n.submit("busy", plan{Plan: "busy", Hold: "busy"}, nil))
-	v.more(5)
-	if status, raw := request(t, http.MethodDelete, n.url+"/threads/busy", ""); status != http.StatusConflict {
+	v.More(5)
+	if status, raw := request(t, http.MethodDelete, n.URL+"/threads/busy", ""); status != http.StatusConflict {
 		t.Errorf("HTTP %d %s", status, raw)
 	}
-	v.more(5)
+	v.More(5)
 	m.open("busy")
-	v.end()
+	v.End()
 	v.check(n)
 	n.api(http.MethodDelete, "/threads/busy", "", nil)
 
 	gone := follow(t, at(n), n.submit("gone", plan{Plan: "gone", Hold: "gone"}, map[string]any{"on_completion": "delete"}))
-	gone.more(5)
+	gone.More(5)
 	m.open("gone")
-	gone.end()
+	gone.End()
 	for _, r := range []run{v.run, gone.run} {
 		for _, path := range []string{"/threads/" + r.Thread, "/threads/" + r.Thread + "/state", r.path(), r.path() + "/stream"} {
-			eventually(t, path+" is gone", func() bool {
-				status, _ := request(t, http.MethodGet, n.url+path, "")
+			server.Eventually(t, path+" is gone", func() bool {
+				status, _ := request(t, http.MethodGet, n.URL+path, "")
 				return status == http.StatusNotFound
 			})
 		}
 	}
-	eventually(t, "the files are gone", func() bool {
+	server.Eventually(t, "the files are gone", func() bool {
 		folders, err := filepath.Glob(filepath.Join(p.dir, "users/*/threads/*"))
 		return err == nil && len(folders) == 0
 	})

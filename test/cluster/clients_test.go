@@ -13,16 +13,19 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/test/server"
+	"github.com/pudu-ai/pudu/test/viewer"
 )
 
 // dial opens a connection that ends with the test, and sends something.
 func dial(t testing.TB, n *node, text string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", n.address())
-	must(t, err)
+	conn, err := net.Dial("tcp", n.Address())
+	server.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	_, err = io.WriteString(conn, text)
-	must(t, err)
+	server.Must(t, err)
 	return conn
 }
 
@@ -39,41 +42,41 @@ func TestSlowClients(t *testing.T) {
 	n := p.start(t, options{})
 	const words, deaf = 10_000, 100
 	warm := follow(t, at(n), n.submit("warm", plan{Plan: "warm", Words: words}, nil))
-	warm.end()
-	before := n.rss()
+	warm.End()
+	before := n.RSS()
 
 	r := n.submit("fast", plan{Plan: "fast", Words: words}, nil)
 	for range deaf {
 		conn := dial(t, n, streamRequest(r))
-		must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+		server.Must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
 	}
-	slow := make(chan []frame, 1)
+	slow := make(chan []viewer.Frame, 1)
 	go func() {
-		resp, err := streaming.Get(n.url + r.path() + "/stream?stream_mode=" + modes)
+		resp, err := viewer.Client.Get(n.URL + r.path() + "/stream?stream_mode=" + modes)
 		if err != nil {
 			slow <- nil
 			return
 		}
 		defer resp.Body.Close()
-		var fs []frame
-		_ = readFrames(&slowReader{r: resp.Body}, func(f frame) { fs = append(fs, f) })
+		var fs []viewer.Frame
+		_ = viewer.Read(&slowReader{r: resp.Body}, func(f viewer.Frame) { fs = append(fs, f) })
 		slow <- fs
 	}()
 	start := time.Now()
 	v := follow(t, at(n), r)
-	v.end()
+	v.End()
 	t.Logf("%d words for a client that reads, beside %d that do not: %v", words, deaf, time.Since(start).Round(time.Millisecond))
 	all := n.readAll(r)
-	v.compare(all)
+	viewer.Compare(t, v.Seen(), all)
 	if now := n.look(r); now.Status != "success" {
 		t.Errorf("%+v", now)
 	}
-	perClient := (n.rss() - before) / deaf
+	perClient := (n.RSS() - before) / deaf
 	t.Logf("%d KiB for each client that does not read", perClient>>10)
-	if perClient > 6<<20 && !raced { // the events of the message that was shown meanwhile, and no more
+	if perClient > 6<<20 && !server.Raced { // the events of the message that was shown meanwhile, and no more
 		t.Errorf("a client that does not read costs %d KiB", perClient>>10)
 	}
-	(&viewer{t: t, run: r, frames: <-slow}).compare(all)
+	viewer.Compare(t, <-slow, all)
 }
 
 // slowReader reads a little at a time, with pauses.
@@ -93,14 +96,14 @@ func (s *slowReader) Read(p []byte) (int, error) {
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	var limit syscall.Rlimit
-	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	server.Must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	limit.Cur = limit.Max
-	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+	server.Must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 	count := min(10_000, int(min(limit.Max, 1<<20))-1500) // others of the process have files open, too
 	p, _ := alone(t)
 	n := p.start(t, options{})
-	request(t, http.MethodGet, n.url+"/ok", "")
-	before := n.rss()
+	request(t, http.MethodGet, n.URL+"/ok", "")
+	before := n.RSS()
 	const ask = "GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	conns := make([]net.Conn, count)
 	var dialing sync.WaitGroup
@@ -109,7 +112,7 @@ func TestIdleConnections(t *testing.T) {
 		dialing.Go(func() {
 			buf := make([]byte, 4<<10)
 			for i := d; i < count; i += dialers {
-				conn, err := net.Dial("tcp", n.address())
+				conn, err := net.Dial("tcp", n.Address())
 				if err == nil {
 					conns[i] = conn
 					_, err = io.WriteString(conn, ask)
@@ -135,11 +138,11 @@ func TestIdleConnections(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	each := (n.rss() - before) / int64(count)
+	each := (n.RSS() - before) / int64(count)
 	slowest := time.Duration(0)
 	for range 20 {
 		start := time.Now()
-		if status, _ := request(t, http.MethodGet, n.url+"/ok", ""); status != http.StatusOK {
+		if status, _ := request(t, http.MethodGet, n.URL+"/ok", ""); status != http.StatusOK {
 			t.Errorf("HTTP %d", status)
 		}
 		slowest = max(slowest, time.Since(start))
@@ -147,7 +150,7 @@ func TestIdleConnections(t *testing.T) {
 	r := n.submit("beside", plan{Plan: "beside", Words: 5}, nil)
 	n.succeeds(r)
 	t.Logf("%d connections, %d bytes each; the slowest of 20 requests beside them took %v", count, each, slowest.Round(time.Microsecond))
-	if each > 64<<10 && !raced {
+	if each > 64<<10 && !server.Raced {
 		t.Errorf("an idle connection costs %d bytes", each)
 	}
 	if slowest > 2*time.Second {
@@ -168,7 +171,7 @@ func TestLargeMessages(t *testing.T) {
 	for turn := range 2 {
 		r := n.submit("large", what, nil)
 		v := follow(t, at(n), r)
-		v.end()
+		v.End()
 		if turn > 0 {
 			v.check(n)
 		}
@@ -187,11 +190,11 @@ func TestLargeMessages(t *testing.T) {
 			t.Errorf("turn %d: %d bytes came in, %d went out", turn, in, out)
 		}
 	}
-	status, raw := request(t, http.MethodPost, n.url+"/threads/large/runs", order(plan{Padding: strings.Repeat("p", 17<<20)}, nil))
+	status, raw := request(t, http.MethodPost, n.URL+"/threads/large/runs", order(plan{Padding: strings.Repeat("p", 17<<20)}, nil))
 	if status != http.StatusRequestEntityTooLarge {
 		t.Errorf("17 MiB: HTTP %d %.200s", status, raw)
 	}
-	status, raw = request(t, http.MethodPost, n.url+"/runs/wait", order(what, map[string]any{"if_not_exists": nil}))
+	status, raw = request(t, http.MethodPost, n.URL+"/runs/wait", order(what, map[string]any{"if_not_exists": nil}))
 	if status != http.StatusOK || len(raw) < 2*size {
 		t.Errorf("wait: HTTP %d with %d bytes", status, len(raw))
 	}
@@ -204,7 +207,7 @@ func TestHostileRequests(t *testing.T) {
 	n := p.start(t, options{})
 	r := n.submit("target", plan{Plan: "target", Hold: "hostile"}, nil)
 	v := follow(t, at(n), r)
-	v.more(3)
+	v.More(3)
 	get := func(path, headers string) string {
 		return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "Connection: close\r\n\r\n"
 	}
@@ -273,20 +276,20 @@ func TestHostileRequests(t *testing.T) {
 	n.hostileIDs(t, r)
 	n.oldAndImpatient(t)
 	m.open("hostile")
-	v.end()
+	v.End()
 	v.check(n)
-	if v.connected() != 1 {
-		t.Errorf("the client beside needed %d connections", v.connected())
+	if v.Connected() != 1 {
+		t.Errorf("the client beside needed %d connections", v.Connected())
 	}
 }
 
 // ask sends bytes and reads one answer. Status 0 means that the connection was cut.
 func ask(t testing.TB, n *node, text string) (int, string) {
 	t.Helper()
-	conn, err := net.Dial("tcp", n.address())
-	must(t, err)
+	conn, err := net.Dial("tcp", n.Address())
+	server.Must(t, err)
 	defer conn.Close()
-	must(t, conn.SetDeadline(time.Now().Add(patience)))
+	server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
 	_, _ = io.WriteString(conn, text) // the server may cut it off in the middle
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -305,20 +308,20 @@ func (n *node) hostileIDs(t *testing.T, r run) {
 		strings.Repeat("1", 10<<10), "1-" + strings.Repeat("9", 10<<10), "1-1\r\nLast-Event-ID: 1-2", "", " ",
 	} {
 		conn := dial(t, n, "GET "+r.path()+"/stream HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: "+last+"\r\n\r\n")
-		must(t, conn.SetDeadline(time.Now().Add(patience)))
+		server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Errorf("Last-Event-ID %.60q: %v %+v", last, err, resp)
 			continue
 		}
-		var first frame
-		_ = readFrames(resp.Body, func(f frame) { // until the connection is closed
-			if first.id == "" {
+		var first viewer.Frame
+		_ = viewer.Read(resp.Body, func(f viewer.Frame) { // until the connection is closed
+			if first.ID == "" {
 				first = f
 				conn.Close()
 			}
 		})
-		if first.id != "1-1" && !strings.Contains(last, "Last-Event-ID") {
+		if first.ID != "1-1" && !strings.Contains(last, "Last-Event-ID") {
 			t.Errorf("Last-Event-ID %.60q: the first frame is %+v", last, first)
 		}
 	}
@@ -331,7 +334,7 @@ func TestAHeadThatDoesNotCome(t *testing.T) {
 	n := p.start(t, options{})
 	start := time.Now()
 	conn := dial(t, n, "GET /ok HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
-	must(t, conn.SetDeadline(start.Add(patience)))
+	server.Must(t, conn.SetDeadline(start.Add(server.Patience)))
 	if raw, err := io.ReadAll(conn); err != nil || strings.Contains(string(raw), " 200 ") {
 		t.Errorf("%v %s", err, raw)
 	}
@@ -346,7 +349,7 @@ func (n *node) oldAndImpatient(t *testing.T) {
 	r := n.submit("old", plan{Plan: "old", Words: 3}, nil)
 	n.succeeds(r)
 	conn := dial(t, n, "GET "+r.path()+"/stream HTTP/1.0\r\nHost: localhost\r\n\r\n")
-	must(t, conn.SetDeadline(time.Now().Add(patience)))
+	server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
 	raw, err := io.ReadAll(conn)
 	if err != nil || !strings.HasPrefix(string(raw), "HTTP/1.0 200 ") || !strings.Contains(string(raw), "\r\n\r\nevent: metadata\n") ||
 		!strings.Contains(string(raw), "event: end\n") {
@@ -354,7 +357,7 @@ func (n *node) oldAndImpatient(t *testing.T) {
 	}
 	const many = 50
 	conn = dial(t, n, strings.Repeat("GET /threads/old HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /threads/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n{\"limit\":1}", many))
-	must(t, conn.SetDeadline(time.Now().Add(patience)))
+	server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
 	src := bufio.NewReader(conn)
 	for i := range 2 * many {
 		resp, err := http.ReadResponse(src, nil)

@@ -4,6 +4,6 @@
 // answers when it is told to; everything else is real. The tests need Linux.
 //
 //	model_test.go   the model: what it says stands in the user's message
-//	node_test.go    a server process
-//	client_test.go  a client that comes back with Last-Event-ID, and the comparison of what it saw
+//	node_test.go    where servers are started
+//	client_test.go  what clients send; package viewer follows the runs and compares
 package cluster

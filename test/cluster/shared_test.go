@@ -14,6 +14,8 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/natstest"
 	"github.com/pudu-ai/pudu/internal/pgtest"
+	"github.com/pudu-ai/pudu/test/server"
+	"github.com/pudu-ai/pudu/test/viewer"
 )
 
 // cluster is two nodes that share everything.
@@ -52,18 +54,18 @@ func TestSharedRuns(t *testing.T) {
 func (c *cluster) sharedLive(t *testing.T) {
 	t.Parallel()
 	var runs []run
-	var viewers []*viewer
+	var viewers []*reader
 	for i, n := range []*node{c.a, c.b} {
 		r := n.submit(fmt.Sprint("live-", i), plan{Plan: fmt.Sprint("live", i), Tools: 1, Words: 3, Hold: "live"}, nil)
 		runs = append(runs, r)
 		viewers = append(viewers, follow(t, at(c.a), r), follow(t, at(c.b), r))
 	}
 	for _, v := range viewers { // the messages are not finished before the gate opens: no log has these pieces
-		v.await("50 pieces", func(fs []frame) bool { return pieces(fs) >= 50 })
+		v.Await("50 pieces", func(fs []viewer.Frame) bool { return viewer.Pieces(fs) >= 50 })
 	}
 	c.model.open("live")
 	for _, v := range viewers {
-		v.end()
+		v.End()
 		if void := v.check(c.a); void != 0 {
 			t.Errorf("%d pieces were void, and no attempt was cut off", void)
 		}
@@ -81,10 +83,11 @@ func (c *cluster) sharedLive(t *testing.T) {
 }
 
 // lag is how much later one client sees the frames than the other, in a share of the cases.
-func lag(a, b *viewer, share float64) time.Duration {
+func lag(a, b *reader, share float64) time.Duration {
 	var lags []time.Duration
-	for i := range min(len(a.times), len(b.times)) {
-		lags = append(lags, b.times[i].Sub(a.times[i]))
+	at, then := a.Times(), b.Times()
+	for i := range min(len(at), len(then)) {
+		lags = append(lags, then[i].Sub(at[i]))
 	}
 	slices.Sort(lags)
 	return lags[int(share*float64(len(lags)-1))].Round(100 * time.Microsecond)
@@ -98,7 +101,7 @@ func (c *cluster) sharedCancel(t *testing.T, action, status string) {
 	before := c.b.answer(thread)
 	r := c.a.submit(thread, plan{Plan: action, Hold: "never"}, nil)
 	v := follow(t, at(c.b), r)
-	v.more(3)
+	v.More(3)
 	start := time.Now()
 	c.b.api(http.MethodPost, r.path()+"/cancel?wait=true&action="+action, "", nil)
 	took := time.Since(start)
@@ -109,7 +112,7 @@ func (c *cluster) sharedCancel(t *testing.T, action, status string) {
 	if now := c.b.look(r); now.Status != status || now.Stop != "cancelled" {
 		t.Errorf("%+v", now)
 	}
-	v.end()
+	v.End()
 	if after := c.b.answer(thread); action == "rollback" && after != before {
 		t.Errorf("the thread's answer is %q, and was %q before the run that was rolled back", after, before)
 	}
@@ -118,8 +121,8 @@ func (c *cluster) sharedCancel(t *testing.T, action, status string) {
 func (c *cluster) sharedLine(t *testing.T) {
 	t.Parallel()
 	r1 := c.a.submit("line", plan{Plan: "line1", Hold: "line"}, nil)
-	follow(t, at(c.b), r1).more(1)
-	if status, raw := request(t, http.MethodPost, c.b.url+"/threads/line/runs", order(plan{Plan: "line2"}, nil)); status != http.StatusConflict {
+	follow(t, at(c.b), r1).More(1)
+	if status, raw := request(t, http.MethodPost, c.b.URL+"/threads/line/runs", order(plan{Plan: "line2"}, nil)); status != http.StatusConflict {
 		t.Errorf("a second run at the other node: HTTP %d %s", status, raw)
 	}
 	enqueue := map[string]any{"multitask_strategy": "enqueue"}
@@ -131,18 +134,14 @@ func (c *cluster) sharedLine(t *testing.T) {
 	}
 	start := time.Now()
 	c.model.open("line")
-	v2.end()
-	v3.end()
+	v2.End()
+	v3.End()
 	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("it took %v until both had their turn and ended", took)
 	}
 	v2.check(c.b)
 	v3.check(c.a)
-	v2.mu.Lock()
-	v3.mu.Lock()
-	defer v2.mu.Unlock()
-	defer v3.mu.Unlock()
-	if end2, begin3 := v2.times[len(v2.times)-1], v3.times[0]; begin3.Before(end2.Add(-100 * time.Millisecond)) {
+	if end2, begin3 := last(v2.Times()), v3.Times()[0]; begin3.Before(end2.Add(-100 * time.Millisecond)) {
 		t.Errorf("the third began %v before the end of the second", end2.Sub(begin3))
 	}
 }
@@ -152,35 +151,35 @@ func TestNodeIsKilled(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	h := at(c.a)
-	var viewers []*viewer
+	var viewers []*reader
 	for i := range 20 {
 		r := c.a.submit(fmt.Sprint("k-", i), plan{Plan: fmt.Sprint("kill", i), Tools: i % 3, Hold: "kill"}, nil)
 		viewers = append(viewers, follow(t, h, r), follow(t, at(c.b), r)) // the second is at the other node all the time
 	}
 	for _, v := range viewers {
-		v.await("some frames", func(fs []frame) bool { return pieces(fs) >= 10 })
+		v.Await("some frames", func(fs []viewer.Frame) bool { return viewer.Pieces(fs) >= 10 })
 	}
 	h.move(c.b)
 	killed := time.Now()
-	c.a.kill()
+	c.a.Kill()
 	c.model.open("kill")
-	var last time.Time
+	var ended time.Time
 	void := 0
 	for i, v := range viewers {
-		v.end()
+		v.End()
 		void += v.check(c.b)
 		if now := c.b.look(v.run); now.Status != "success" || now.Attempt != 2 {
 			t.Errorf("%+v", now)
 		}
-		if n := v.connected(); i%2 == 1 && n != 1 {
+		if n := v.Connected(); i%2 == 1 && n != 1 {
 			t.Errorf("the client at the other node needed %d connections", n)
 		}
-		last = v.times[len(v.times)-1]
+		ended = last(v.Times())
 	}
 	if void == 0 {
 		t.Error("no piece was void: the node was killed too late")
 	}
-	t.Logf("%d pieces were void; the last run ended %v after the kill", void, last.Sub(killed).Round(time.Millisecond))
+	t.Logf("%d pieces were void; the last run ended %v after the kill", void, ended.Sub(killed).Round(time.Millisecond))
 }
 
 // TestNATSGoesAndComesBack: without the bus events come later, and none is lost.
@@ -189,37 +188,37 @@ func TestNATSGoesAndComesBack(t *testing.T) {
 	c := newCluster(t)
 	during := c.a.submit("during", plan{Plan: "during", Tools: 1, Hold: "during"}, nil)
 	v := follow(t, at(c.b), during)
-	v.more(20)
+	v.More(20)
 	c.bus.Stop()
 	start := time.Now()
 	stopped := c.a.submit("stopped", plan{Plan: "stopped", Hold: "never"}, nil)
-	eventually(t, "the run is in the model", func() bool { return c.model.asked("stopped") > 0 })
+	server.Eventually(t, "the run is in the model", func() bool { return c.model.asked("stopped") > 0 })
 	c.b.api(http.MethodPost, stopped.path()+"/cancel?wait=true", "", nil)
 	t.Logf("cancelled through the other node in %v, without a bus", time.Since(start).Round(time.Millisecond))
 	whole := c.b.submit("whole", plan{Plan: "whole", Tools: 2, Words: 20}, nil)
 	late := follow(t, at(c.a), whole)
-	late.end()
+	late.End()
 	t.Logf("a short run at the other node, without a bus: %v", time.Since(start))
 	late.check(c.b)
 	early := c.start(t, options{}) // the bus need not be there
 	early.succeeds(early.submit("early", plan{Plan: "early", Words: 3}, nil))
 	start = time.Now()
 	c.model.open("during")
-	v.end()
+	v.End()
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("without a bus the end came after %v", took)
 	}
-	if void := v.check(c.b); void != 0 || v.connected() != 1 {
-		t.Errorf("%d pieces were void; %d connections", void, v.connected())
+	if void := v.check(c.b); void != 0 || v.Connected() != 1 {
+		t.Errorf("%d pieces were void; %d connections", void, v.Connected())
 	}
 	c.bus.Restart()
 	start = time.Now()
 	after := c.a.submit("after", plan{Plan: "after", Hold: "after"}, nil)
 	back := follow(t, at(c.b), after)
-	back.more(50) // live again, which no log could be
+	back.More(50) // live again, which no log could be
 	t.Logf("live again %v after the bus was back", time.Since(start).Round(time.Millisecond))
 	c.model.open("after")
-	back.end()
+	back.End()
 	back.check(c.a)
 }
 
@@ -231,33 +230,33 @@ func TestPostgreSQLRestarts(t *testing.T) {
 		"at once": func(*testing.T, *cluster) {},
 		"after the leases have run out": func(t *testing.T, c *cluster) {
 			for _, n := range []*node{c.a, c.b} {
-				eventually(t, "the node has let go of its runs", func() bool { return strings.Contains(n.out.String(), "the lease could not be renewed") })
+				server.Eventually(t, "the node has let go of its runs", func() bool { return strings.Contains(n.Out.String(), "the lease could not be renewed") })
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, err := pgtest.Start(t.Context(), pgtest.Config{})
-			must(t, err)
-			t.Cleanup(func() { server.Stop() })
-			c := clusterOn(t, server.URL("postgres"))
-			var viewers []*viewer
+			db, err := pgtest.Start(t.Context(), pgtest.Config{})
+			server.Must(t, err)
+			t.Cleanup(func() { db.Stop() })
+			c := clusterOn(t, db.URL("postgres"))
+			var viewers []*reader
 			for i := range 10 {
 				p := plan{Plan: fmt.Sprint("restart", i), Tools: i % 4, Hold: "restart"}
 				r := []*node{c.a, c.b}[i%2].submit(fmt.Sprint("pg-", i), p, nil)
 				viewers = append(viewers, follow(t, at(c.a), r), follow(t, at(c.b), r))
 			}
 			for _, v := range viewers {
-				v.await("some pieces", func(fs []frame) bool { return pieces(fs) > 5 })
+				v.Await("some pieces", func(fs []viewer.Frame) bool { return viewer.Pieces(fs) > 5 })
 			}
-			must(t, server.Kill())
+			server.Must(t, db.Kill())
 			start := time.Now()
 			away(t, c)
-			must(t, server.Restart(context.Background()))
+			server.Must(t, db.Restart(context.Background()))
 			t.Logf("the database was away for %v", time.Since(start).Round(time.Millisecond))
 			c.model.open("restart")
 			for _, v := range viewers {
-				v.end()
+				v.End()
 				v.check(c.a)
 				if now := c.b.look(v.run); now.Status != "success" {
 					t.Errorf("%+v", now)
@@ -274,22 +273,24 @@ func TestPausedNode(t *testing.T) {
 	c := newCluster(t)
 	r := c.a.submit("paused", plan{Plan: "paused", Hold: "paused"}, nil)
 	v := follow(t, at(c.a), r) // stays at the node that is stopped
-	v.more(10)
-	c.a.signal(syscall.SIGSTOP)
+	v.More(10)
+	c.a.Signal(syscall.SIGSTOP)
 	stopped := time.Now()
 	other := follow(t, at(c.b), r)
-	other.await("the second attempt", func(fs []frame) bool { return len(fs) > 0 && fs[len(fs)-1].id[0] == '2' && pieces(fs) > 20 })
+	other.Await("the second attempt", func(fs []viewer.Frame) bool {
+		return len(fs) > 0 && fs[len(fs)-1].ID[0] == '2' && viewer.Pieces(fs) > 20
+	})
 	t.Logf("taken over after %v", time.Since(stopped).Round(time.Millisecond))
-	eventually(t, "the node stood still for 8 s", func() bool { return time.Since(stopped) > 8*time.Second })
-	c.a.signal(syscall.SIGCONT)
-	v.await("the second attempt, at the node that woke up", func(fs []frame) bool { return fs[len(fs)-1].id[0] == '2' && fs[len(fs)-1].piece() })
+	server.Eventually(t, "the node stood still for 8 s", func() bool { return time.Since(stopped) > 8*time.Second })
+	c.a.Signal(syscall.SIGCONT)
+	v.Await("the second attempt, at the node that woke up", func(fs []viewer.Frame) bool { return fs[len(fs)-1].ID[0] == '2' && fs[len(fs)-1].Piece() })
 	c.model.open("paused")
-	v.end()
-	other.end()
+	v.End()
+	other.End()
 	v.check(c.b)
 	other.check(c.a)
-	for _, f := range other.seen() {
-		if strings.Contains(f.data, "run_resumed") && strings.Contains(f.data, `"attempt":3`) {
+	for _, f := range other.Seen() {
+		if strings.Contains(f.Data, "run_resumed") && strings.Contains(f.Data, `"attempt":3`) {
 			t.Error("the run was taken back")
 		}
 	}
@@ -306,7 +307,7 @@ func TestOtherFolder(t *testing.T) {
 	c := newCluster(t)
 	other := newPlace(t, c.model.URL)
 	other.database, other.nats = c.database, c.nats
-	text := other.refused(t, options{})
+	text := other.launch(t, options{}).Refused()
 	for _, part := range []string{other.dir, "not the one", "--data"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("it does not say %q: %s", part, text)
@@ -320,23 +321,23 @@ func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	h := at(c.a)
-	var viewers []*viewer
+	var viewers []*reader
 	for i := range 8 {
 		r := c.a.submit(fmt.Sprint("roll-", i), plan{Plan: fmt.Sprint("roll", i), Tools: 1, Hold: "roll"}, nil)
 		viewers = append(viewers, follow(t, h, r))
 	}
 	more := func() {
 		for _, v := range viewers {
-			v.more(10)
+			v.More(10)
 		}
 	}
 	more()
 	h.move(c.b)
-	t.Logf("the first node ended in %v", c.a.term().Round(time.Millisecond))
+	t.Logf("the first node ended in %v", c.a.Term().Round(time.Millisecond))
 	more()
 	for _, v := range viewers {
-		if v.connected() != 1 {
-			t.Errorf("the client of run %s needed %d more connections", v.run.ID, v.connected())
+		if v.Connected() != 1 {
+			t.Errorf("the client of run %s needed %d more connections", v.run.ID, v.Connected())
 		}
 	}
 	next := c.start(t, options{version: "two"})
@@ -346,11 +347,11 @@ func TestRollingRestart(t *testing.T) {
 		t.Errorf("the new node is of version %q", info.Version)
 	}
 	h.move(next)
-	c.b.term()
+	c.b.Term()
 	more()
 	c.model.open("roll")
 	for _, v := range viewers {
-		v.end()
+		v.End()
 		v.check(next)
 		if now := next.look(v.run); now.Status != "success" || now.Attempt != 3 {
 			t.Errorf("%+v", now)

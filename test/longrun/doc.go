@@ -8,6 +8,6 @@
 //	model_test.go    the model, a server in the test's process that lives on when the other one is killed
 //	request_test.go  what is looked for in each request
 //	node_test.go     the server as a process
-//	client_test.go   the client, who comes back with Last-Event-ID
+//	client_test.go   the client; package viewer follows its runs
 //	longrun_test.go  the conversation
 package longrun

@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/test/server"
+	"github.com/pudu-ai/pudu/test/viewer"
 )
 
 // What the configuration says.
@@ -54,7 +57,7 @@ func TestSixtySteps(t *testing.T) {
 	n = killTwice(c, m, n, first)
 	asked := first.end()
 	checkQuestion(c, thread, m.ended(0))
-	n.stop() // while the question is open
+	n.Term() // while the question is open
 	c.place.start(t)
 
 	second := c.start(thread, map[string]any{"command": map[string]any{"resume": map[string]any{"decisions": []any{map[string]any{"type": "approve"}}}}})
@@ -70,13 +73,15 @@ func TestSixtySteps(t *testing.T) {
 }
 
 // killTwice kills the server while the model speaks and while a command runs, and starts it again.
-func killTwice(c *client, m *model, n *node, v *viewer) *node {
+func killTwice(c *client, m *model, n *server.Node, v *reader) *server.Node {
 	say := m.steps[m.killed(speaking)].say
-	v.await("the answer that is cut off", func(f frame) bool { return f.piece() && strings.Contains(f.data, say) })
-	n.kill()
+	v.Await("the answer that is cut off", func(fs []viewer.Frame) bool {
+		return slices.ContainsFunc(fs, func(f viewer.Frame) bool { return f.Piece() && strings.Contains(f.Data, say) })
+	})
+	n.Kill()
 	n = c.place.start(c.t)
-	eventually(c.t, "the command has begun", func() bool { return c.artifact(v.thread, workspace+"deploy.log") != "" })
-	n.kill()
+	server.Eventually(c.t, "the command has begun", func() bool { return c.artifact(v.thread, workspace+"deploy.log") != "" })
+	n.Kill()
 	return c.place.start(c.t)
 }
 
@@ -97,7 +102,7 @@ func checkQuestion(c *client, thread string, at int) {
 			Allowed []string `json:"allowedDecisions"`
 		} `json:"reviewConfigs"`
 	}
-	must(c.t, json.Unmarshal(s.Tasks[0].Interrupts[0].Value, &q))
+	server.Must(c.t, json.Unmarshal(s.Tasks[0].Interrupts[0].Value, &q))
 	push := script()[at].calls[1]
 	if len(q.Actions) != 1 || q.Actions[0].Name != push.tool || !cmp.Equal(q.Actions[0].Args, push.args) || len(q.Reviews) != 1 ||
 		q.Reviews[0].Name != push.tool || !slices.Contains(q.Reviews[0].Allowed, "approve") {
@@ -146,18 +151,18 @@ func checkRuns(c *client, m *model, runs []run) {
 }
 
 // checkStreams: who was cut off has seen everything once, and nothing but pieces of the answer that was cut off beside it.
-func checkStreams(c *client, first *viewer, others ...*viewer) {
+func checkStreams(c *client, first *reader, others ...*reader) {
 	c.t.Helper()
 	void := first.check()
-	if void == 0 || first.connections < 3 {
-		c.t.Errorf("%d pieces were void, over %d connections", void, first.connections)
+	if void == 0 || first.Connected() < 3 {
+		c.t.Errorf("%d pieces were void, over %d connections", void, first.Connected())
 	}
-	if !slices.ContainsFunc(first.seen(), func(f frame) bool { return f.event == "values" && strings.Contains(f.data, `"__interrupt__"`) }) {
+	if !slices.ContainsFunc(first.Seen(), func(f viewer.Frame) bool { return f.Event == "values" && strings.Contains(f.Data, `"__interrupt__"`) }) {
 		c.t.Error("the question was not in the stream")
 	}
 	for _, v := range others {
-		if void := v.check(); void > 0 || v.connections > 1 {
-			c.t.Errorf("run %s: %d pieces were void, over %d connections", v.run, void, v.connections)
+		if void := v.check(); void > 0 || v.Connected() > 1 {
+			c.t.Errorf("run %s: %d pieces were void, over %d connections", v.Location(), void, v.Connected())
 		}
 	}
 }
@@ -305,6 +310,6 @@ func drawing(t *testing.T, width, height int) []byte {
 		img.SetColorIndex(x, height*(x%97)/97, 1)
 	}
 	var b bytes.Buffer
-	must(t, png.Encode(&b, img))
+	server.Must(t, png.Encode(&b, img))
 	return b.Bytes()
 }

@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
-	_ "image/jpeg"
-	_ "image/png"
 	"slices"
 	"strings"
 )

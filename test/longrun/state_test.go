@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/test/server"
 )
 
 // state is a thread's state as the API shows it.
@@ -123,12 +125,12 @@ func checkAnswer(c *client, s step, n int, m message) {
 	var want []madeCall
 	for i, call := range s.calls {
 		args, err := json.Marshal(call.args)
-		must(c.t, err)
+		server.Must(c.t, err)
 		want = append(want, madeCall{id(n, i), call.tool, args})
 	}
 	for i := range m.Calls {
 		var b bytes.Buffer
-		must(c.t, json.Compact(&b, m.Calls[i].Args))
+		server.Must(c.t, json.Compact(&b, m.Calls[i].Args))
 		m.Calls[i].Args = b.Bytes()
 	}
 	if diff := cmp.Diff(want, m.Calls); diff != "" && len(want)+len(m.Calls) > 0 || m.Content != s.say {

@@ -115,6 +115,15 @@ type State struct {
 	Next       string `json:"next,omitempty"`
 	// Last says that the checkpoint holds no later update: the state is the checkpoint's now.
 	Last bool `json:"last,omitempty"`
+	// Update is what Writes encodes, for readers in the process that made it: they need not decode it. It is nil in an event
+	// that was read from the log or came from another process. All readers share it, and nobody may change it.
+	Update Update `json:"-"`
+}
+
+// Update is an update of a thread's state that is not encoded: a state.Update, which this package does not know.
+type Update interface {
+	// AppendJSON appends the form that [State.Writes] has.
+	AppendJSON(b []byte) ([]byte, error)
 }
 
 // Message says that a message which was streamed in chunks is complete and in the state. Chunks holds what each live

@@ -40,6 +40,18 @@ func (c *LogChannel[T]) Get(s State) []T {
 	return items
 }
 
+// Encoded returns the JSON form of item i of [LogChannel.Get]; nil if s does not have that item. The caller must not change it.
+func (c *LogChannel[T]) Encoded(s State, i int) ([]byte, error) {
+	l, err := c.cell(s.cells[c.name])
+	if err == nil {
+		_, err = l.get()
+	}
+	if err != nil || i < 0 || i >= len(l.entries) {
+		return nil, err
+	}
+	return l.entries[i].enc.bytes()
+}
+
 // Append returns the update that adds items at the end. An item whose id the log has takes the place of the old one.
 func (c *LogChannel[T]) Append(items ...T) Update { return c.write(OpAppend, items) }
 

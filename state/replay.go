@@ -21,6 +21,9 @@ type storedWrite struct {
 // with has decoded them. The items of logs, and values whose last write wins, are decoded on first use; [State.Check]
 // finds out now whether all of them can be. A fault in what a later write makes void is not found. The state keeps the bytes, which must not change any more.
 func (s State) Replay(updates ...[]byte) (State, error) {
+	if len(updates) == 0 {
+		return s, nil
+	}
 	writes := make(map[string][]storedWrite)
 	for i, raw := range updates {
 		stored, err := splitWrites(raw)

@@ -209,6 +209,9 @@ func weight(d event.Data) int {
 		}
 		return n
 	case event.State:
+		if d.Update != nil {
+			return base + 2*len(d.Writes) // the values take about as much as their bytes, and mostly are in the run's state, too
+		}
 		return base + len(d.Writes)
 	case event.Message:
 		return base + 64*len(d.Chunks)

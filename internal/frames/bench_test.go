@@ -91,3 +91,32 @@ func BenchmarkSkip(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.evs)), "ns/event")
 }
+
+// BenchmarkRun is a run of five tool steps for a reader of values and messages: in the process that executes it, and from
+// the log.
+func BenchmarkRun(b *testing.B) {
+	s := begin()
+	s.step(agent.NodeModel, wrote{agent.NodeInput, put(msg(message.Human, "h", "list the files")).With(title.Put("Files"))})
+	for i := range 5 {
+		id, call := fmt.Sprint("m", i), fmt.Sprint("c", i)
+		s.step(agent.NodeModel, wrote{"Some.before_model", counter.Put(i)})
+		s.add(agent.NodeModel, event.Chunk{MessageID: id, ToolCalls: []event.ToolCallChunk{{ID: call, Name: "ls", Args: `{"path":"/mnt"}`}}})
+		s.step(agent.NodeTools, wrote{agent.NodeModel, put(answer(id, "", toolCall(call, "ls", `{"path":"/mnt"}`))).With(counter.Put(i))})
+		s.add(agent.NodeModel, event.Message{MessageID: id})
+		s.add(agent.NodeTools, event.ToolStart{CallID: call, MessageID: id, Tool: "ls"})
+		s.step(agent.NodeBeforeModel, wrote{agent.NodeTools, put(toolResult(call, strings.Repeat("/mnt/file\n", 20)))}, wrote{"Some.after_tools", notes.Put([]string{call})})
+		s.add(agent.NodeTools, event.ToolEnd{CallID: call, MessageID: id, Tool: "ls"})
+	}
+	s.say("last", strings.SplitAfter(strings.Repeat("word ", 20), " ")...)
+	s.step(agent.Done, wrote{agent.NodeModel, put(answer("last", strings.Repeat("word ", 20)))})
+	s.add("", event.Run{Status: event.StatusSuccess})
+	for name, evs := range map[string][]event.Event{"here": s.here(func() bool { return true }), "log": s.evs} {
+		b.Run(name, func(b *testing.B) {
+			cfg := config(frames.MessagesTuple, frames.Values)
+			b.ReportAllocs()
+			for b.Loop() {
+				project(b, cfg, evs, frames.FrameID{})
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package frames_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,10 +43,11 @@ type script struct {
 	cps  int
 	ns   []string
 	void map[event.ID]bool // live events that lead to nothing
+	made map[event.ID]state.Update
 }
 
 func begin() *script {
-	s := &script{id: event.ID{Attempt: 1}, void: make(map[event.ID]bool)}
+	s := &script{id: event.ID{Attempt: 1}, void: make(map[event.ID]bool), made: make(map[event.ID]state.Update)}
 	s.add("", event.Run{Status: event.StatusRunning})
 	return s
 }
@@ -71,8 +73,21 @@ func (s *script) step(next string, updates ...wrote) {
 		if err != nil {
 			panic(err)
 		}
-		s.add(w.node, event.State{Writes: raw, Checkpoint: fmt.Sprintf("cp%d", s.cps), Next: next, Last: i == len(updates)-1})
+		id := s.add(w.node, event.State{Writes: raw, Checkpoint: fmt.Sprintf("cp%d", s.cps), Next: next, Last: i == len(updates)-1})
+		s.made[id] = w.u
 	}
+}
+
+// here is the run as the process sees it that executes it: those of its updates that are chosen are not decoded.
+func (s *script) here(chosen func() bool) []event.Event {
+	evs := slices.Clone(s.evs)
+	for i, ev := range evs {
+		if d, ok := ev.Data.(event.State); ok && chosen() {
+			d.Update = s.made[ev.ID]
+			evs[i].Data = d
+		}
+	}
+	return evs
 }
 
 // crash begins the next attempt.

@@ -20,9 +20,11 @@ func (p *Projector) messages(s *scope, c *change) error {
 			continue
 		}
 		if p.wants(inMessages) {
-			if err := p.messageList(s, "messages/complete", m); err != nil {
+			line, err := m.line()
+			if err != nil {
 				return err
 			}
+			p.list(s, "messages/complete", line)
 		}
 		if err := p.tuple(s, c.node, m); err != nil {
 			return err
@@ -32,20 +34,20 @@ func (p *Projector) messages(s *scope, c *change) error {
 }
 
 // tuple shows a message as a whole, or what is missing of one that was streamed.
-func (p *Projector) tuple(s *scope, node string, m message.Message) error {
+func (p *Projector) tuple(s *scope, node string, m arrival) error {
 	if !p.wants(inTuples) || node == agent.NodeInput || m.Role != message.AI && m.Role != message.Tool {
 		return nil
 	}
 	model := node == agent.NodeModel && m.Role == message.AI
 	meta := p.metadataOf(s, node, m.ToolCallID, model)
 	if st := s.stream; st != nil && st.id == m.ID && m.Role == message.AI {
-		rest, ok := st.rest(&m)
+		rest, ok := st.rest(m.Message)
 		if ok {
-			return p.finish(s, m, rest, meta)
+			return p.finish(s, *m.Message, rest, meta)
 		}
 		p.remove(s, m.ID, meta)
 	}
-	line, err := lineOf(m)
+	line, err := m.line()
 	p.pair(s, line, meta)
 	return err
 }
@@ -101,15 +103,10 @@ func (p *Projector) finish(s *scope, m message.Message, rest event.Chunk, meta [
 	return err
 }
 
-// messageList adds a frame of the older form: a list of one message.
-func (p *Projector) messageList(s *scope, name string, m message.Message) error {
-	line, err := lineOf(m)
-	if err != nil {
-		return err
-	}
+// list adds a frame of the older form: a list of one message.
+func (p *Projector) list(s *scope, name string, line []byte) {
 	b := append(make([]byte, 0, len(line)+2), '[')
 	p.emit(s, name, append(append(b, line...), ']'))
-	return nil
 }
 
 // toolEnd shows the result of a tool as soon as it is known. The result of the last tool of a step comes with the state.
@@ -117,20 +114,16 @@ func (p *Projector) toolEnd(s *scope, d *event.ToolEnd) error {
 	if len(d.Writes) == 0 || p.want&(inTuples|inMessages) == 0 {
 		return nil
 	}
+	u := update{stored: d.Writes}
 	if p.quiet {
-		s.early = append(s.early, d.Writes)
+		s.early = append(s.early, u)
 		return nil
 	}
 	if err := s.settle(); err != nil {
 		return err
 	}
 	s.shown()
-	c := &change{node: agent.NodeTools}
-	for _, m := range brought(s.schema, d.Writes) {
-		if !s.messageIDs()[m.ID] {
-			c.fresh = append(c.fresh, m)
-		}
-	}
+	c := &change{node: agent.NodeTools, fresh: brought(s.schema, u, s.messageIDs())}
 	err := p.messages(s, c)
 	for _, m := range c.fresh {
 		s.show(m.ID)

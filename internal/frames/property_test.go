@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func (w *writer) model() {
 		c := event.Chunk{MessageID: id}
 		switch rapid.IntRange(0, 2).Draw(w.t, "chunk") {
 		case 0:
-			c.Text = rapid.SampledFrom([]string{"a", "ö\n", "\"🦌"}).Draw(w.t, "text")
+			c.Text = rapid.SampledFrom([]string{"a", "ö\n", "\"🦌", "\xf0\x9f\xa6"}).Draw(w.t, "text")
 		case 1:
 			c.Reasoning = "hm "
 		case 2:
@@ -249,6 +250,31 @@ func TestLateReaderSeesTheSame(t *testing.T) {
 		}
 		if d := cmp.Diff(sse(want), sse(project(t, cfg, kept, frames.FrameID{}))); d != "" {
 			rt.Fatalf("(-live +late)\n%s", d)
+		}
+	})
+}
+
+// Who is given updates as they were made sees what those see who decode them.
+func TestUpdatesNeedNotBeDecoded(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s, cfg := randomRun(rt), randomConfig(rt)
+		if rapid.Bool().Draw(rt, "channels that are not declared, or not so") {
+			cfg.Schema = maps.Clone(cfg.Schema)
+			delete(cfg.Schema, counter.Name())
+			cfg.Schema[title.Name()] = state.LastValue[string](title.Name())
+		}
+		want := project(t, cfg, s.evs, frames.FrameID{})
+		some := s.here(func() bool { return rapid.Bool().Draw(rt, "decoded") })
+		if d := cmp.Diff(sse(want), sse(project(t, cfg, some, frames.FrameID{}))); d != "" {
+			rt.Fatalf("(-decoded +made)\n%s", d)
+		}
+		if len(want) == 0 {
+			return
+		}
+		from, _ := frames.ParseFrameID(rapid.SampledFrom(want).Draw(rt, "frame").ID)
+		all := s.here(func() bool { return true })
+		if d := cmp.Diff(sse(project(t, cfg, s.evs, from)), sse(project(t, cfg, all, from))); d != "" {
+			rt.Fatalf("after %v (-decoded +made)\n%s", from, d)
 		}
 	})
 }

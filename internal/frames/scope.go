@@ -1,13 +1,11 @@
 package frames
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -28,7 +26,7 @@ type scope struct {
 	load   func() (store.Checkpoint, error) // nil when there is nothing to load
 	base   store.Checkpoint
 	now    state.State
-	waits  [][]byte        // updates that are not applied to now yet
+	waits  []update        // updates that are not applied to now yet
 	ids    map[string]bool // of the messages in now; nil when not known
 	clean  map[string]*cleaner
 	before int    // size of the last values
@@ -42,7 +40,7 @@ type scope struct {
 	stream *stream // the message being streamed
 
 	// Of the step under way:
-	early   [][]byte        // results of tools, as updates, that are not looked at yet
+	early   []update        // results of tools that are not looked at yet
 	sent    map[string]bool // messages of results that were looked at
 	started map[string]bool // tool calls whose beginning was shown
 	asked   [][]byte        // the interrupts
@@ -69,8 +67,8 @@ func (s *scope) origin() error {
 }
 
 // later remembers an update without looking at it.
-func (s *scope) later(writes []byte) error {
-	s.waits = append(s.waits, writes)
+func (s *scope) later(u update) error {
+	s.waits = append(s.waits, u)
 	s.ids, s.whole = nil, nil
 	if len(s.waits) < maxPending {
 		return nil
@@ -83,7 +81,7 @@ func (s *scope) settle() error {
 	if err := s.origin(); err != nil || len(s.waits) == 0 {
 		return err
 	}
-	now, err := s.now.Replay(s.waits...)
+	now, err := apply(s.now, s.waits...)
 	if err != nil {
 		return err
 	}
@@ -108,8 +106,8 @@ func (s *scope) messageIDs() map[string]bool {
 
 // shown are the messages that results of tools have brought before their step is committed.
 func (s *scope) shown() map[string]bool {
-	for _, raw := range s.early {
-		for _, m := range brought(s.schema, raw) {
+	for _, u := range s.early {
+		for _, m := range brought(s.schema, u, nil) {
 			s.show(m.ID)
 		}
 	}
@@ -122,19 +120,6 @@ func (s *scope) show(id string) {
 		s.sent = make(map[string]bool)
 	}
 	s.sent[id] = true
-}
-
-// brought are the messages that an update adds, as far as they can be told without the state. Its step is to bring the
-// rest.
-func brought(schema state.Schema, writes json.RawMessage) []message.Message {
-	s, err := schema.Load(nil)
-	if err == nil {
-		s, err = s.Replay(writes)
-	}
-	if err != nil {
-		return nil
-	}
-	return agent.Messages.Get(s)
 }
 
 // turn goes on behind a state event.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -20,7 +19,7 @@ type change struct {
 	node   string
 	call   string // the tool call that it answers, where tasks are shown
 	writes []state.Write
-	fresh  []message.Message // messages that the state had not
+	fresh  []arrival // messages that the state had not
 }
 
 // visible reports whether clients can see the change.
@@ -37,11 +36,12 @@ func (c *change) visible() bool {
 // values, the checkpoint.
 func (p *Projector) state(s *scope, ev *event.Event, d *event.State) error {
 	defer s.turn(d, ev.Node)
+	u := updateOf(s.schema, d)
 	if !p.wants(needsUpdate) {
-		return s.later(d.Writes)
+		return s.later(u)
 	}
 	c := &change{node: ev.Node}
-	if err := p.take(s, c, d.Writes); err != nil {
+	if err := p.take(s, c, u); err != nil {
 		return err
 	}
 	if err := p.messages(s, c); err != nil {
@@ -65,33 +65,33 @@ func (p *Projector) state(s *scope, ev *event.Event, d *event.State) error {
 }
 
 // take makes the update on the state. The node's beginning is shown before, with the state that it began on.
-func (p *Projector) take(s *scope, c *change, raw []byte) (err error) {
-	if c.writes, err = s.schema.Writes(raw); err != nil || !p.wants(needsState) {
-		return errors.Join(err, s.later(raw))
+func (p *Projector) take(s *scope, c *change, u update) (err error) {
+	if c.writes, err = u.writes(s.schema); err != nil || !p.wants(needsState) {
+		return errors.Join(err, s.later(u))
 	}
 	if err := s.settle(); err != nil {
 		return err
 	}
-	if err := p.beginLate(s, c, raw); err != nil {
+	if err := p.beginLate(s, c, u); err != nil {
 		return err
 	}
 	if p.want&(inTuples|inMessages) != 0 {
-		return s.takeFresh(c, raw)
+		return s.takeFresh(c, u)
 	}
-	if err := s.later(raw); err != nil {
+	if err := s.later(u); err != nil {
 		return err
 	}
 	return s.settle()
 }
 
 // takeFresh makes an update and finds the messages that it adds.
-func (s *scope) takeFresh(c *change, raw []byte) error {
+func (s *scope) takeFresh(c *change, u update) error {
 	had, only := s.messageIDs(), appends(c.writes)
 	from := 0 // places may change
 	if only {
 		from = len(agent.Messages.Get(s.now))
 	}
-	if err := errors.Join(s.later(raw), s.settle()); err != nil {
+	if err := errors.Join(s.later(u), s.settle()); err != nil {
 		return err
 	}
 	list := agent.Messages.Get(s.now)
@@ -100,11 +100,7 @@ func (s *scope) takeFresh(c *change, raw []byte) error {
 			return err
 		}
 	}
-	for _, m := range list[min(from, len(list)):] {
-		if !had[m.ID] {
-			c.fresh = append(c.fresh, m)
-		}
-	}
+	c.fresh = arrivals(s.now, from, had)
 	if only {
 		s.ids = had
 		for _, m := range c.fresh {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
@@ -70,7 +71,11 @@ func (p *Projector) piece(s *scope, c *event.Chunk) error {
 	if p.wants(inMessages) {
 		m := st.whole.Message()
 		m.ID = st.id
-		return p.messageList(s, "messages/partial", m)
+		line, err := lineOf(m)
+		if err != nil {
+			return err
+		}
+		p.list(s, "messages/partial", line)
 	}
 	return nil
 }
@@ -159,8 +164,8 @@ func (st *stream) call(index int) *streamedCall {
 // rest is what m has beyond what was shown of it. ok is false if it is no continuation of that: a client that joins the
 // pieces would hold another message.
 func (st *stream) rest(m *message.Message) (c event.Chunk, ok bool) {
-	text, okText := strings.CutPrefix(m.Text(), valid(st.text))
-	reasoning, okReasoning := strings.CutPrefix(m.Reasoning(), valid(st.reasoning))
+	text, okText := strings.CutPrefix(valid(m.Text()), valid(string(st.text)))
+	reasoning, okReasoning := strings.CutPrefix(valid(m.Reasoning()), valid(string(st.reasoning)))
 	calls, okCalls := st.restOfCalls(m)
 	return event.Chunk{Text: text, Reasoning: reasoning, ToolCalls: calls}, okText && okReasoning && okCalls
 }
@@ -201,13 +206,18 @@ func (c *streamedCall) became(f streamedCall) bool {
 	if args == "" && want == "{}" {
 		args = want
 	}
-	return (c.id == "" || c.id == f.id) && c.name == f.name && args == want
+	return (c.id == "" || valid(c.id) == valid(f.id)) && valid(c.name) == valid(f.name) && args == want
 }
 
-func trim(args []byte) string { return valid(bytes.Trim(args, " \t\r\n")) }
+func trim(args []byte) string { return valid(string(bytes.Trim(args, " \t\r\n"))) }
 
-// valid is the text as it comes back from JSON.
-func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// valid is the text as it comes back from JSON: a message that was made here is compared as one that was read.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
 
 func builderChunk(c *event.Chunk) message.Chunk {
 	out := message.Chunk{Text: c.Text, Reasoning: c.Reasoning}

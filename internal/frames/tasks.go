@@ -36,12 +36,12 @@ func (p *Projector) beginTask(s *scope, node, call string, at time.Time) error {
 }
 
 // beginLate shows the beginning of a node that nothing but its update tells of.
-func (p *Projector) beginLate(s *scope, c *change, raw []byte) error {
+func (p *Projector) beginLate(s *scope, c *change, u update) error {
 	if !p.wants(inTasks|inDebug) || c.node == agent.NodeInput {
 		return nil
 	}
 	begun := false
-	switch msgs := brought(s.schema, raw); c.node {
+	switch msgs := brought(s.schema, u, nil); c.node {
 	case agent.NodeModel:
 		begun = len(msgs) > 0 && s.stream != nil && s.stream.id == msgs[0].ID
 	case agent.NodeTools:
@@ -55,7 +55,7 @@ func (p *Projector) beginLate(s *scope, c *change, raw []byte) error {
 }
 
 // answered is the tool call that a tools node's messages answer; empty if there is none.
-func answered(msgs []message.Message) string {
+func answered(msgs []arrival) string {
 	for _, m := range msgs {
 		if m.Role == message.Tool {
 			return m.ToolCallID

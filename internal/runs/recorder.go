@@ -320,7 +320,7 @@ func (r *recorder) write(batch []*write) ([][]event.State, error) {
 				return nil, err
 			}
 			states[i] = append(states[i], event.State{
-				Writes: raw, Checkpoint: checkpoints[of[i]], Next: w.step.Next, Last: j == len(w.step.Updates)-1,
+				Writes: raw, Update: u.Update, Checkpoint: checkpoints[of[i]], Next: w.step.Next, Last: j == len(w.step.Updates)-1,
 			})
 		}
 	}

@@ -85,22 +85,12 @@ func (p *Projector) finish(s *scope, m message.Message, rest event.Chunk, meta [
 	if err != nil {
 		return err
 	}
-	list := []byte{'['}
-	for i, tc := range calls {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = appendCallChunk(list, tc)
-	}
 	parts, _ := rawjson.Members(raw)
 	parts["type"] = json.RawMessage(`"AIMessageChunk"`)
-	parts["tool_call_chunks"] = append(list, ']')
+	parts["tool_call_chunks"] = append(appendCallChunks([]byte{'['}, calls), ']')
 	parts["chunk_position"] = json.RawMessage(`"last"`)
-	o := rawjson.Begin(nil)
-	o.Members(parts)
-	line, err := o.End()
-	p.pair(s, line, meta)
-	return err
+	p.pair(s, rawjson.FromMembers(parts), meta)
+	return nil
 }
 
 // list adds a frame of the older form: a list of one message.

@@ -67,10 +67,26 @@ func (p *Projector) task(s *scope, node, call string) string {
 	return TaskID(p.cfg.RunID, s.step(), s.path+node, call)
 }
 
-// metadataOf is the object that stands beside a message of the node.
+// source is what the metadata of a message depends on, within a scope.
+type source struct {
+	step       int
+	node, call string
+	model      bool
+}
+
+// metadataOf is the object that stands beside a message of the node. What was made last is kept: that of a message's first
+// piece serves its end, too. The caller must not change it.
 func (p *Projector) metadataOf(s *scope, node, call string, model bool) []byte {
+	from := source{step: s.step(), node: node, call: call, model: model}
+	if s.beside == nil || s.from != from {
+		s.from, s.beside = from, p.newMetadataOf(s, node, call, model)
+	}
+	return s.beside
+}
+
+func (p *Projector) newMetadataOf(s *scope, node, call string, model bool) []byte {
 	ns := s.path + node + ":" + p.task(s, node, call)
-	o := rawjson.Object{Buf: slices.Clone(p.meta.start)}
+	o := rawjson.Object{Buf: append(make([]byte, 0, len(p.meta.start)+len(p.meta.model)+2*len(ns)+256), p.meta.start...)}
 	o.Int("langgraph_step", int64(s.step()))
 	o.String("langgraph_node", node)
 	o.Raw("langgraph_triggers", triggers(node))

@@ -39,6 +39,9 @@ type scope struct {
 
 	stream *stream // the message being streamed
 
+	from   source // of the metadata that was made last
+	beside []byte // that metadata; nil at first
+
 	// Of the step under way:
 	early   []update        // results of tools that are not looked at yet
 	sent    map[string]bool // messages of results that were looked at

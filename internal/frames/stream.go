@@ -105,13 +105,17 @@ func (st *stream) tuple(c *event.Chunk, calls []event.ToolCallChunk) []byte {
 		b = rawjson.AppendString(append(b, `"reasoning_content":`...), c.Reasoning)
 	}
 	b = append(b, st.middle...)
+	return append(appendCallChunks(b, calls), st.end...)
+}
+
+func appendCallChunks(b []byte, calls []event.ToolCallChunk) []byte {
 	for i, tc := range calls {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = appendCallChunk(b, tc)
 	}
-	return append(b, st.end...)
+	return b
 }
 
 func appendCallChunk(b []byte, tc event.ToolCallChunk) []byte {

@@ -53,8 +53,15 @@ func MergeValue(base, over json.RawMessage) json.RawMessage { return mergeValue(
 // FromMembers writes an object of members, in the order of their names. The values, which must be valid JSON, stay byte
 // for byte; empty ones are left out.
 func FromMembers(m map[string]json.RawMessage) json.RawMessage {
-	b := []byte{'{'}
-	for _, name := range slices.Sorted(maps.Keys(m)) {
+	room := 2
+	names := make([]string, 0, len(m))
+	for name, value := range m {
+		names = append(names, name)
+		room += len(name) + len(value) + len(`"":,`)
+	}
+	slices.Sort(names)
+	b := append(make([]byte, 0, room), '{')
+	for _, name := range names {
 		if len(m[name]) == 0 {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 )
@@ -38,7 +39,7 @@ func (m *Message) appendJSON(b []byte) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("role %q is unknown", m.Role)
 	}
-	o := rawjson.Begin(b)
+	o := rawjson.Begin(slices.Grow(b, m.room()))
 	parts, kwargs := m.Content, m.Kwargs
 	plain := m.plainReasoning()
 	if plain {
@@ -62,6 +63,20 @@ func (m *Message) appendJSON(b []byte) ([]byte, error) {
 	m.appendRole(&o)
 	o.Members(m.Extra)
 	return o.End()
+}
+
+// room is about how many bytes the JSON takes, so that it is written into one piece of memory.
+func (m *Message) room() int {
+	n := 256
+	for i := range m.Content {
+		p := &m.Content[i]
+		n += 64 + len(p.Text) + len(p.Text)/16 + len(p.URL) + len(p.Signature) + len(p.Redacted) + len(p.Raw)
+	}
+	for i := range m.ToolCalls {
+		c := &m.ToolCalls[i]
+		n += 64 + len(c.ID) + len(c.Name) + len(c.Args)
+	}
+	return n + 64*(len(m.Kwargs)+len(m.ResponseMetadata)+len(m.Extra)) + len(m.Artifact)
 }
 
 // appendRole adds the members that only one role has.

@@ -331,6 +331,14 @@ func BenchmarkEncode(b *testing.B) {
 				}
 			}
 		})
+		b.Run(name+", to be kept", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.AppendJSON(nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

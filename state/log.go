@@ -86,18 +86,14 @@ type entryList[T any] []*entry[T]
 
 // AppendJSON implements appender.
 func (l entryList[T]) AppendJSON(b []byte) ([]byte, error) {
-	b = append(b, '[')
+	items := make([][]byte, len(l))
 	for i, e := range l {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		raw, err := e.enc.bytes()
-		if err != nil {
+		var err error
+		if items[i], err = e.enc.bytes(); err != nil {
 			return nil, err
 		}
-		b = append(b, raw...)
 	}
-	return append(b, ']'), nil
+	return encoded{items: items}.appendJSON(b), nil
 }
 
 func (c *LogChannel[T]) cell(old cell) (*logCell[T], error) {

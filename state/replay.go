@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 )
@@ -38,7 +37,7 @@ func (s State) Replay(updates ...[]byte) (State, error) {
 	if next.cells == nil {
 		next.cells = make(map[string]cell, len(writes))
 	}
-	for _, name := range slices.Sorted(maps.Keys(writes)) {
+	for _, name := range sortedNames(writes) {
 		c, err := Schema(s.chans).channel(name).replay(s.cells[name], writes[name])
 		if err != nil {
 			return s, err

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 )
 
 // A snapshot is the stored form of a whole state:
@@ -29,7 +27,7 @@ var errTruncated = errors.New("state snapshot is cut off")
 // AppendSnapshot appends the snapshot of s, private channels included.
 func (s State) AppendSnapshot(b []byte) ([]byte, error) {
 	b = append(b, snapshotMagic...)
-	for _, name := range slices.Sorted(maps.Keys(s.cells)) {
+	for _, name := range sortedNames(s.cells) {
 		enc, err := s.cells[name].encode()
 		if err != nil {
 			return nil, fmt.Errorf("encode channel %q: %w", name, err)

@@ -120,7 +120,7 @@ func (s State) Has(name string) bool { return s.cells[name] != nil }
 // Check decodes every loaded value and returns the first failure, naming the channel.
 // After a nil result no Get of a channel that the schema declared can miss a value.
 func (s State) Check() error {
-	for _, name := range slices.Sorted(maps.Keys(s.cells)) {
+	for _, name := range sortedNames(s.cells) {
 		if err := s.cells[name].check(); err != nil {
 			return fmt.Errorf("state channel %q: %w", name, err)
 		}
@@ -152,7 +152,7 @@ type Encoded struct {
 // ones, at the same address, as long as nothing replaces it. The caller must not change them.
 func (s State) Encoded() ([]Encoded, error) {
 	out := make([]Encoded, 0, len(s.cells))
-	for _, name := range slices.Sorted(maps.Keys(s.cells)) {
+	for _, name := range sortedNames(s.cells) {
 		if ch := s.chans[name]; ch != nil && ch.Private() {
 			continue
 		}
@@ -165,15 +165,30 @@ func (s State) Encoded() ([]Encoded, error) {
 	return out, nil
 }
 
+// sortedNames are the keys of a map by channel, in order.
+func sortedNames[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (e encoded) json() json.RawMessage {
 	if e.items == nil {
 		return e.raw
 	}
-	n := 2 + len(e.items)
+	return e.appendJSON(nil)
+}
+
+// appendJSON appends the array of the items.
+func (e encoded) appendJSON(b []byte) []byte {
+	room := len(`[]`) + len(e.items)
 	for _, it := range e.items {
-		n += len(it)
+		room += len(it)
 	}
-	b := append(make([]byte, 0, n), '[')
+	b = append(slices.Grow(b, room), '[')
 	for i, it := range e.items {
 		if i > 0 {
 			b = append(b, ',')

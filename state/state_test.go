@@ -304,3 +304,14 @@ func BenchmarkLoadSnapshot(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkEncodeUpdate is an update whose values are encoded already, as it is stored and shown.
+func BenchmarkEncodeUpdate(b *testing.B) {
+	u := logCh.Append(item{ID: "1", Text: strings.Repeat("word ", 100)}).With(titleCh.Put("title")).With(sumCh.Put(1))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := u.AppendJSON(nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

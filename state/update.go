@@ -73,7 +73,11 @@ func (u Update) AppendJSON(b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b = append(b, '[')
+	room := len(`[]`)
+	for _, w := range writes {
+		room += len(`{"c":"","op":"","v":},`) + len(w.Channel) + len(w.Op) + len(w.Value)
+	}
+	b = append(slices.Grow(b, room), '[')
 	for i, w := range writes {
 		if i > 0 {
 			b = append(b, ',')

@@ -117,7 +117,7 @@ func withoutData(m message.Message) message.Message {
 
 // lineOf is a message on one line.
 func lineOf(m message.Message) ([]byte, error) {
-	raw, err := m.AppendJSON(make([]byte, 0, 512))
+	raw, err := m.AppendJSON(nil)
 	if err != nil {
 		return nil, err
 	}

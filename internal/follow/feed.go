@@ -48,7 +48,6 @@ func (f *Feed) Show(ev event.Event) {
 	t.mem.add(ev)
 	if d, ok := ev.Data.(event.Run); ok && ends(d) {
 		t.whole = true
-		t.lookNow()
 	}
 	t.notifyOf(ev.Data.Kind() == event.KindChunk)
 }
@@ -69,7 +68,9 @@ func (f *Feed) Close() {
 	if t.mem.first > 0 {
 		t.mem.reset(floorOf(t.mem.attempt, t.mem.last), t.mem.attempt, nil)
 	}
-	t.lookNow()
+	if !t.whole {
+		t.lookNow()
+	}
 	t.notify()
 	if t.pub == nil {
 		t.hub.publish(t.runID, header{Attempt: f.attempt, From: t.hub.cfg.Owner, Has: t.mem.last, After: t.mem.last, Over: true}, nil)

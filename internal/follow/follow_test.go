@@ -126,6 +126,35 @@ func TestAnAttachedReaderLeavesTheStoreAlone(t *testing.T) {
 	}
 }
 
+// The row of a run is read for those who want it: not for one who goes when the end was shown.
+func TestWhoGoesAtTheEndLeavesTheStoreAlone(t *testing.T) {
+	st := openStore(t)
+	h := openHub(t, follow.Config{Store: st})
+	admit(t, st, "r")
+	o := own(t, st, h, "r", "p1", 1)
+	errEnough := errors.New("enough")
+	gone := make(chan error)
+	go func() {
+		_, err := h.Follow(context.Background(), "r", event.ID{}, func(evs []event.Event) error {
+			if d, ok := evs[len(evs)-1].Data.(event.Run); ok && d.Status == event.StatusSuccess {
+				time.Sleep(20 * time.Millisecond) // for a look that nobody has asked for
+				return errEnough
+			}
+			return nil
+		})
+		gone <- err
+	}()
+	attached(t, h, "r", 1)
+	script(o)
+	o.end()
+	if err := <-gone; !errors.Is(err, errEnough) {
+		t.Fatal(err)
+	}
+	if runs, logs := st.reads(); runs+logs > 0 {
+		t.Errorf("%d reads of the run, %d of the log", runs, logs)
+	}
+}
+
 func TestAReaderMissesNothingOfALongMessage(t *testing.T) {
 	st := openStore(t)
 	h := openHub(t, follow.Config{Store: st})

@@ -79,6 +79,9 @@ func (t *topic) next(r *reader) task {
 	if t.over {
 		return task{done: true, run: t.row}
 	}
+	if t.whole { // who was shown the end and still follows wants the run's row
+		t.lookNow()
+	}
 	return t.wait(r)
 }
 

@@ -45,6 +45,7 @@ type Projector struct {
 	out   []Frame
 
 	begun bool      // the metadata frame was made
+	ended bool      // the run's last frame was made
 	open  bool      // the first thing that the run did was seen
 	kept  event.ID  // the last durable event
 	clock time.Time // when that happened
@@ -88,6 +89,9 @@ func (p *Projector) Project(ev event.Event) ([]Frame, error) {
 	}
 	return p.number(ev.ID, seen), nil
 }
+
+// Ended reports whether the run's end was projected: no frames come after it.
+func (p *Projector) Ended() bool { return p.ended }
 
 func (p *Projector) project(ev *event.Event) error {
 	s := p.scope(ev)

@@ -34,6 +34,7 @@ func (p *Projector) run(ev *event.Event, d *event.Run) error {
 		}
 	}
 	p.emit(p.root, "end", null)
+	p.ended = true
 	return nil
 }
 

@@ -208,8 +208,11 @@ func (s *Server) followOne(r *http.Request, out *outlet, run store.Run, v view) 
 		return err
 	}
 	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func(evs []event.Event) error { return out.project(p, evs) })
-	if err == nil && end.Attempt == 0 {
-		err = out.write(frames.EndFrame())
+	switch {
+	case errors.Is(err, errEnded):
+		return nil
+	case err == nil && end.Attempt == 0:
+		return out.write(frames.EndFrame())
 	}
 	return err
 }

@@ -131,7 +131,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run store.Run, v
 	switch {
 	case err == nil && end.Attempt == 0: // it was cancelled before it began
 		return out.write(frames.EndFrame())
-	case err == nil:
+	case err == nil, errors.Is(err, errEnded):
 	case r.Context().Err() != nil || errors.Is(err, errGone):
 		s.disconnected(r.Context(), run, v)
 	case !errors.Is(err, errStopping):
@@ -284,7 +284,10 @@ const piece = 64 << 10
 // buffers hold what is about to be written. A stream that is quiet holds none.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// project writes the frames of events.
+// errEnded ends the following of a run whose last frame was written: nobody waits for its row, which says the same.
+var errEnded = errors.New("the run has ended")
+
+// project writes the frames of events. With the last one it returns errEnded.
 func (o *outlet) project(p *frames.Projector, evs []event.Event) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -303,7 +306,10 @@ func (o *outlet) project(p *frames.Projector, evs []event.Event) error {
 			}
 		}
 	}
-	return o.send()
+	if err := o.send(); err != nil || !p.Ended() {
+		return err
+	}
+	return errEnded
 }
 
 // add puts a frame before those that are projected next.

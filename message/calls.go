@@ -127,7 +127,7 @@ func parseArgs(text string) (args json.RawMessage, problem string) {
 		return json.RawMessage(noArgs), ""
 	}
 	args = json.RawMessage(text)
-	if json.Valid(args) {
+	if rawjson.Valid(args) {
 		if args[0] != '{' {
 			return nil, "the arguments are " + rawjson.Kind(args) + ", not a JSON object"
 		}

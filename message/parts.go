@@ -82,7 +82,7 @@ func appendImage(o rawjson.Object, p *Part) ([]byte, error) {
 	in.String("url", p.URL)
 	in.OmitEmpty("detail", p.Detail)
 	inner := p.Extra["image_url"]
-	if members, ok := rawjson.Members(inner); ok && json.Valid(inner) {
+	if members, ok := rawjson.Members(inner); ok && rawjson.Valid(inner) {
 		in.Members(members)
 	}
 	b, err := in.End()

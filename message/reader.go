@@ -13,7 +13,7 @@ import (
 
 // checked returns raw once it is known to be valid JSON in valid UTF-8; the rest of the decoder relies on it.
 func checked(raw []byte) ([]byte, error) {
-	if !json.Valid(raw) {
+	if !rawjson.Valid(raw) {
 		var v json.RawMessage
 		return nil, json.Unmarshal(raw, &v) // says where and why
 	}

@@ -195,7 +195,7 @@ func decodeEntries[T any, R ~[]byte](raws []R, id func(T) string) ([]*entry[T], 
 
 // unmarshal is json.Unmarshal without its detour: that reads a value that decodes itself three times.
 func unmarshal(raw []byte, into any) error {
-	if u, ok := into.(json.Unmarshaler); ok && json.Valid(raw) {
+	if u, ok := into.(json.Unmarshaler); ok && rawjson.Valid(raw) {
 		return u.UnmarshalJSON(raw)
 	}
 	return json.Unmarshal(raw, into)

@@ -187,7 +187,7 @@ func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
-	if !json.Valid(raw) {
+	if !rawjson.Valid(raw) {
 		return nil, errNoObject
 	}
 	line, err := oneLine(raw)

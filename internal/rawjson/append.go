@@ -69,7 +69,7 @@ func AppendRaw(b, raw []byte) ([]byte, error) {
 	if len(raw) == 0 {
 		return append(b, "null"...), nil
 	}
-	if !json.Valid(raw) {
+	if !Valid(raw) {
 		return b, errNotJSON
 	}
 	if !utf8.Valid(raw) {

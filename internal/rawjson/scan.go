@@ -25,6 +25,13 @@ type Scanner struct {
 // Scan begins to walk over data, whose memory the results share.
 func Scan(data []byte) Scanner { return Scanner{data: data} }
 
+// Valid reports whether raw is one JSON value, as json.Valid does in twice the time.
+func Valid(raw []byte) bool {
+	s := Scan(raw)
+	s.Value()
+	return s.End()
+}
+
 // Fail says that the value is not what the caller can read.
 func (s *Scanner) Fail() { s.failed, s.at = true, len(s.data) }
 

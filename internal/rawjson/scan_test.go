@@ -31,6 +31,14 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
+func TestValid(t *testing.T) {
+	for _, in := range scanned {
+		if got, want := Valid([]byte(in)), json.Valid([]byte(in)); got != want {
+			t.Errorf("%q: %t, want %t", in, got, want)
+		}
+	}
+}
+
 // walk takes a value apart and makes of it what encoding/json would.
 func walk(s *Scanner, depth int) any {
 	switch s.Peek() {

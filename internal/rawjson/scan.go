@@ -25,7 +25,7 @@ type Scanner struct {
 // Scan begins to walk over data, whose memory the results share.
 func Scan(data []byte) Scanner { return Scanner{data: data} }
 
-// Valid reports whether raw is one JSON value, as json.Valid does in twice the time.
+// Valid reports whether raw is one JSON value. json.Valid says the same and takes about twice the time.
 func Valid(raw []byte) bool {
 	s := Scan(raw)
 	s.Value()

@@ -104,3 +104,15 @@ func FuzzCutHeader(f *testing.F) {
 		}
 	})
 }
+
+// An update that is there as it was made, too, takes its memory beside its bytes.
+func TestAnUpdateAsItWasMadeHasItsWeight(t *testing.T) {
+	d := event.State{Writes: make([]byte, 1000)}
+	stored := weight(d)
+	d.Update = noUpdate{}
+	if made := weight(d); made < stored+len(d.Writes) {
+		t.Errorf("%d bytes, %d when it was read from the log", made, stored)
+	}
+}
+
+type noUpdate struct{ event.Update }

@@ -184,6 +184,25 @@ func text(t *testing.T, ev event.Event) string {
 	return string(raw)
 }
 
+// Readers in this process are given each update as it was made.
+func TestAnUpdateIsShownAsItWasMade(t *testing.T) {
+	b := newBed(t, fakeModel(counts))
+	b.run(t.Context(), "how many messages are there?")
+	for _, ev := range b.events {
+		d, ok := ev.Data.(event.State)
+		if !ok {
+			continue
+		}
+		made, ok := d.Update.(state.Update)
+		if !ok {
+			t.Fatalf("the update of %s is a %T", ev.Node, d.Update)
+		}
+		if raw, err := made.AppendJSON(nil); err != nil || string(raw) != string(d.Writes) {
+			t.Errorf("the update of %s is %s, %v, but its bytes are %s", ev.Node, raw, err, d.Writes)
+		}
+	}
+}
+
 func TestTheBoundariesOfAMessageFitItsChunks(t *testing.T) {
 	b := newBed(t, fakeModel(counts))
 	b.run(t.Context(), "go")

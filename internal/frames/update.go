@@ -19,7 +19,7 @@ type update struct {
 func updateOf(schema state.Schema, d *event.State) update {
 	if u, ok := d.Update.(state.Update); ok {
 		if made, ok := schema.Visible(u); ok {
-			return update{made: made, stored: d.Writes}
+			return update{made: made}
 		}
 	}
 	return update{stored: d.Writes}

@@ -108,20 +108,30 @@ const (
 // that needs nothing is returned as it came, without an allocation (but one for the ids of more than 512 calls, if
 // they must be unique). Applied again it changes nothing, and the same list always gives the same result.
 func (r *Rules) Apply(msgs []message.Message) []message.Message {
-	if r.valid(msgs) {
-		return msgs
-	}
-	return r.sequence(r.pair(msgs))
+	out, _ := r.apply(msgs)
+	return out
 }
 
 // Request is the request with messages that follow the rules: itself, if they do.
 func (r *Rules) Request(req *model.Request) *model.Request {
-	if r.valid(req.Messages) {
+	msgs, changed := r.apply(req.Messages)
+	if !changed {
 		return req
 	}
 	out := *req
-	out.Messages = r.sequence(r.pair(req.Messages))
+	out.Messages = msgs
 	return &out
+}
+
+func (r *Rules) apply(msgs []message.Message) (out []message.Message, changed bool) {
+	paired, inTurn := r.check(msgs)
+	if paired && inTurn {
+		return msgs, false
+	}
+	if !paired {
+		msgs = r.pair(msgs)
+	}
+	return r.sequence(msgs), true
 }
 
 // system is the rule about system messages with what Alternate implies.

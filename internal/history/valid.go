@@ -7,19 +7,22 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// valid reports whether the messages follow the rules as they are. It is what most requests cost, so it is one pass
-// that allocates nothing. What it says of ids that must be unique may be false for two that differ, once in 2^63: the
-// repair then finds nothing to do.
-func (r *Rules) valid(msgs []message.Message) bool {
+// check reports whether the messages are paired: each is by itself as the rules want it, and each answer is followed by
+// its results; and, if so, whether they are in turn: each follows somebody whom he may follow. It is what most requests
+// cost, so it is one pass that allocates nothing. What it says of ids that must be unique may be false for two that differ,
+// once in 2^63: the repair then finds nothing to do.
+func (r *Rules) check(msgs []message.Message) (paired, inTurn bool) {
 	var before message.Role // whose message stands before; empty as long as only the system has spoken
+	inTurn = true
 	for i := 0; i < len(msgs); i++ {
 		m := &msgs[i]
-		if !r.follows(before, m.Role) || !r.Speakers.fits(m.Name) && m.Name != "" || !r.clean(m.Role, m.Content) {
-			return false
+		if !r.stands(before, m.Role) || !r.Speakers.fits(m.Name) && m.Name != "" || !r.clean(m.Role, m.Content) {
+			return false, false
 		}
 		if (m.Role != message.AI || len(m.ToolCalls) == 0) && !r.filled(m.Role, m.Content) {
-			return false
+			return false, false
 		}
+		inTurn = inTurn && r.follows(before, m.Role)
 		if m.Role != message.System || before != "" {
 			before = m.Role
 		}
@@ -28,28 +31,37 @@ func (r *Rules) valid(msgs []message.Message) bool {
 		}
 		n := len(m.ToolCalls)
 		if len(m.InvalidToolCalls) > 0 || n > len(msgs)-i-1 || !r.answered(m.ToolCalls, msgs[i+1:]) {
-			return false
+			return false, false
 		}
 		if n > 0 {
 			before = message.Tool
 		}
 		i += n
 	}
-	return (!r.NoPrefill || before == message.Human || before == message.Tool) && (!r.UniqueIDs || unique(msgs))
+	return !r.UniqueIDs || unique(msgs), inTurn && (!r.NoPrefill || before == message.Human || before == message.Tool)
 }
 
-// follows reports whether a message of role next may stand behind one of role before. Results are looked at with
-// their answer: one that is met alone has none.
-func (r *Rules) follows(before, next message.Role) bool {
-	switch next {
+// stands reports whether a message of that role may stand where it does, as far as its own role tells. Results are looked
+// at with their answer: one that is met alone has none.
+func (r *Rules) stands(before, role message.Role) bool {
+	switch role {
 	case message.System:
 		return r.system() == SystemAnywhere || r.system() == SystemFirst && before == ""
+	case message.Human, message.AI:
+		return true
+	}
+	return false
+}
+
+// follows reports whether a message of role next may stand behind one of role before.
+func (r *Rules) follows(before, next message.Role) bool {
+	switch next {
 	case message.Human:
 		return (!r.AnswerResults || before != message.Tool) && (!r.Alternate || before != message.Human)
 	case message.AI:
 		return (!r.UserFirst || before != "") && (!r.Alternate || before != message.AI)
 	}
-	return false
+	return true
 }
 
 // answered reports whether the calls are sound and the messages begin with their results, in order.

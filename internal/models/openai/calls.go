@@ -26,8 +26,9 @@ type calls struct {
 	last  int         // place in open of the call that had the last piece
 	index map[int]int // the server's index -> place in open
 	ids   map[string]bool
-	seed  []byte // the request: what made ids depend on, so that they differ from answer to answer
-	sum   uint64 // of seed, once it is needed
+	piece callDelta // used again from piece to piece
+	seed  []byte    // the request: what made ids depend on, so that they differ from answer to answer
+	sum   uint64    // of seed, once it is needed
 }
 
 type openCall struct {
@@ -40,15 +41,16 @@ type openCall struct {
 
 // add turns a piece into a chunk.
 func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
-	var d callDelta
-	known := commonCall(raw, &d)
+	d := &c.piece
+	*d = callDelta{}
+	known := commonCall(raw, d)
 	if !known {
-		d = callDelta{}
-		if err := rawjson.Unmarshal(raw, &d); err != nil {
+		*d = callDelta{}
+		if err := rawjson.Unmarshal(raw, d); err != nil {
 			return message.ToolCallChunk{}, err
 		}
 	}
-	out := c.piece(&d)
+	out := c.chunk(d)
 	if !known && (d.ID != "" || d.Function.Name != "") {
 		out.Extra = unknownFields(raw)
 	}
@@ -59,7 +61,7 @@ func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
 func (c *calls) legacy(raw json.RawMessage) (message.ToolCallChunk, error) {
 	d := callDelta{Index: new(int)}
 	err := rawjson.Unmarshal(raw, &d.Function)
-	return c.piece(&d), err
+	return c.chunk(&d), err
 }
 
 // whole adds a complete call that stood in the text.
@@ -71,7 +73,7 @@ func (c *calls) whole(call textCall) message.ToolCallChunk {
 	return message.ToolCallChunk{Index: n, ID: c.open[n].id, Name: call.name, Args: call.args}
 }
 
-func (c *calls) piece(d *callDelta) message.ToolCallChunk {
+func (c *calls) chunk(d *callDelta) message.ToolCallChunk {
 	n := c.place(d)
 	call := &c.open[n]
 	out := message.ToolCallChunk{Index: n}

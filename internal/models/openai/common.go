@@ -13,22 +13,48 @@ func common(data []byte, ev *event) bool {
 	for key := s.Object(); key != nil; key = s.Next() {
 		switch string(key) {
 		case "choices":
-			commonChoices(&s, ev)
+			if !commonChoices(&s, ev) {
+				s.Fail() // an empty list is not the same as none
+			}
 		case "usage":
 			s.Null()
-		case "error":
-			ev.Error = s.Null()
-		case "id":
-			ev.ID = s.Value()
-		case "model":
-			ev.Model = s.Value()
-		case "system_fingerprint":
-			ev.Fingerprint = s.Value()
 		default:
-			unknown(&s, key)
+			commonMember(&s, key, ev)
 		}
 	}
 	return s.End()
+}
+
+// commonEnd fills an empty event in the way of [common] from one that ends an answer: it has the usage, and one choice or
+// none.
+func commonEnd(data []byte, ev *event) bool {
+	s := rawjson.Scan(data)
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
+		case "choices":
+			commonChoices(&s, ev)
+		case "usage":
+			commonUsage(&s, ev)
+		default:
+			commonMember(&s, key, ev)
+		}
+	}
+	return s.End()
+}
+
+func commonMember(s *rawjson.Scanner, key []byte, ev *event) {
+	switch string(key) {
+	case "error":
+		ev.Error = s.Null()
+	case "id":
+		ev.ID = s.Value()
+	case "model":
+		ev.Model = s.Value()
+	case "system_fingerprint":
+		ev.Fingerprint = s.Value()
+	default:
+		unknown(s, key)
+	}
 }
 
 // unknown steps over a member that is not looked at. Its name must be of small letters, digits and underscores: the
@@ -43,17 +69,20 @@ func unknown(s *rawjson.Scanner, key []byte) {
 	s.Value()
 }
 
-// commonChoices reads a list of one choice.
-func commonChoices(s *rawjson.Scanner, ev *event) {
-	if len(ev.Choices) > 0 || !s.List() { // a second list would be merged with the first
+// commonChoices reads a list of one choice. It reports false for an empty one.
+func commonChoices(s *rawjson.Scanner, ev *event) bool {
+	if len(ev.Choices) > 0 { // a second list would be merged with the first
 		s.Fail()
-		return
+	}
+	if !s.List() {
+		return false
 	}
 	ev.Choices = append(ev.Choices, choice{})
 	commonChoice(s, &ev.Choices[0])
 	if s.More() {
 		s.Fail()
 	}
+	return true
 }
 
 func commonChoice(s *rawjson.Scanner, c *choice) {
@@ -109,6 +138,64 @@ func commonCalls(s *rawjson.Scanner, d *delta) {
 		d.ToolCalls = append(d.ToolCalls, s.Value())
 		for s.More() {
 			d.ToolCalls = append(d.ToolCalls, s.Value())
+		}
+	}
+}
+
+// commonUsage reads the counters of an answer.
+func commonUsage(s *rawjson.Scanner, ev *event) {
+	switch {
+	case ev.Usage != nil: // a second object would be merged with the first
+		s.Fail()
+		return
+	case s.Peek() == 'n':
+		s.Null()
+		return
+	}
+	u := &usage{}
+	ev.Usage = u
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
+		case "prompt_tokens":
+			u.Prompt = s.Int()
+		case "completion_tokens":
+			u.Completion = s.Int()
+		case "total_tokens":
+			u.Total = s.Int()
+		case "prompt_tokens_details":
+			commonPrompt(s, u)
+		case "completion_tokens_details":
+			commonCompletion(s, u)
+		case "prompt_cache_hit_tokens":
+			u.CacheHit = s.Int()
+		case "cached_tokens":
+			u.Cached = s.Int()
+		default:
+			unknown(s, key)
+		}
+	}
+}
+
+func commonPrompt(s *rawjson.Scanner, u *usage) {
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
+		case "cached_tokens":
+			u.PromptInfo.Cached = s.Int()
+		case "cache_write_tokens":
+			u.PromptInfo.Written = s.Int()
+		default:
+			unknown(s, key)
+		}
+	}
+}
+
+func commonCompletion(s *rawjson.Scanner, u *usage) {
+	for key := s.Object(); key != nil; key = s.Next() {
+		switch string(key) {
+		case "reasoning_tokens":
+			u.CompletionInfo.Reasoning = s.Int()
+		default:
+			unknown(s, key)
 		}
 	}
 }

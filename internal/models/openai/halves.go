@@ -3,8 +3,11 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
 // halves joins the pieces of one text. Servers cut a text anywhere: in the bytes of a rune, or between the two \u
@@ -17,14 +20,14 @@ func (h *halves) join(raw json.RawMessage) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
-	body := raw[1 : len(raw)-1]
-	if len(h.held) == 0 && !bytes.ContainsRune(body, '\\') && utf8.Valid(body) {
-		return string(body)
+	if body := raw[1 : len(raw)-1]; len(h.held) > 0 || halfAt(body) > 0 {
+		body = append(h.held, body...)
+		n := len(body) - halfAt(body)
+		h.held = bytes.Clone(body[n:])
+		raw = slices.Concat([]byte{'"'}, body[:n], []byte{'"'})
 	}
-	body = append(h.held, body...)
-	n := len(body) - halfAt(body)
-	h.held = bytes.Clone(body[n:])
-	return unquote(body[:n])
+	text, _ := rawjson.String(raw)
+	return text
 }
 
 // rest is what never got its second half, as a replacement character.
@@ -35,13 +38,6 @@ func (h *halves) rest() string {
 		return ""
 	}
 	return string(utf8.RuneError)
-}
-
-func unquote(body []byte) string {
-	quoted := append(append([]byte{'"'}, body...), '"')
-	var s string
-	_ = json.Unmarshal(quoted, &s) // the whole event was valid JSON, so its strings are
-	return s
 }
 
 // halfAt is the length of the half rune at the end of body, or 0.

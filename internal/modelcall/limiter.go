@@ -73,6 +73,11 @@ func (l *Limiter) acquire(ctx context.Context, t *ticket, model string, tokens i
 		return nil, nil
 	}
 	w := l.join(t, model, tokens)
+	select {
+	case <-w.ready: // as nearly always
+		return w.permit, nil
+	default:
+	}
 	timer := time.NewTimer(notice)
 	defer timer.Stop()
 	for {

@@ -23,6 +23,9 @@ const (
 	// maxIdleConns bounds the connections of one provider that are kept for the next call. With HTTP/1 each call under way
 	// has one of its own, and to make one anew costs more than the rest of the call.
 	maxIdleConns = 1024
+	// connBuffer is how much of a request is gathered before it is sent, and how much of an answer is taken at once: enough
+	// for all of a short one, since each piece costs a system call, which is a good part of a short call.
+	connBuffer = 16 << 10
 )
 
 // ErrIdle is the cause when a server was silent for longer than the idle time-out.
@@ -59,6 +62,8 @@ func NewTransport() *http.Transport {
 		MaxIdleConns:        maxIdleConns,
 		MaxIdleConnsPerHost: maxIdleConns,
 		IdleConnTimeout:     90 * time.Second,
+		WriteBufferSize:     connBuffer,
+		ReadBufferSize:      connBuffer,
 		// A dead HTTP/2 connection would otherwise take all calls that share it down with it, each after idle.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}

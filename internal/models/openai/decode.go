@@ -38,7 +38,7 @@ func (ev *event) reset() {
 type choice struct {
 	Index        int    `json:"index"`
 	Delta        delta  `json:"delta"`
-	Message      delta  `json:"message"` // in place of delta, in a whole answer
+	Message      *delta `json:"message"` // in place of delta, in a whole answer
 	FinishReason string `json:"finish_reason"`
 	Usage        *usage `json:"usage"` // some servers put it here
 }

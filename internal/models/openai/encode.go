@@ -224,7 +224,7 @@ func (m *Model) call(b []byte, id, name, args string, extra message.Fields) []by
 	b = rawjson.AppendString(b, name)
 	b = append(b, `,"arguments":`...)
 	b = rawjson.AppendString(b, args)
-	if m.dialect.strict {
+	if m.dialect.strict || len(extra) == 0 {
 		return append(b, "}}"...)
 	}
 	var inner message.Fields

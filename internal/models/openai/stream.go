@@ -84,8 +84,11 @@ func (s *stream) metadata(ev *event) message.Fields {
 }
 
 func (s *stream) choice(in *choice, out *message.Chunk) error {
-	for _, d := range []*delta{&in.Delta, &in.Message} {
-		if err := s.delta(d, out); err != nil {
+	if err := s.delta(&in.Delta, out); err != nil {
+		return err
+	}
+	if in.Message != nil {
+		if err := s.delta(in.Message, out); err != nil {
 			return err
 		}
 	}

@@ -18,12 +18,12 @@ import "bytes"
 //	}
 type Scanner struct {
 	data   []byte
-	at     int
+	at     int // never before a space
 	failed bool
 }
 
 // Scan begins to walk over data, whose memory the results share.
-func Scan(data []byte) Scanner { return Scanner{data: data} }
+func Scan(data []byte) Scanner { return Scanner{data: data, at: skipSpace(data, 0)} }
 
 // Valid reports whether raw is one JSON value. json.Valid says the same and takes about twice the time.
 func Valid(raw []byte) bool {
@@ -38,19 +38,23 @@ func (s *Scanner) Fail() { s.failed, s.at = true, len(s.data) }
 // End reports whether everything was read, and was as expected.
 func (s *Scanner) End() bool { return s.Peek() == 0 && s.at == len(s.data) && !s.failed }
 
-// Peek skips space and returns the byte behind it, which tells the kind of the next value; 0 at the end.
+// Peek returns the first byte of what comes next, which tells the kind of a value; 0 at the end.
 func (s *Scanner) Peek() byte {
-	if s.at < len(s.data) && s.data[s.at] > ' ' {
+	if s.at < len(s.data) {
 		return s.data[s.at]
 	}
-	return s.space()
+	return 0
 }
 
-func (s *Scanner) space() byte {
-	if s.at = skipSpace(s.data, s.at); s.at == len(s.data) {
-		return 0
+// step goes on behind the next byte.
+func (s *Scanner) step() { s.to(s.at + 1) }
+
+// to goes on at an index, or at the first byte from there that is no space.
+func (s *Scanner) to(i int) {
+	if i < len(s.data) && s.data[i] <= ' ' {
+		i = skipSpace(s.data, i)
 	}
-	return s.data[s.at]
+	s.at = i
 }
 
 // Object steps into an object and returns the name of its first member as it is written, with its escapes; nil if it has
@@ -58,7 +62,7 @@ func (s *Scanner) space() byte {
 func (s *Scanner) Object() []byte {
 	s.expect('{')
 	if s.Peek() == '}' {
-		s.at++
+		s.step()
 		return nil
 	}
 	return s.name()
@@ -67,7 +71,7 @@ func (s *Scanner) Object() []byte {
 // Next returns the name of the object's next member, or steps out of the object and returns nil.
 func (s *Scanner) Next() []byte {
 	if s.Peek() == ',' {
-		s.at++
+		s.step()
 		return s.name()
 	}
 	s.expect('}')
@@ -75,7 +79,6 @@ func (s *Scanner) Next() []byte {
 }
 
 func (s *Scanner) name() []byte {
-	s.Peek()
 	name := s.take(s.stringEnd())
 	s.expect(':')
 	if s.failed {
@@ -88,7 +91,7 @@ func (s *Scanner) name() []byte {
 func (s *Scanner) List() bool {
 	s.expect('[')
 	if s.Peek() == ']' {
-		s.at++
+		s.step()
 		return false
 	}
 	return !s.failed
@@ -97,7 +100,7 @@ func (s *Scanner) List() bool {
 // More reports whether the list has another element, or steps out of the list.
 func (s *Scanner) More() bool {
 	if s.Peek() == ',' {
-		s.at++
+		s.step()
 		return true
 	}
 	s.expect(']')
@@ -109,13 +112,16 @@ const maxDepth = 10000
 
 // Value reads a value of any kind and returns it as it is written.
 func (s *Scanner) Value() []byte {
-	s.Peek()
 	from := s.at
 	s.skip(maxDepth)
 	if s.failed {
 		return nil
 	}
-	return s.data[from:s.at:s.at]
+	end := s.at
+	for s.data[end-1] <= ' ' { // no value ends with a space
+		end--
+	}
+	return s.data[from:end:end]
 }
 
 func (s *Scanner) skip(depth int) {
@@ -153,13 +159,11 @@ func (s *Scanner) nested(depth int) {
 
 // Null reads null.
 func (s *Scanner) Null() []byte {
-	s.Peek()
 	return s.word("null")
 }
 
 // Text reads a string and returns its content, as [String] does.
 func (s *Scanner) Text() string {
-	s.Peek()
 	text, ok := String(s.take(s.stringEnd()))
 	if !ok {
 		s.Fail()
@@ -169,7 +173,6 @@ func (s *Scanner) Text() string {
 
 // Int reads a whole number from 0 to 999,999,999.
 func (s *Scanner) Int() int {
-	s.Peek()
 	raw := s.take(numberEnd(s.data, s.at))
 	n := 0
 	for _, c := range raw {
@@ -191,7 +194,7 @@ func (s *Scanner) expect(want byte) {
 		s.Fail()
 		return
 	}
-	s.at++
+	s.step()
 }
 
 // word reads exactly these letters. If it is a longer word, what comes behind it is not what anyone expects.
@@ -210,7 +213,7 @@ func (s *Scanner) take(end int) []byte {
 		return nil
 	}
 	value := s.data[s.at:end:end]
-	s.at = end
+	s.to(end)
 	return value
 }
 

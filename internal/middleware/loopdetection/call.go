@@ -63,7 +63,7 @@ func callKey(name string, args json.RawMessage) string {
 	case "write_file", "str_replace":
 		return digest(name, whole(members))
 	}
-	parts, some := []string{name}, false
+	parts, some := append(make([]string, 0, 1+len(salient)), name), false
 	for _, k := range salient {
 		v := plain(members[k])
 		parts, some = append(parts, v), some || v != ""
@@ -87,7 +87,7 @@ func whole(members map[string]json.RawMessage) string {
 
 // plain is a value as text: a string's own text, and anything else without white space. Null is nothing.
 func plain(raw json.RawMessage) string {
-	if s, ok := rawjson.String(raw); ok {
+	if s, ok := rawjson.String(raw); ok || rawjson.IsNull(raw) {
 		return s
 	}
 	var b bytes.Buffer
@@ -156,11 +156,13 @@ func done(name string, m *message.Message) bool {
 
 // digest is a short text that is equal for equal parts, and else different.
 func digest(parts ...string) string {
-	h := sha256.New()
+	b := make([]byte, 0, 256)
 	for _, p := range parts {
-		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+		b = strconv.AppendInt(b, int64(len(p)), 10)
+		b = append(append(b, ':'), p...)
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
 // clip bounds a name that a model made up.

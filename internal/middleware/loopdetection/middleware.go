@@ -111,7 +111,7 @@ func (m *Middleware) BeforeModel(_ context.Context, rt *agent.Runtime, s state.S
 
 // step is what the results of one message add to the record.
 func (m *Middleware) step(was seen, asked message.Message, results []message.Message) seen {
-	known := slices.Clone(was.Calls)
+	known := slices.Clip(was.Calls)
 	var all []string
 	fresh := false
 	for _, c := range callsOf(asked, results) {

@@ -42,7 +42,7 @@ type openCall struct {
 // add turns a piece into a chunk.
 func (c *calls) add(raw json.RawMessage) (message.ToolCallChunk, error) {
 	d := &c.piece
-	*d = callDelta{}
+	*d = callDelta{Index: d.Index}
 	known := commonCall(raw, d)
 	if !known {
 		*d = callDelta{}

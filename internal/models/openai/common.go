@@ -200,14 +200,19 @@ func commonCompletion(s *rawjson.Scanner, u *usage) {
 	}
 }
 
-// commonCall fills an empty piece of a tool call from raw, in the way of [common]: nothing in it is unknown.
+// commonCall fills a piece of a tool call from raw, in the way of [common]: nothing in it is unknown. The piece is empty, but
+// for the memory of an index, which is used again.
 func commonCall(raw []byte, d *callDelta) bool {
-	s := rawjson.Scan(raw)
+	s, index := rawjson.Scan(raw), d.Index
+	d.Index = nil
 	for key := s.Object(); key != nil; key = s.Next() {
 		switch string(key) {
 		case "index":
-			i := s.Int()
-			d.Index = &i
+			if index == nil {
+				index = new(int)
+			}
+			*index = s.Int()
+			d.Index = index
 		case "id":
 			d.ID = textOr(&s, d.ID)
 		case "type":

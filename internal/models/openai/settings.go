@@ -24,7 +24,7 @@ type member struct {
 // its fields for thinking, which are merged into all of it.
 func (m *Model) head(req *model.Request, f *fixed, s model.Settings) members {
 	d := m.dialect
-	h := members{{"model", quoted(m.cfg.Model)}, {"stream", []byte("true")}}
+	h := append(make(members, 0, 8), member{"model", quoted(m.cfg.Model)}, member{"stream", []byte("true")})
 	if d.wholeCalls && len(req.Tools) > 0 {
 		h[1].value = []byte("false")
 	} else if !d.noOptions {
@@ -92,6 +92,9 @@ func (h *members) effort(t *thinking, effort string) {
 
 // extra puts the configuration's extra body behind what it replaces; null leaves a field out.
 func (m *Model) extra(h members) members {
+	if len(m.cfg.ExtraBody) == 0 {
+		return h
+	}
 	h = slices.DeleteFunc(h, func(f member) bool {
 		_, own := m.cfg.ExtraBody[f.key]
 		return own && !locked(f.key)

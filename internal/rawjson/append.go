@@ -2,8 +2,8 @@
 //
 // encoding/json compacts what a json.Marshaler or a json.RawMessage gives it. The arguments of a tool call must stay
 // as the model wrote them, and a chunk of text is written for every token, so the codecs of messages, events and
-// updates append their JSON with this package. Reading relies on encoding/json to have validated the input, but for
-// [Scanner], which checks what it reads.
+// updates append their JSON with this package. Reading relies on the input to be valid, but for [Valid] and [Scanner],
+// which check what they read.
 package rawjson
 
 import (

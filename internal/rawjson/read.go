@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below expect valid JSON (json.Valid) and do not check it again. Given anything else they return
+// The functions below expect valid JSON ([Valid]) and do not check it again. Given anything else they return
 // something wrong, but they neither panic nor read past the end. What they return shares raw's memory.
 
 // Members returns the members of a JSON object, the last of each name; false if raw is no object.

@@ -25,10 +25,10 @@ type Scanner struct {
 // Scan begins to walk over data, whose memory the results share.
 func Scan(data []byte) Scanner { return Scanner{data: data, at: skipSpace(data, 0)} }
 
-// Valid reports whether raw is one JSON value. json.Valid says the same and takes about twice the time.
-func Valid(raw []byte) bool {
-	s := Scan(raw)
-	s.Value()
+// Valid is that of encoding/json, which takes several times as long.
+func Valid(data []byte) bool {
+	s := Scan(data)
+	s.skip(maxDepth)
 	return s.End()
 }
 

@@ -104,13 +104,13 @@ func (c *calls) place(d *callDelta) int {
 	}
 	if d.ID != "" {
 		for n := range c.open {
-			if call := &c.open[n]; call.id == d.ID && (d.Function.Name == "" || !json.Valid(call.args)) {
+			if call := &c.open[n]; call.id == d.ID && (d.Function.Name == "" || !rawjson.Valid(call.args)) {
 				return n
 			}
 		}
 		return c.begin(d)
 	}
-	if len(c.open) == 0 || d.Function.Name != "" && json.Valid(c.open[c.last].args) {
+	if len(c.open) == 0 || d.Function.Name != "" && rawjson.Valid(c.open[c.last].args) {
 		return c.begin(d) // nameless calls, each complete: a name after a complete call begins the next one
 	}
 	return c.last

@@ -1,6 +1,9 @@
 package rawjson
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Scanner walks over JSON once, from the front, copies nothing and checks all that it walks over. It serves those who read
 // thousands of small values of a known shape, such as the events of a model's answer, for which encoding/json is too
@@ -225,7 +228,7 @@ func (s *Scanner) stringEnd() int {
 	}
 	for i := s.at + 1; i < len(data); i++ {
 		switch c := data[i]; {
-		case c > '"' && c != '\\': // nearly all
+		case plain[c] || c >= utf8.RuneSelf: // nearly all
 		case c == '"':
 			return i + 1
 		case c == '\\':

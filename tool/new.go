@@ -44,7 +44,7 @@ func New[In any](spec Spec, run Func[In]) (Tool, error) {
 	if len(bytes.TrimSpace(spec.Parameters)) == 0 {
 		spec.schema, err = schemaOf(reflect.TypeFor[In]())
 	} else {
-		spec.schema, err = ParseSchema(spec.Parameters)
+		spec.schema, err = spec.Schema()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make tool %s: %w", spec.Name, err)
@@ -64,6 +64,17 @@ func MustNew[In any](spec Spec, run Func[In]) Tool {
 		panic(err)
 	}
 	return t
+}
+
+// MustParse returns the spec with its Parameters parsed, for a tool whose spec is fixed in the program and that is made
+// anew again and again: its schema is then read once. It panics if the schema is none, as [MustNew] does.
+func MustParse(spec Spec) Spec {
+	schema, err := spec.Schema()
+	if err != nil {
+		panic(err)
+	}
+	spec.Parameters, spec.schema = schema.raw, schema
+	return spec
 }
 
 // maxName is what the model providers allow.
@@ -106,16 +117,19 @@ func (t *funcTool[In]) Run(ctx context.Context, call *Call) (*Result, error) {
 }
 
 func decode[In any](s *Schema, args json.RawMessage) (in In, err error) {
-	args, err = s.Check(args)
+	args, v, err := s.checked(args)
 	if err != nil {
 		return in, err
 	}
 	if reflect.TypeFor[In]().Kind() == reflect.Struct {
-		v, err := parseArgs(args)
-		if err != nil {
-			return in, err
+		if v == nil {
+			repaired, err := parseArgs(args)
+			if err != nil {
+				return in, err
+			}
+			v = &repaired
 		}
-		args = s.prepare(&v).raw
+		args = s.prepare(v).raw
 	}
 	err = json.Unmarshal(args, &in)
 	if bad := (*json.UnmarshalTypeError)(nil); errors.As(err, &bad) {

@@ -20,18 +20,25 @@ import (
 //
 // Arguments may have 8 MiB, nest 100 deep and hold a million values.
 func (s *Schema) Check(args json.RawMessage) (json.RawMessage, error) {
+	args, _, err := s.checked(args)
+	return args, err
+}
+
+// checked is Check. The value is that of the arguments, nil if they had to be repaired.
+func (s *Schema) checked(args json.RawMessage) (json.RawMessage, *value, error) {
 	if trimmed := bytes.TrimSpace(args); len(trimmed) == 0 || string(trimmed) == "null" {
 		args = json.RawMessage("{}")
 	}
 	v, err := parseArgs(args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c := checker{}
 	if c.check(&v, s, rootPath) && !c.loose && v.kind == isObject {
-		return args, nil
+		return args, &v, nil
 	}
-	return s.repair(args, &v, &c)
+	args, err = s.repair(args, &v, &c)
+	return args, nil, err
 }
 
 func parseArgs(args json.RawMessage) (value, error) {

@@ -44,8 +44,8 @@ type Spec struct {
 	schema *Schema // of Parameters, if it was parsed already; see Schema
 }
 
-// Schema returns Parameters parsed. That of a tool that [New] made is parsed already; others cost a [ParseSchema], and
-// the error is its.
+// Schema returns Parameters parsed. That of a tool that [New] made, or of a spec that [MustParse] returned, is parsed
+// already; others cost a [ParseSchema], and the error is its.
 func (s Spec) Schema() (*Schema, error) {
 	if s.schema != nil && bytes.Equal(s.schema.raw, s.Parameters) {
 		return s.schema, nil

@@ -1,0 +1,89 @@
+package tool
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestDecodeAsFromBytes compares decoding, which takes the value that the check has read, with reading it again.
+func TestDecodeAsFromBytes(t *testing.T) {
+	s, err := tell[everything](t, Spec{}).Spec().Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{
+		`{"description":"d","path":"p","Plain":[]}`,
+		" \n{ \"description\" : \"d\", \"path\": \"p\", \"Plain\": [ \"a\" ] }\t",
+		`{"description":"d","path":"p","Plain":["a"],"limit":"7","force":"true"}`,
+		`{"description":"d","path":"p","Plain":"a","limit":5.0,"level":null}`,
+		`{"description":"d","path":"p","PATH":"other","plain":["b"],"Plain":[],"edits":[{"old":"x","OLD":"y"}]}`,
+		`{"description":"d","path":"p","path":"q","Plain":[],"any":{"a":[1,2.50]},"env":{"A":"b"},"unknown":1}`,
+		`"{\"description\":\"d\",\"path\":\"p\",\"Plain\":[]}"`,
+		`{"path":1}`, `[]`, `{`, ``, `null`,
+	} {
+		got, errGot := decode[everything](s, json.RawMessage(args))
+		want, errWant := decodeBytes(s, json.RawMessage(args))
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(everything{}, mixin{})); diff != "" || text(errGot) != text(errWant) {
+			t.Errorf("%s: %v, not %v\n%s", args, errGot, errWant, diff)
+		}
+	}
+}
+
+// decodeBytes is decode the long way: each part of it begins with the bytes.
+func decodeBytes(s *Schema, args json.RawMessage) (in everything, err error) {
+	if args, err = s.Check(args); err != nil {
+		return in, err
+	}
+	v, err := parseArgs(args)
+	if err != nil {
+		return in, err
+	}
+	return in, json.Unmarshal(s.prepare(&v).raw, &in)
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestMustParseReadsOnce(t *testing.T) {
+	spec := MustParse(Spec{Parameters: json.RawMessage(` {"type":"object","properties":{"path":{"type":"string"}}}`)})
+	first, errFirst := tell[json.RawMessage](t, spec).Spec().Schema()
+	second, errSecond := tell[json.RawMessage](t, spec).Spec().Schema()
+	if first != second || first == nil || errFirst != nil || errSecond != nil {
+		t.Errorf("two tools of one spec have the schemas %p and %p: %v, %v", first, second, errFirst, errSecond)
+	}
+	spec.Parameters = json.RawMessage(`{"type":"object"}`)
+	if other, err := tell[json.RawMessage](t, spec).Spec().Schema(); other == first || err != nil {
+		t.Errorf("a spec whose parameters were changed keeps the schema of the old ones: %v", err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a schema that is none did not panic")
+		}
+	}()
+	MustParse(Spec{Parameters: json.RawMessage(`{`)})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	type lsArgs struct {
+		Description string `json:"description" doc:"Why you list it, in a few words."`
+		Path        string `json:"path" doc:"Absolute path of the directory."`
+	}
+	s, err := schemaOf(reflect.TypeFor[lsArgs]())
+	if err != nil {
+		b.Fatal(err)
+	}
+	args := json.RawMessage(`{"description":"See what is there","path":"/mnt/user-data/workspace"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := decode[lsArgs](s, args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -152,16 +152,17 @@ type hook struct {
 func (a *Agent) compile(middlewares []Middleware) error {
 	tools, channels := a.cfg.Tools, append(Channels(), a.cfg.Channels...)
 	seen := make(map[string]bool, len(middlewares))
+	var around wrappers
 	for _, m := range middlewares {
 		name := m.Name()
 		if name == "" || strings.ContainsAny(name, ". \n") || seen[name] {
 			return fmt.Errorf("middleware %T: the name %q is empty, taken or has a dot or space", m, name)
 		}
-		if len(Hooks(m)) == 0 {
+		beside, within := a.addHooks(name, m), around.add(m)
+		if !beside && !within {
 			return fmt.Errorf("middleware %q implements no hook", name)
 		}
 		seen[name] = true
-		a.addHooks(name, m)
 		if p, ok := m.(ToolProvider); ok {
 			tools = append(slices.Clip(tools), p.Tools()...)
 		}
@@ -171,43 +172,60 @@ func (a *Agent) compile(middlewares []Middleware) error {
 	}
 	slices.Reverse(a.afterModel)
 	slices.Reverse(a.afterAgent)
-	a.callModel, a.callTool = chain(middlewares)
+	a.callModel, a.callTool = around.chain()
 	var errSchema, errTools error
 	a.schema, errSchema = state.NewSchema(channels...)
 	a.tools, errTools = newToolset(tools)
 	return errors.Join(errSchema, errTools)
 }
 
-func (a *Agent) addHooks(name string, m Middleware) {
+// addHooks reports whether the middleware has a before or after hook.
+func (a *Agent) addHooks(name string, m Middleware) (found bool) {
 	if h, ok := m.(BeforeAgentHook); ok {
-		a.beforeAgent = append(a.beforeAgent, hook{name + "." + string(HookBeforeAgent), h.BeforeAgent})
+		a.beforeAgent, found = append(a.beforeAgent, hook{name + "." + string(HookBeforeAgent), h.BeforeAgent}), true
 	}
 	if h, ok := m.(BeforeModelHook); ok {
-		a.beforeModel = append(a.beforeModel, hook{name + "." + string(HookBeforeModel), h.BeforeModel})
+		a.beforeModel, found = append(a.beforeModel, hook{name + "." + string(HookBeforeModel), h.BeforeModel}), true
 	}
 	if h, ok := m.(AfterModelHook); ok {
-		a.afterModel = append(a.afterModel, hook{name + "." + string(HookAfterModel), h.AfterModel})
+		a.afterModel, found = append(a.afterModel, hook{name + "." + string(HookAfterModel), h.AfterModel}), true
 	}
 	if h, ok := m.(AfterAgentHook); ok {
-		a.afterAgent = append(a.afterAgent, hook{name + "." + string(HookAfterAgent), h.AfterAgent})
+		a.afterAgent, found = append(a.afterAgent, hook{name + "." + string(HookAfterAgent), h.AfterAgent}), true
 	}
+	return found
 }
 
-// chain composes the wrappers around the innermost handlers, the first middleware outermost.
-func chain(middlewares []Middleware) (ModelHandler, ToolHandler) {
+// wrappers are those of a chain, the outermost first.
+type wrappers struct {
+	model []ModelCallWrapper
+	tool  []ToolCallWrapper
+}
+
+// add reports whether the middleware is a wrapper.
+func (w *wrappers) add(m Middleware) (found bool) {
+	if c, ok := m.(ModelCallWrapper); ok {
+		w.model, found = append(w.model, c), true
+	}
+	if c, ok := m.(ToolCallWrapper); ok {
+		w.tool, found = append(w.tool, c), true
+	}
+	return found
+}
+
+// chain composes the wrappers around the innermost handlers.
+func (w *wrappers) chain() (ModelHandler, ToolHandler) {
 	callModel, callTool := ModelHandler(streamModel), ToolHandler(runTool)
-	for _, m := range slices.Backward(middlewares) {
-		if w, ok := m.(ModelCallWrapper); ok {
-			next := callModel
-			callModel = func(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
-				return w.WrapModelCall(ctx, req, next)
-			}
+	for _, c := range slices.Backward(w.model) {
+		next := callModel
+		callModel = func(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+			return c.WrapModelCall(ctx, req, next)
 		}
-		if w, ok := m.(ToolCallWrapper); ok {
-			next := callTool
-			callTool = func(ctx context.Context, req *ToolRequest) (*tool.Result, error) {
-				return w.WrapToolCall(ctx, req, next)
-			}
+	}
+	for _, c := range slices.Backward(w.tool) {
+		next := callTool
+		callTool = func(ctx context.Context, req *ToolRequest) (*tool.Result, error) {
+			return c.WrapToolCall(ctx, req, next)
 		}
 	}
 	return callModel, callTool

@@ -23,7 +23,7 @@ type boundTool struct {
 }
 
 func newToolset(tools []tool.Tool) (toolset, error) {
-	ts := toolset{byName: make(map[string]boundTool, len(tools))}
+	ts := toolset{byName: make(map[string]boundTool, len(tools)), offered: make([]model.Tool, 0, len(tools))}
 	for _, t := range tools {
 		spec := t.Spec()
 		if _, taken := ts.byName[spec.Name]; taken {

@@ -1,6 +1,8 @@
 package lead
 
 import (
+	"slices"
+
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/middleware/clarification"
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
@@ -42,8 +44,8 @@ type Place struct {
 // Chain is the ordered list of the middlewares of a run. The first is the outermost around the calls of model and tools;
 // before-hooks run in this order, after-hooks in the reverse one.
 func Chain(c Config) []agent.Middleware {
-	var chain []agent.Middleware
-	for _, p := range Places() {
+	chain := make([]agent.Middleware, 0, len(places)+len(c.Middlewares)+len(c.Inside))
+	for _, p := range places {
 		if p.Name == customName {
 			chain = append(chain, c.Middlewares...)
 		} else if p.make != nil {
@@ -59,173 +61,174 @@ func Chain(c Config) []agent.Middleware {
 const customName = "(your own)"
 
 // Places are the rows of the chain, in order. docs/middlewares.md is made of them.
-func Places() []Place {
-	return []Place{
-		{
-			Name: "InputSanitizationMiddleware",
-			For:  "marks where the user's words begin and end, and takes the power out of tags in them that look like the program's own",
-			Why:  "the outermost: whatever an inner one adds to the request is the program's and stays as it is",
-			make: func(*Config) agent.Middleware { return inputsanitization.New() },
-		}, {
-			Name: "ToolOutputBudgetMiddleware", Config: "tool_output", When: "tool_output.enabled",
-			For:  "puts a result that is too long into a file and shows the model what kind of thing it is, its start and its end",
-			Why:  "outside of what makes and checks results, so that it has the last word on their length",
-			make: outputBudget,
-		}, {
-			Name: "ToolResultSanitizationMiddleware",
-			For:  "takes the power out of tags in what the web has answered",
-			Why:  "inside the output budget: what is put into a file and what is shown of it are both harmless",
-			make: func(*Config) agent.Middleware { return toolresultsanitization.New(toolresultsanitization.Config{}) },
-		}, {
-			Name: "ThreadDataMiddleware",
-			For:  "writes the thread's folders into the state and marks the user's message with its run",
-			Why:  "before anything looks for either",
-			make: func(*Config) agent.Middleware { return threaddata.New(threaddata.Config{}) },
-		}, {
-			Name: "UploadsMiddleware",
-			For:  "tells the model once of each new file of the user, with its size and outline",
-			Why:  "needs the folders; the message must be complete before its first request",
-			make: func(c *Config) agent.Middleware { return uploads.New(uploads.Config{Files: c.files()}) },
-		}, {
-			Name: "SandboxMiddleware", Config: "sandbox",
-			For: "notes the sandbox in the state with the first result that used it, and parks it at the run's end",
-			Why: "outside of the tools' error handling: the sandbox is noted whatever became of the call",
-			make: func(c *Config) agent.Middleware {
-				return sandboxmw.New(sandboxmw.Config{Space: c.Space, Release: c.Park})
-			},
-		}, {
-			Name: "DanglingToolCallMiddleware",
-			For:  "makes any history valid for strict providers: answers open calls, drops orphans, puts results behind their calls",
-			Why:  "outside of the model's error handling, so that each try sends the same; what is inside adds only at the end",
-			make: func(*Config) agent.Middleware { return danglingtoolcall.New() },
-		}, {
-			Name: "LLMErrorHandlingMiddleware", Config: "llm_call, circuit_breaker, models[].fallbacks, models[].rate_limit",
-			For:  "tries failed model calls again, goes on with the next model of the list, has calls take their turn, and answers with an explanation when no model does",
-			Why:  "around all that prepares the request, so that each try, and each model that is asked, has it prepared anew",
-			make: func(c *Config) agent.Middleware { return llmerror.New(c.calls()) },
-		}, {
-			Name: authorizationName, Config: "authorization", When: "authorization.enabled",
-			For:  "lets a role use the tools that its policy allows",
-			Why:  "before the explicit rules, and before anything that the call could change",
-			make: authorization,
-		}, {
-			Name: "GuardrailMiddleware", Config: "guardrails", When: "guardrails.enabled",
-			For:  "allows, denies, or asks a person, by rules on tool, arguments and the trust of what the model has read",
-			Why:  "a denied call is neither audited nor run",
-			make: explicitRules,
-		}, {
-			Name: "SandboxAuditMiddleware",
-			For:  "reads each bash command with a shell's parser, keeps a record of the verdict, and refuses what only does harm",
-			Why:  "sees the command as it was approved",
-			make: func(*Config) agent.Middleware { return sandboxaudit.New(sandboxaudit.Config{}) },
-		}, {
-			Name: "ReadBeforeWriteMiddleware", Config: "read_before_write", When: "read_before_write.enabled",
-			For: "keeps the model from changing a file whose present content it does not know",
-			Why: "checks right before the tool runs, and marks what the tool has read or written",
-			make: func(c *Config) agent.Middleware {
-				return having(c.Settings.ReadBeforeWrite.Enabled, readbeforewrite.New(readbeforewrite.Config{Files: c.files()}))
-			},
-		}, {
-			Name: "ToolProgressMiddleware", Config: "tool_progress", When: "tool_progress.enabled",
-			For:  "notices a tool that keeps failing or brings the same again, says so, and blocks it when nothing can help",
-			Why:  "outside of the tools' error handling, whose judgement of a result it counts",
-			make: toolProgress,
-		}, {
-			Name: "ToolErrorHandlingMiddleware",
-			For:  "turns a tool's failure into a result that the model can act on, and says of each result how it went",
-			Why:  "next to the tools",
-			make: func(*Config) agent.Middleware { return toolerror.New() },
-		}, {
-			Name: "DynamicContextMiddleware",
-			For:  "tells the model the date, once at the start and once on each new day",
-			Why:  "after the uploads: the date comes behind the finished message",
-			make: func(*Config) agent.Middleware { return dynamiccontext.New() },
+func Places() []Place { return slices.Clone(places) }
+
+// places is the chain. It never changes.
+var places = []Place{
+	{
+		Name: "InputSanitizationMiddleware",
+		For:  "marks where the user's words begin and end, and takes the power out of tags in them that look like the program's own",
+		Why:  "the outermost: whatever an inner one adds to the request is the program's and stays as it is",
+		make: func(*Config) agent.Middleware { return inputsanitization.New() },
+	}, {
+		Name: "ToolOutputBudgetMiddleware", Config: "tool_output", When: "tool_output.enabled",
+		For:  "puts a result that is too long into a file and shows the model what kind of thing it is, its start and its end",
+		Why:  "outside of what makes and checks results, so that it has the last word on their length",
+		make: outputBudget,
+	}, {
+		Name: "ToolResultSanitizationMiddleware",
+		For:  "takes the power out of tags in what the web has answered",
+		Why:  "inside the output budget: what is put into a file and what is shown of it are both harmless",
+		make: func(*Config) agent.Middleware { return toolresultsanitization.New(toolresultsanitization.Config{}) },
+	}, {
+		Name: "ThreadDataMiddleware",
+		For:  "writes the thread's folders into the state and marks the user's message with its run",
+		Why:  "before anything looks for either",
+		make: func(*Config) agent.Middleware { return threaddata.New(threaddata.Config{}) },
+	}, {
+		Name: "UploadsMiddleware",
+		For:  "tells the model once of each new file of the user, with its size and outline",
+		Why:  "needs the folders; the message must be complete before its first request",
+		make: func(c *Config) agent.Middleware { return uploads.New(uploads.Config{Files: c.files()}) },
+	}, {
+		Name: "SandboxMiddleware", Config: "sandbox",
+		For: "notes the sandbox in the state with the first result that used it, and parks it at the run's end",
+		Why: "outside of the tools' error handling: the sandbox is noted whatever became of the call",
+		make: func(c *Config) agent.Middleware {
+			return sandboxmw.New(sandboxmw.Config{Space: c.Space, Release: c.Park})
 		},
-		{Name: "SkillActivationMiddleware", For: "puts the skill that a message names with a slash before it", Later: "skills"},
-		{Name: "SkillToolPolicyMiddleware", For: "limits the tools to those that the active skills allow", Later: "skills"},
-		{
-			Name: "DurableContextMiddleware",
-			For:  "remembers the tasks given away and the skills read, and shows the model the conversation as the last compaction left it",
-			Why:  "before the summarization, which freezes what is remembered",
-			make: func(c *Config) agent.Middleware {
-				return durablecontext.New(durablecontext.Config{ReadTools: c.Settings.Summarization.SkillFileReadTool})
-			},
-		}, {
-			Name: "DeerFlowSummarizationMiddleware", Config: "summarization",
-			For:  "compacts a conversation that grows too long, and sends nothing that the model's window cannot take",
-			Why:  "after everything that adds to the conversation before a call, and inside the model's error handling, to which it reports what does not fit",
-			make: summary,
-		}, {
-			Name: "TodoMiddleware", When: "is_plan_mode",
-			For:  "gives the model a plan to keep (write_todos), and reminds it of the plan when it is out of sight or left unfinished",
-			Why:  "behind the summarization, which decides what is in sight",
-			make: plan,
-		}, {
-			Name: "TokenUsageMiddleware", Config: "token_usage", When: "token_usage.enabled",
-			For:  "writes on each answer what its tokens were spent for, and adds those of sub-agents",
-			Why:  "after-hooks run backwards: it sees the answer as the guards below have left it",
-			make: func(c *Config) agent.Middleware { return having(c.Settings.TokenUsage.Enabled, tokenusage.New()) },
-		}, {
-			Name: "TitleMiddleware", Config: "title", When: "title.enabled",
-			For:  "names the thread, at once by the user's first words, then beside the work by a model if one is configured",
-			Why:  "touches nothing that others look at",
-			make: threadTitle,
+	}, {
+		Name: "DanglingToolCallMiddleware",
+		For:  "makes any history valid for strict providers: answers open calls, drops orphans, puts results behind their calls",
+		Why:  "outside of the model's error handling, so that each try sends the same; what is inside adds only at the end",
+		make: func(*Config) agent.Middleware { return danglingtoolcall.New() },
+	}, {
+		Name: "LLMErrorHandlingMiddleware", Config: "llm_call, circuit_breaker, models[].fallbacks, models[].rate_limit",
+		For:  "tries failed model calls again, goes on with the next model of the list, has calls take their turn, and answers with an explanation when no model does",
+		Why:  "around all that prepares the request, so that each try, and each model that is asked, has it prepared anew",
+		make: func(c *Config) agent.Middleware { return llmerror.New(c.calls()) },
+	}, {
+		Name: authorizationName, Config: "authorization", When: "authorization.enabled",
+		For:  "lets a role use the tools that its policy allows",
+		Why:  "before the explicit rules, and before anything that the call could change",
+		make: authorization,
+	}, {
+		Name: "GuardrailMiddleware", Config: "guardrails", When: "guardrails.enabled",
+		For:  "allows, denies, or asks a person, by rules on tool, arguments and the trust of what the model has read",
+		Why:  "a denied call is neither audited nor run",
+		make: explicitRules,
+	}, {
+		Name: "SandboxAuditMiddleware",
+		For:  "reads each bash command with a shell's parser, keeps a record of the verdict, and refuses what only does harm",
+		Why:  "sees the command as it was approved",
+		make: func(*Config) agent.Middleware { return sandboxaudit.New(sandboxaudit.Config{}) },
+	}, {
+		Name: "ReadBeforeWriteMiddleware", Config: "read_before_write", When: "read_before_write.enabled",
+		For: "keeps the model from changing a file whose present content it does not know",
+		Why: "checks right before the tool runs, and marks what the tool has read or written",
+		make: func(c *Config) agent.Middleware {
+			return having(c.Settings.ReadBeforeWrite.Enabled, readbeforewrite.New(readbeforewrite.Config{Files: c.files()}))
 		},
-		{Name: "MemoryMiddleware", For: "hands the turn to the memory", Later: "memory"},
-		{
-			Name: "ViewImageMiddleware", When: "the model has vision",
-			For:  "shows the model the images it looked at, from the files, downscaled",
-			Why:  "inside the compaction, which decides which images are still in sight",
-			make: images,
+	}, {
+		Name: "ToolProgressMiddleware", Config: "tool_progress", When: "tool_progress.enabled",
+		For:  "notices a tool that keeps failing or brings the same again, says so, and blocks it when nothing can help",
+		Why:  "outside of the tools' error handling, whose judgement of a result it counts",
+		make: toolProgress,
+	}, {
+		Name: "ToolErrorHandlingMiddleware",
+		For:  "turns a tool's failure into a result that the model can act on, and says of each result how it went",
+		Why:  "next to the tools",
+		make: func(*Config) agent.Middleware { return toolerror.New() },
+	}, {
+		Name: "DynamicContextMiddleware",
+		For:  "tells the model the date, once at the start and once on each new day",
+		Why:  "after the uploads: the date comes behind the finished message",
+		make: func(*Config) agent.Middleware { return dynamiccontext.New() },
+	},
+	{Name: "SkillActivationMiddleware", For: "puts the skill that a message names with a slash before it", Later: "skills"},
+	{Name: "SkillToolPolicyMiddleware", For: "limits the tools to those that the active skills allow", Later: "skills"},
+	{
+		Name: "DurableContextMiddleware",
+		For:  "remembers the tasks given away and the skills read, and shows the model the conversation as the last compaction left it",
+		Why:  "before the summarization, which freezes what is remembered",
+		make: func(c *Config) agent.Middleware {
+			return durablecontext.New(durablecontext.Config{ReadTools: c.Settings.Summarization.SkillFileReadTool})
 		},
-		{Name: "McpRoutingMiddleware", For: "promotes the deferred tools that the user's words call for", Later: "MCP"},
-		{Name: "DeferredToolFilterMiddleware", For: "keeps deferred tools out of the request until they are asked for", Later: "MCP"},
-		{
-			Name: "SystemMessageCoalescingMiddleware",
-			For:  "sends system messages that others have put into the request in their places, as the providers take them, so that the system prompt never changes",
-			Why:  "behind all that adds messages to the request",
-			make: func(*Config) agent.Middleware { return systemmessages.New() },
-		}, {
-			Name: "SubagentLimitMiddleware", Config: "subagents", When: "subagent_enabled",
-			For:  "answers the tasks beyond the limits of a message and of a run with what the limit is",
-			Why:  "before the counting below, which then counts what really runs",
-			make: taskLimit,
-		}, {
-			Name: "LoopDetectionMiddleware", Config: "loop_detection", When: "loop_detection.enabled",
-			For:  "notices that the same calls bring the same again, warns, and then has the model sum up",
-			Why:  "looks at the results of the whole step",
-			make: loops,
-		}, {
-			Name: "TokenBudgetMiddleware", Config: "token_budget, models[].pricing", When: "token_budget.enabled",
-			For:  "counts tokens and money of the run, warns, and at the limit has the model sum up",
-			Why:  "next to the model, so that it counts every answer, also those that are not kept",
-			make: budget,
-		}, {
-			Name: customName,
-			For:  "what a program that embeds the agent adds",
-			Why:  "sees calls and answers as the model gives them, and the three below still guard the end",
-		}, {
-			Name: "TerminalResponseMiddleware",
-			For:  "asks once more when an answer is blank, and says so when it stays blank",
-			Why:  "after-hooks run backwards: it judges the answer as the safety row has left it",
-			make: func(*Config) agent.Middleware { return terminalresponse.New() },
-		}, {
-			Name: "ModelLengthFinishReasonMiddleware",
-			For:  "notes that the run's last answer was cut off by the model's limit",
-			Why:  "looks at the end of the run alone",
-			make: func(*Config) agent.Middleware { return modellength.New() },
-		}, {
-			Name: "SafetyFinishReasonMiddleware", Config: "safety_finish_reason", When: "safety_finish_reason.enabled",
-			For:  "keeps the calls of an answer that the provider has cut for its content from running, and explains it",
-			Why:  "the innermost around the model: nobody acts on such an answer",
-			make: safety,
-		}, {
-			Name: "ClarificationMiddleware",
-			For:  "turns a question of the model into one that clients show, and ends the turn",
-			Why:  "always the last, so the innermost around the tools: a question never reaches a tool",
-			make: func(c *Config) agent.Middleware {
-				return clarification.New(clarification.Config{Disabled: c.Options.NoClarification})
-			},
+	}, {
+		Name: "DeerFlowSummarizationMiddleware", Config: "summarization",
+		For:  "compacts a conversation that grows too long, and sends nothing that the model's window cannot take",
+		Why:  "after everything that adds to the conversation before a call, and inside the model's error handling, to which it reports what does not fit",
+		make: summary,
+	}, {
+		Name: "TodoMiddleware", When: "is_plan_mode",
+		For:  "gives the model a plan to keep (write_todos), and reminds it of the plan when it is out of sight or left unfinished",
+		Why:  "behind the summarization, which decides what is in sight",
+		make: plan,
+	}, {
+		Name: "TokenUsageMiddleware", Config: "token_usage", When: "token_usage.enabled",
+		For:  "writes on each answer what its tokens were spent for, and adds those of sub-agents",
+		Why:  "after-hooks run backwards: it sees the answer as the guards below have left it",
+		make: func(c *Config) agent.Middleware { return having(c.Settings.TokenUsage.Enabled, tokenusage.New()) },
+	}, {
+		Name: "TitleMiddleware", Config: "title", When: "title.enabled",
+		For:  "names the thread, at once by the user's first words, then beside the work by a model if one is configured",
+		Why:  "touches nothing that others look at",
+		make: threadTitle,
+	},
+	{Name: "MemoryMiddleware", For: "hands the turn to the memory", Later: "memory"},
+	{
+		Name: "ViewImageMiddleware", When: "the model has vision",
+		For:  "shows the model the images it looked at, from the files, downscaled",
+		Why:  "inside the compaction, which decides which images are still in sight",
+		make: images,
+	},
+	{Name: "McpRoutingMiddleware", For: "promotes the deferred tools that the user's words call for", Later: "MCP"},
+	{Name: "DeferredToolFilterMiddleware", For: "keeps deferred tools out of the request until they are asked for", Later: "MCP"},
+	{
+		Name: "SystemMessageCoalescingMiddleware",
+		For:  "sends system messages that others have put into the request in their places, as the providers take them, so that the system prompt never changes",
+		Why:  "behind all that adds messages to the request",
+		make: func(*Config) agent.Middleware { return systemmessages.New() },
+	}, {
+		Name: "SubagentLimitMiddleware", Config: "subagents", When: "subagent_enabled",
+		For:  "answers the tasks beyond the limits of a message and of a run with what the limit is",
+		Why:  "before the counting below, which then counts what really runs",
+		make: taskLimit,
+	}, {
+		Name: "LoopDetectionMiddleware", Config: "loop_detection", When: "loop_detection.enabled",
+		For:  "notices that the same calls bring the same again, warns, and then has the model sum up",
+		Why:  "looks at the results of the whole step",
+		make: loops,
+	}, {
+		Name: "TokenBudgetMiddleware", Config: "token_budget, models[].pricing", When: "token_budget.enabled",
+		For:  "counts tokens and money of the run, warns, and at the limit has the model sum up",
+		Why:  "next to the model, so that it counts every answer, also those that are not kept",
+		make: budget,
+	}, {
+		Name: customName,
+		For:  "what a program that embeds the agent adds",
+		Why:  "sees calls and answers as the model gives them, and the three below still guard the end",
+	}, {
+		Name: "TerminalResponseMiddleware",
+		For:  "asks once more when an answer is blank, and says so when it stays blank",
+		Why:  "after-hooks run backwards: it judges the answer as the safety row has left it",
+		make: func(*Config) agent.Middleware { return terminalresponse.New() },
+	}, {
+		Name: "ModelLengthFinishReasonMiddleware",
+		For:  "notes that the run's last answer was cut off by the model's limit",
+		Why:  "looks at the end of the run alone",
+		make: func(*Config) agent.Middleware { return modellength.New() },
+	}, {
+		Name: "SafetyFinishReasonMiddleware", Config: "safety_finish_reason", When: "safety_finish_reason.enabled",
+		For:  "keeps the calls of an answer that the provider has cut for its content from running, and explains it",
+		Why:  "the innermost around the model: nobody acts on such an answer",
+		make: safety,
+	}, {
+		Name: "ClarificationMiddleware",
+		For:  "turns a question of the model into one that clients show, and ends the turn",
+		Why:  "always the last, so the innermost around the tools: a question never reaches a tool",
+		make: func(c *Config) agent.Middleware {
+			return clarification.New(clarification.Config{Disabled: c.Options.NoClarification})
 		},
-	}
+	},
 }

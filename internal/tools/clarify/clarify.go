@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/clarification"
 	"github.com/pudu-ai/pudu/tool"
@@ -29,17 +30,20 @@ var _ tool.Tool = Tool{}
 // New returns the tool.
 func New() tool.Tool { return Tool{} }
 
-// Spec implements [tool.Tool].
-func (Tool) Spec() tool.Spec {
+// spec is the same for the tools of all runs.
+var spec = sync.OnceValue(func() tool.Spec {
 	var schema bytes.Buffer // every byte of it is part of every request
 	if err := json.Compact(&schema, parameters); err != nil {
 		panic(err) // the file is part of the program
 	}
-	return tool.Spec{
+	return tool.MustParse(tool.Spec{
 		Name: clarification.ToolName, Description: strings.TrimSpace(description), Parameters: schema.Bytes(),
 		Effect: tool.Idempotent,
-	}
-}
+	})
+})
+
+// Spec implements [tool.Tool].
+func (Tool) Spec() tool.Spec { return spec() }
 
 // Run implements [tool.Tool]. A call that runs again gives the same message under the same id.
 func (Tool) Run(_ context.Context, call *tool.Call) (*tool.Result, error) {

@@ -5,7 +5,7 @@ package file
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,26 +43,30 @@ const (
 	maxEditFile = 16 << 20  // bytes of a file that str_replace changes
 )
 
-//go:embed *.md
-var descriptions embed.FS
-
-// describe returns the text that the model reads of a tool; it stands in a file of the tool's name.
-func describe(name string) string {
-	b, err := descriptions.ReadFile(name + ".md")
-	if err != nil {
-		panic(err) // a tool without its file does not pass the tests
-	}
-	return strings.TrimSpace(string(b))
-}
+// The texts that the model reads of the tools.
+var (
+	//go:embed ls.md
+	lsText string
+	//go:embed read_file.md
+	readText string
+	//go:embed glob.md
+	globText string
+	//go:embed grep.md
+	grepText string
+	//go:embed write_file.md
+	writeText string
+	//go:embed str_replace.md
+	replaceText string
+)
 
 // Reading returns ls, read_file, glob and grep.
 func Reading(c Config) []tool.Tool {
 	t := newTools(c)
 	return []tool.Tool{
-		tool.MustNew(spec("ls", tool.ReadOnly), t.ls),
-		ordered{tool.MustNew(spec("read_file", tool.ReadOnly), t.read)},
-		tool.MustNew(spec("glob", tool.ReadOnly), t.glob),
-		tool.MustNew(spec("grep", tool.ReadOnly), t.grep),
+		tool.MustNew(spec("ls", lsText, tool.ReadOnly), t.ls),
+		ordered{tool.MustNew(spec("read_file", readText, tool.ReadOnly), t.read)},
+		tool.MustNew(spec("glob", globText, tool.ReadOnly), t.glob),
+		tool.MustNew(spec("grep", grepText, tool.ReadOnly), t.grep),
 	}
 }
 
@@ -71,13 +75,13 @@ func Reading(c Config) []tool.Tool {
 func Writing(c Config) []tool.Tool {
 	t := newTools(c)
 	return []tool.Tool{
-		inspected[writeArgs]{tool.MustNew(spec("write_file", tool.SideEffects), t.write), t.lookWritten},
-		inspected[replaceArgs]{tool.MustNew(spec("str_replace", tool.SideEffects), t.replace), t.lookReplaced},
+		inspected[writeArgs]{tool.MustNew(spec("write_file", writeText, tool.SideEffects), t.write), t.lookWritten},
+		inspected[replaceArgs]{tool.MustNew(spec("str_replace", replaceText, tool.SideEffects), t.replace), t.lookReplaced},
 	}
 }
 
-func spec(name string, effect tool.Effect) tool.Spec {
-	return tool.Spec{Name: name, Description: describe(name), Effect: effect}
+func spec(name, text string, effect tool.Effect) tool.Spec {
+	return tool.Spec{Name: name, Description: strings.TrimSpace(text), Effect: effect}
 }
 
 type tools struct{ Config }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/internal/uploaded"
@@ -36,12 +37,16 @@ type listArgs struct {
 	MaxResults     *int            `json:"max_results"`
 }
 
+// spec is the same for the tools of all runs.
+var spec = sync.OnceValue(func() tool.Spec {
+	return tool.MustParse(tool.Spec{
+		Name: "list_uploaded_files", Description: strings.TrimSpace(description), Parameters: json.RawMessage(parameters), Effect: tool.ReadOnly,
+	})
+})
+
 // New returns the list_uploaded_files tool for a thread's files.
 func New(files *sandbox.Files) tool.Tool {
-	spec := tool.Spec{
-		Name: "list_uploaded_files", Description: strings.TrimSpace(description), Parameters: json.RawMessage(parameters), Effect: tool.ReadOnly,
-	}
-	return tool.MustNew(spec, func(ctx context.Context, call *tool.Call, in listArgs) (*tool.Result, error) {
+	return tool.MustNew(spec(), func(ctx context.Context, call *tool.Call, in listArgs) (*tool.Result, error) {
 		all, err := uploaded.List(files)
 		if err != nil {
 			return tool.Error("Error: " + err.Error()), nil

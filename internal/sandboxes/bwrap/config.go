@@ -19,6 +19,8 @@ type Config struct {
 	FirstUID, UIDs int
 	// NoCgroup makes rlimits and the watchdog enforce all limits even where a cgroup could be made.
 	NoCgroup bool
+
+	mapped bool // the range exists in this user namespace, which does not change while the process lives
 }
 
 func (c Config) orDefault() Config {
@@ -30,5 +32,6 @@ func (c Config) orDefault() Config {
 			c.FirstUID, c.UIDs = 20000, 40000
 		}
 	}
+	c.mapped = idsMapped(c.FirstUID, c.UIDs)
 	return c
 }

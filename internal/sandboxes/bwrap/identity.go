@@ -25,7 +25,7 @@ func (c Config) identity(id string) (identity, error) {
 	if uid := os.Geteuid(); uid != 0 {
 		return identity{uid: uid, gid: os.Getegid()}, nil
 	}
-	if !idsMapped(c.FirstUID, c.UIDs) {
+	if !c.mapped {
 		return identity{}, errNoIDs
 	}
 	h := fnv.New32a()

@@ -374,3 +374,11 @@ func TestCatchUp(t *testing.T) {
 		t.Error("it does not end with its last writer")
 	}
 }
+
+// The owner of a thread's files is asked for by each run.
+func TestOwnerAsksNobody(t *testing.T) {
+	p := New(Config{})
+	if n := testing.AllocsPerRun(100, func() { p.Owner("thread-1") }); n > 2 {
+		t.Errorf("the owner of a thread's files costs %v allocations: it is a matter of the id alone", n)
+	}
+}

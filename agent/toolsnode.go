@@ -50,6 +50,7 @@ func (r *run) toolsNode(ctx context.Context) error {
 type outcome struct {
 	call      openCall
 	end       event.ToolEnd
+	fresh     bool // there is a result, and its end is not recorded yet
 	update    state.Update
 	interrupt *event.Interrupt
 	err       error
@@ -58,6 +59,9 @@ type outcome struct {
 // runCalls runs each call, those of one lane one after the other, and returns all outcomes in call order. Each result but
 // the last to come is committed at once.
 func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) []outcome {
+	if len(open) == 1 { // nothing to run beside it
+		return []outcome{r.runCall(ctx, messageID, open[0])}
+	}
 	type indexed struct {
 		i int
 		o outcome
@@ -87,15 +91,25 @@ func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) [
 
 // keep commits a result that is not the last one, so that it survives a crash or cancel of its siblings.
 func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
-	if last || o.end.Writes == nil { // no result, or one that is recorded already
+	if last || !o.fresh {
 		return o
 	}
-	step := Step{Next: r.next, Events: []Emitted{{NodeTools, o.end}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)}
-	if err := r.write(ctx, step); err != nil {
+	o.fresh = false
+	end, err := o.whole()
+	if err == nil {
+		err = r.write(ctx, Step{Next: r.next, Events: []Emitted{{NodeTools, end}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)})
+	}
+	if err != nil {
 		o.err = err
 	}
-	o.end.Writes = nil // written; merge must not write it again
 	return o
+}
+
+// whole is the end event with the update, for a step that does not hold the update itself.
+func (o outcome) whole() (end event.ToolEnd, err error) {
+	end = o.end
+	end.Writes, err = o.update.MarshalJSON()
+	return end, err
 }
 
 // repeatable reports whether nothing is lost with the result of a call but the time to make it again.
@@ -175,9 +189,9 @@ func (r *run) outcomeUnknown(ctx context.Context, call openCall, start event.Too
 func (r *run) ended(messageID string, call openCall, res *tool.Result, took time.Duration) outcome {
 	tc := tool.Call{ID: call.ID, Name: call.Name}
 	update := Messages.Append(toolMessage(r.rt, messageID, tc, res)).With(res.Update)
-	writes, err := update.MarshalJSON()
-	return outcome{call: call, update: update, err: err, end: event.ToolEnd{
-		CallID: call.ID, MessageID: messageID, Tool: call.Name, IsError: res.IsError, Writes: writes,
+	_, err := update.Writes() // what cannot be stored fails the run here, not in a commit
+	return outcome{call: call, update: update, fresh: err == nil, err: err, end: event.ToolEnd{
+		CallID: call.ID, MessageID: messageID, Tool: call.Name, IsError: res.IsError,
 		Goto: string(res.Goto), Summary: summaryOf(res), Millis: took.Milliseconds(),
 	}}
 }
@@ -292,8 +306,7 @@ func (r *run) merge(ctx context.Context, outcomes []outcome) error {
 		if err := r.apply(NodeTools, update); err != nil {
 			return fmt.Errorf("%s: %w", o.call.Name, err)
 		}
-		if o.end.Writes != nil {
-			o.end.Writes = nil // the update itself is in this step
+		if o.fresh { // without Writes: the update itself is in this step
 			r.events = append(r.events, Emitted{NodeTools, o.end})
 		}
 		lazy = lazy && r.repeatable(o.call)
@@ -316,8 +329,12 @@ func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event
 	for _, o := range outcomes {
 		if o.interrupt != nil {
 			r.events = append(r.events, Emitted{NodeTools, *o.interrupt})
-		} else if o.end.Writes != nil {
-			r.events = append(r.events, Emitted{NodeTools, o.end})
+		} else if o.fresh {
+			end, err := o.whole()
+			if err != nil {
+				return err
+			}
+			r.events = append(r.events, Emitted{NodeTools, end})
 		}
 	}
 	if err := r.commit(ctx, NodeTools); err != nil {

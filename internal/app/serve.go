@@ -37,7 +37,7 @@ func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 // ballast is how many bytes a server holds without ever touching them, so that they take no memory. The collector counts
 // them, and lets as much garbage come together before it works: with the few megabytes that are in use in a server that
 // has little to do it would else work all the time.
-const ballast = 32 << 20
+const ballast = 64 << 20
 
 // serve goes on with unfinished runs and listens, for pudu run too, until ctx ends.
 func (h *house) serve(ctx context.Context, s *cli.Session, server config.Server, ready func()) error {

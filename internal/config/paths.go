@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/id"
 )
 
 // DataDir is the folder of everything that Pudu keeps: $PUDU_DATA, else $DEER_FLOW_HOME, else /var/lib/pudu for root
@@ -30,10 +32,10 @@ func DataDir(env Env, uid int) (string, error) {
 	return "", errors.New("find data folder: HOME is not set: set PUDU_DATA to a folder")
 }
 
-var (
-	safeID   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	threadID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-)
+var safeID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// maxThreadID is the longest thread id.
+const maxThreadID = 64
 
 // maxUserID is the longest user folder name that is kept as it is; file systems end at 255 bytes.
 const maxUserID = 128
@@ -54,15 +56,15 @@ func UserFolder(id string) string {
 	return name[:min(len(name), maxUserID)] + "-" + hex.EncodeToString(sum[:])[:16]
 }
 
-// CheckThreadID returns an error unless id is 1 to 64 letters, digits, "_" or "-".
-func CheckThreadID(id string) error {
-	if threadID.MatchString(id) {
+// CheckThreadID returns an error unless name is 1 to 64 letters, digits, "_" or "-".
+func CheckThreadID(name string) error {
+	if id.IsName(name, maxThreadID) {
 		return nil
 	}
-	if len(id) > 80 {
-		id = id[:80] + "..."
+	if len(name) > 80 {
+		name = name[:80] + "..."
 	}
-	return fmt.Errorf("thread id %q is not allowed: use 1 to 64 letters, digits, _ and -", id)
+	return fmt.Errorf("thread id %q is not allowed: use 1 to 64 letters, digits, _ and -", name)
 }
 
 // ThreadPaths are a thread's folders on this machine. They are for opening as roots; a path of the model is never joined to one.

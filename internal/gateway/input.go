@@ -10,11 +10,13 @@ import (
 	"mime"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 )
 
 // fault is one thing that is wrong with a request, as FastAPI says it.
@@ -95,9 +97,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, optional bool) (*i
 		in.add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", quoted(raw), "body")
 		return in, in.err()
 	}
-	if err := json.Unmarshal(raw, &in.members); err != nil {
-		return nil, err
-	}
+	in.members, _ = rawjson.Members(raw)
 	return in, nil
 }
 
@@ -106,6 +106,38 @@ func checkJSON(raw []byte) (offset int64, err error) {
 	if !utf8.Valid(raw) {
 		return 0, errors.New("the text is not UTF-8")
 	}
+	if s := rawjson.Scan(raw); passes(&s, maxDepth) && s.End() {
+		return 0, nil
+	}
+	return findFault(raw)
+}
+
+// passes walks over a value and reports whether there is no fault in it; what follows the value is not looked at.
+func passes(s *rawjson.Scanner, depth int) bool {
+	switch s.Peek() {
+	case '{':
+		for name := s.Object(); name != nil; name = s.Next() {
+			if depth == 0 || !passes(s, depth-1) {
+				return false
+			}
+		}
+		return depth > 0
+	case '[':
+		for more := s.List(); more; more = s.More() {
+			if depth == 0 || !passes(s, depth-1) {
+				return false
+			}
+		}
+		return depth > 0
+	case '"', 't', 'f', 'n':
+		return s.Value() != nil
+	}
+	_, err := strconv.ParseFloat(string(s.Value()), 64)
+	return err == nil // what no float64 holds is refused
+}
+
+// findFault is checkJSON for those that have a fault, by tokens: slower, but it knows what is wrong, and where.
+func findFault(raw []byte) (offset int64, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	for depth := 0; ; {
 		tok, err := dec.Token()
@@ -292,29 +324,33 @@ func (in *input) names(name string, most int) []string {
 	return list
 }
 
-var threadID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// threadPattern is what a thread's id looks like, and maxThreadID how long it is at most.
+const (
+	threadPattern = `^[A-Za-z0-9_-]{1,64}$`
+	maxThreadID   = 64
+)
 
 // threadID reads a thread's id; empty if it is missing.
 func (in *input) threadID(name string) string {
 	v := in.raw(name)
-	id := in.str(name)
-	if v != nil && !threadID.MatchString(id) {
-		in.add("string_pattern_mismatch", "String should match pattern '"+threadID.String()+"'", quoted(v), in.loc(name)...).
-			Ctx = map[string]any{"pattern": threadID.String()}
+	text := in.str(name)
+	if v != nil && !id.IsName(text, maxThreadID) {
+		in.add("string_pattern_mismatch", "String should match pattern '"+threadPattern+"'", quoted(v), in.loc(name)...).
+			Ctx = map[string]any{"pattern": threadPattern}
 	}
-	return id
+	return text
 }
 
 // thread is the thread's id of the path.
 func thread(r *http.Request) (string, error) {
-	id := r.PathValue("thread_id")
-	if threadID.MatchString(id) {
-		return id, nil
+	name := r.PathValue("thread_id")
+	if id.IsName(name, maxThreadID) {
+		return name, nil
 	}
 	var f faults
-	shown, _ := json.Marshal(clip(id))
-	f.add("string_pattern_mismatch", "String should match pattern '"+threadID.String()+"'", shown, "path", "thread_id").
-		Ctx = map[string]any{"pattern": threadID.String()}
+	shown, _ := json.Marshal(clip(name))
+	f.add("string_pattern_mismatch", "String should match pattern '"+threadPattern+"'", shown, "path", "thread_id").
+		Ctx = map[string]any{"pattern": threadPattern}
 	return "", f.err()
 }
 

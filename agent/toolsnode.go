@@ -221,12 +221,9 @@ func (r *run) toolRequest(messageID string, call openCall) *ToolRequest {
 	if req.Invalid != "" {
 		return req
 	}
-	args, err := bound.schema.Check(call.Args)
-	if err != nil {
+	if err := req.Call.Check(bound.schema); err != nil {
 		req.Invalid = err.Error()
-		return req
 	}
-	req.Call.Args = args
 	return req
 }
 

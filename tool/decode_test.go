@@ -24,11 +24,40 @@ func TestDecodeAsFromBytes(t *testing.T) {
 		`"{\"description\":\"d\",\"path\":\"p\",\"Plain\":[]}"`,
 		`{"path":1}`, `[]`, `{`, ``, `null`,
 	} {
-		got, errGot := decode[everything](s, json.RawMessage(args))
-		want, errWant := decodeBytes(s, json.RawMessage(args))
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(everything{}, mixin{})); diff != "" || text(errGot) != text(errWant) {
-			t.Errorf("%s: %v, not %v\n%s", args, errGot, errWant, diff)
+		call := &Call{Args: json.RawMessage(args)}
+		want, errWant := decodeBytes(s, call.Args)
+		same := func(how string) {
+			got, errGot := decode[everything](s, call)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(everything{}, mixin{})); diff != "" || text(errGot) != text(errWant) {
+				t.Errorf("%s, %s: %v, not %v\n%s", args, how, errGot, errWant, diff)
+			}
 		}
+		same("nobody has looked at them")
+		if err := call.Check(s); text(err) != text(errWant) {
+			t.Errorf("%s: Call.Check: %v, not %v", args, err, errWant)
+		}
+		same("checked before")
+		call.Args = json.RawMessage(args)
+		same("put back as they were")
+	}
+}
+
+// A check counts for the arguments and the schema that it was of.
+func TestCheckedArgumentsAreThose(t *testing.T) {
+	numbers, names := mustParse(t, `{"type":"object","properties":{"x":{"type":"integer"}}}`), mustParse(t, `{"type":"object","required":["name"]}`)
+	call := &Call{Args: json.RawMessage(`{"x":1}`)}
+	if err := call.Check(numbers); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decode[json.RawMessage](names, call); err == nil {
+		t.Error("they fit one schema, and passed for another")
+	}
+	call.Args = json.RawMessage(`{"x":[]}`)
+	if _, err := decode[json.RawMessage](numbers, call); err == nil {
+		t.Error("others took their place, and were not checked")
+	}
+	if err := call.Check(numbers); err == nil || string(call.Args) != `{"x":[]}` {
+		t.Errorf("a check that fails: %v, %s", err, call.Args)
 	}
 }
 
@@ -70,6 +99,7 @@ func TestMustParseReadsOnce(t *testing.T) {
 	MustParse(Spec{Parameters: json.RawMessage(`{`)})
 }
 
+// BenchmarkDecode checks the arguments of a call and decodes them, as the loop and the tool do.
 func BenchmarkDecode(b *testing.B) {
 	type lsArgs struct {
 		Description string `json:"description" doc:"Why you list it, in a few words."`
@@ -79,10 +109,13 @@ func BenchmarkDecode(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	args := json.RawMessage(`{"description":"See what is there","path":"/mnt/user-data/workspace"}`)
+	call := &Call{Args: json.RawMessage(`{"description":"See what is there","path":"/mnt/user-data/workspace"}`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := decode[lsArgs](s, args); err != nil {
+		if err := call.Check(s); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := decode[lsArgs](s, call); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -109,15 +109,15 @@ func (t *funcTool[In]) Spec() Spec { return t.spec }
 
 // Run implements [Tool].
 func (t *funcTool[In]) Run(ctx context.Context, call *Call) (*Result, error) {
-	in, err := decode[In](t.spec.schema, call.Args)
+	in, err := decode[In](t.spec.schema, call)
 	if err != nil {
 		return Error(err.Error()), nil
 	}
 	return t.run(ctx, call, in)
 }
 
-func decode[In any](s *Schema, args json.RawMessage) (in In, err error) {
-	args, v, err := s.checked(args)
+func decode[In any](s *Schema, call *Call) (in In, err error) {
+	args, v, err := call.fitting(s)
 	if err != nil {
 		return in, err
 	}
@@ -175,28 +175,36 @@ func (s *Schema) prepareItems(v *value) *value {
 }
 
 func (s *Schema) prepareFields(v *value) *value {
-	changed := false
-	fields := make([]field, 0, len(v.fields)+len(s.names))
+	var fields []field // nil as long as nothing differs
+	differs := func(from int) {
+		if fields == nil {
+			fields = append(make([]field, 0, len(v.fields)+len(s.names)), v.fields[:from]...)
+		}
+	}
 	for i := range v.fields {
 		f := &v.fields[i]
 		if s.properties[f.name] == nil && s.resembles(f.name) {
-			changed = true
+			differs(i)
 			continue
 		}
 		val := &f.val
 		if sub := s.property(f.name); sub != nil {
 			val = sub.prepare(val)
 		}
-		changed = changed || val != &f.val
-		fields = append(fields, field{f.name, *val})
+		if val != &f.val {
+			differs(i)
+		}
+		if fields != nil {
+			fields = append(fields, field{f.name, *val})
+		}
 	}
 	for _, name := range s.names {
 		if preset := s.properties[name].preset; preset != nil && v.find(name) < 0 {
-			changed = true
+			differs(len(v.fields))
 			fields = append(fields, field{name, *preset})
 		}
 	}
-	if !changed {
+	if fields == nil {
 		return v
 	}
 	out := objectValue(fields)

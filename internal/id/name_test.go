@@ -18,7 +18,9 @@ func TestIsNameAsThePattern(t *testing.T) {
 	for c := range 256 {
 		check(string([]byte{byte(c)}))
 	}
-	rapid.Check(t, func(t *rapid.T) { check(rapid.StringOfN(rapid.RuneFrom([]rune("aZ09_-. \né")), 0, 10, -1).Draw(t, "name")) })
+	rapid.Check(t, func(t *rapid.T) {
+		check(rapid.StringOfN(rapid.RuneFrom([]rune("aZ09_-. \né")), 0, 10, -1).Draw(t, "name"))
+	})
 	check(strings.Repeat("a", 8))
 	check(strings.Repeat("a", 9))
 	check("a\n")

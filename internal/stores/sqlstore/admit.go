@@ -136,33 +136,31 @@ func busy(thread string) string {
 // way, and refused unless $16 says that it may wait; its time is made later than that of the thread's other runs, which
 // are queued by it.
 var (
-	firstRun = "INSERT INTO runs (" + runColumns + ") VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', $11, $12, $13, $14, $15)" + admitted
+	firstRun = "INSERT INTO runs (" + runColumns + ") VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', $11, $12, $13, $14, $15)"
 	laterRun = "INSERT INTO runs (" + runColumns + ") SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
 		"CASE WHEN b.busy THEN 0 ELSE $5 END, CASE WHEN b.busy THEN 0 ELSE $5 END, " +
 		"COALESCE((SELECT max(created_at) + 1 FROM runs WHERE thread_id = $2 AND created_at >= $6), $6), $7, $8, " +
 		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $11, $12, $13, $14, $15 " +
-		"FROM (SELECT " + busy("$2") + " AS busy) b WHERE $16 OR NOT b.busy" + admitted
+		"FROM (SELECT " + busy("$2") + " AS busy) b WHERE $16 OR NOT b.busy RETURNING status, attempt, stalled, owner, created_at"
 )
-
-const admitted = " RETURNING status, attempt, stalled, owner, created_at"
 
 // insertRun adds the run to its thread, which is locked and may have been made just now.
 func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
-	row := runRow{Run: a.Run, updated: micros(a.Run.UpdatedAt)}
-	status, attempt, owner := event.StatusPending, 0, ""
+	row := runRow{Run: a.Run, created: micros(a.Run.CreatedAt), updated: micros(a.Run.UpdatedAt)}
+	row.Status, row.Attempt, row.Owner = event.StatusPending, 0, ""
 	if !a.Run.NotBefore.IsZero() {
 		row.notBefore = micros(a.Run.NotBefore)
 	}
 	if a.Run.Owner != "" && !a.Run.NotBefore.After(a.Run.CreatedAt) {
-		status, attempt, owner = event.StatusRunning, 1, a.Run.Owner
+		row.Status, row.Attempt, row.Owner = event.StatusRunning, 1, a.Run.Owner
 	}
-	row.Error, row.StopReason = plain(row.Error), plain(row.StopReason)
-	text, args := firstRun, []any{row.ID, row.ThreadID, row.UserID, status, attempt, micros(row.CreatedAt), row.updated, row.notBefore,
-		owner, row.Key, number01(row.Notify), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
-	if !fresh {
-		text, args = laterRun, append(args, a.Strategy != store.Reject)
+	row.Stalled, row.Error, row.StopReason = row.Attempt, plain(row.Error), plain(row.StopReason)
+	args := []any{row.ID, row.ThreadID, row.UserID, row.Status, row.Attempt, row.created, row.updated, row.notBefore,
+		row.Owner, row.Key, number01(row.Notify), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
+	if fresh {
+		return row.run(), tx.exec(firstRun, args...)
 	}
-	err := tx.scan(text, args, &row.Status, &row.Attempt, &row.Stalled, &row.Owner, &row.created)
+	err := tx.scan(laterRun, append(args, a.Strategy != store.Reject), &row.Status, &row.Attempt, &row.Stalled, &row.Owner, &row.created)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w: the thread has an active run", store.ErrConflict)
 	}

@@ -40,6 +40,7 @@ type commit struct {
 	thread  string
 	head    string
 	touched int64 // when the thread was last used, in microseconds
+	lastN   int64 // the number of the last event of the attempt
 	base    parent
 	id      string // of the new checkpoint
 	from    string // the checkpoint that it stands on
@@ -171,7 +172,7 @@ func writeSteps(t *tx, may check, all []*commit) (*commit, error) {
 // follow takes over what the step before knows of the thread.
 func (c *commit) follow(before *commit) {
 	c.thread, c.touched, c.base = before.thread, before.touched, before.base
-	c.head = cmp.Or(before.id, before.head)
+	c.head, c.lastN = cmp.Or(before.id, before.head), max(before.lastN, before.body.last)
 }
 
 // insert adds the step's rows.
@@ -295,11 +296,13 @@ func checkIdle(t *tx, all []*commit) error {
 	return err
 }
 
-// findHead reads where the thread stands.
+// findHead reads where the thread and the attempt stand. It comes behind the fence, where no other step of the run can
+// come between.
 func (c *commit) findHead(t *tx) error {
-	err := t.scan("SELECT t.head, t.updated_at, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0) FROM threads t "+
+	err := t.scan("SELECT t.head, t.updated_at, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0), "+
+		"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $2 AND attempt = $3 AND last_n > 0), 0) FROM threads t "+
 		"LEFT JOIN log l ON l.thread_id = t.id AND l.checkpoint_id = t.head WHERE t.id = $1",
-		[]any{c.thread}, &c.head, &c.touched, &c.base.step, &c.base.since, &c.base.snap)
+		[]any{c.thread, c.fence.RunID, c.fence.Attempt}, &c.head, &c.touched, &c.base.step, &c.base.since, &c.base.snap, &c.lastN)
 	if err != nil {
 		return fmt.Errorf("read head of thread %q: %w", c.thread, err)
 	}
@@ -357,17 +360,13 @@ func (c *commit) insertLog(t *tx) error {
 	if c.id != "" {
 		from, base = c.from, c.base
 	}
-	query := "INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, " +
-		"created_at, next, updates, events) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
-	if c.body.first > 0 { // asked behind the fence, where no other step of the run can come between
-		query += " WHERE NOT EXISTS (SELECT 1 FROM log WHERE run_id = $4 AND attempt = $5 AND last_n > 0 AND last_n >= $6)"
+	if c.body.first > 0 && c.body.first <= c.lastN {
+		return fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict, c.fence.Attempt, c.body.first)
 	}
-	n, err := t.change(query, c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, base.step,
+	return t.exec("INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, "+
+		"created_at, next, updates, events) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+		c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, base.step,
 		base.since, base.snap, micros(c.step.Now), plain(c.step.Next), c.body.updates, c.body.events)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict, c.fence.Attempt, c.body.first)
-	}
-	return err
 }
 
 // insertSnapshot adds the snapshot. The one before it is dropped if the state has only grown since: then the deltas up

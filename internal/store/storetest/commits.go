@@ -51,6 +51,35 @@ func stepsTogether(f *fixture) {
 	f.equal("status", r.Status, event.StatusSuccess)
 }
 
+// manyStepsTogether: steps of all kinds come out in order, however many share a commit. One in three has events alone, and
+// one in five has nothing.
+func manyStepsTogether(f *fixture) {
+	for n := range 50 {
+		o := f.running(fmt.Sprint(n))
+		var steps []store.Step
+		for i := range n + 1 {
+			switch {
+			case i%5 == 4:
+				steps = append(steps, store.Step{Now: f.tick()})
+			case i%3 == 2:
+				steps = append(steps, store.Step{Now: f.tick(), Events: []event.Event{o.event(event.Custom{Value: []byte("1")})}})
+			default:
+				steps = append(steps, o.step(messages.Append(item{ID: fmt.Sprint(i), Text: "hello"})))
+			}
+		}
+		ids, err := f.CommitAll(f.Context(), o.fence, steps)
+		f.must(err)
+		f.equal("ids", len(ids), len(steps))
+		f.equal("head", f.load(o.thread, "").ID, ids[n])
+		f.equal("state", values(f.T, f.load(o.thread, "").State), values(f.T, o.state))
+		evs := f.events(o.fence.RunID, event.ID{}, 100)
+		f.equal("events", len(evs), int(o.n))
+		for i, e := range evs {
+			f.equal("number", e.ID.N, int64(i+1))
+		}
+	}
+}
+
 func stepsAllOrNone(f *fixture) {
 	o := f.running("x")
 	head := o.say("one")

@@ -103,6 +103,7 @@ func Run(t *testing.T, open Open) {
 		{"step large", stepLarge},
 		{"step of nothing", stepOfNothing},
 		{"steps together", stepsTogether},
+		{"many steps together", manyStepsTogether},
 		{"steps all or none", stepsAllOrNone},
 		{"steps on a parent", stepsOnParent},
 		{"concurrent commits", concurrentCommits},

@@ -175,7 +175,7 @@ func insertBegin(tx *tx, r store.Run, begin event.Event) error {
 	if c.body, err = encodeStep(c.fence, c.step); err != nil {
 		return err
 	}
-	return c.insertLog(tx)
+	return insertLog(tx, []*commit{c})
 }
 
 // checkRoom fails if more runs wait than may, the new one included.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -162,7 +163,15 @@ func writeSteps(t *tx, may check, all []*commit) (*commit, error) {
 		if i > 0 {
 			c.follow(all[i-1]) //nolint:gosec // i is above 0
 		}
-		if err := c.insert(t); err != nil {
+		if err := c.place(t); err != nil {
+			return c, err
+		}
+	}
+	if err := insertLog(t, all); err != nil {
+		return first, err
+	}
+	for _, c := range all {
+		if err := c.insertSnapshot(t); err != nil {
 			return c, err
 		}
 	}
@@ -175,25 +184,19 @@ func (c *commit) follow(before *commit) {
 	c.head, c.lastN = cmp.Or(before.id, before.head), max(before.lastN, before.body.last)
 }
 
-// insert adds the step's rows.
-func (c *commit) insert(t *tx) error {
-	if len(c.body.updates) > 0 {
-		if err := c.findParent(t); err != nil {
-			return err
-		}
-		if err := c.newCheckpoint(); err != nil {
-			return err
-		}
+// place finds where the step belongs: its checkpoint, if it makes one, behind its parent and its events behind those that
+// are there.
+func (c *commit) place(t *tx) error {
+	if c.body.first > 0 && c.body.first <= c.lastN {
+		return fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict, c.fence.Attempt, c.body.first)
 	}
-	if len(c.body.updates) > 0 || len(c.body.events) > 0 {
-		if err := c.insertLog(t); err != nil {
-			return err
-		}
+	if len(c.body.updates) == 0 {
+		return nil
 	}
-	if c.snapshot != nil {
-		return c.insertSnapshot(t)
+	if err := c.findParent(t); err != nil {
+		return err
 	}
-	return nil
+	return c.newCheckpoint()
 }
 
 // touchEvery is how exact the time is at which a thread was last used. Each change of it costs a page of an index.
@@ -355,23 +358,59 @@ func (c *commit) newCheckpoint() (err error) {
 	return nil
 }
 
-func (c *commit) insertLog(t *tx) error {
+// rowsAtOnce is how many rows of the log one statement adds at most: a round trip to a server costs more than a row, and
+// SQLite begins each statement by opening three trees.
+const rowsAtOnce = 16
+
+// logTexts are the texts that add one row to the log, two rows, and so on.
+var logTexts = func() (texts [rowsAtOnce]string) {
+	text := "INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, " +
+		"created_at, next, updates, events) VALUES "
+	for i := range texts {
+		sep := "("
+		for col := range 14 {
+			text += sep + "$" + strconv.Itoa(14*i+col+1)
+			sep = ", "
+		}
+		text += ")"
+		texts[i] = text
+		text += ", "
+	}
+	return texts
+}()
+
+// insertLog adds the rows of the steps that have something to keep.
+func insertLog(t *tx, all []*commit) error {
+	kept := slices.DeleteFunc(slices.Clone(all), func(c *commit) bool { return len(c.body.updates) == 0 && len(c.body.events) == 0 })
+	for some := range slices.Chunk(kept, rowsAtOnce) {
+		args := make([]any, 0, 14*len(some))
+		for _, c := range some {
+			args = c.appendRow(args)
+		}
+		if err := t.exec(logTexts[len(some)-1], args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendRow appends the row's values in the order of the columns.
+func (c *commit) appendRow(args []any) []any {
 	from, base := "", parent{}
 	if c.id != "" {
 		from, base = c.from, c.base
 	}
-	if c.body.first > 0 && c.body.first <= c.lastN {
-		return fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict, c.fence.Attempt, c.body.first)
-	}
-	return t.exec("INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, "+
-		"created_at, next, updates, events) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-		c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, base.step,
+	return append(args, c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, base.step,
 		base.since, base.snap, micros(c.step.Now), plain(c.step.Next), c.body.updates, c.body.events)
 }
 
-// insertSnapshot adds the snapshot. The one before it is dropped if the state has only grown since: then the deltas up
-// to any checkpoint before are no more than the state that they make, and replaying them costs no more than loading it.
+// insertSnapshot adds the snapshot, if there is one. The one before it is dropped if the state has only grown since: then
+// the deltas up to any checkpoint before are no more than the state that they make, and replaying them costs no more than
+// loading it.
 func (c *commit) insertSnapshot(t *tx) error {
+	if c.snapshot == nil {
+		return nil
+	}
 	err := t.exec("DELETE FROM snapshots WHERE thread_id = $1 AND bytes * 3 <= CAST($2 AS BIGINT) * 2 AND checkpoint_id = "+
 		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1)", c.thread, len(c.snapshot))
 	if err != nil {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -17,9 +18,9 @@ import (
 // shortRun is a run of five tool calls as package runs writes it: it is claimed as it is admitted with its thread, and has
 // 17 steps in three commits.
 func shortRun(tb testing.TB, s *Store, seed uint64) {
-	tk := &talk{tb: tb, s: s, now: time.Now(), rnd: rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano())))}
-	tk.thread, tk.user = tk.uuid(), tk.uuid()
-	tk.fence, tk.n = store.Fence{RunID: tk.uuid(), Attempt: 1}, 1
+	tk := &talk{tb: tb, s: s, user: "ann", now: time.Now(), rnd: rand.New(rand.NewPCG(seed, 1))}
+	tk.thread = fmt.Sprintf("%016x-a-thread", tk.now.UnixNano()) // ids grow, as those of the server do
+	tk.fence, tk.n = store.Fence{RunID: fmt.Sprintf("%016x-a-run", tk.now.UnixNano()), Attempt: 1}, 1
 	_, err := s.Admit(tb.Context(), store.Admission{
 		Thread: store.Thread{ID: tk.thread, UserID: tk.user, CreatedAt: tk.now, UpdatedAt: tk.now},
 		Run: store.Run{ID: tk.fence.RunID, ThreadID: tk.thread, UserID: tk.user, Owner: "me", Request: []byte(`{"input":"hello"}`),

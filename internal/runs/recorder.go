@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -314,14 +315,12 @@ func (r *recorder) write(batch []*write) ([][]event.State, error) {
 	}
 	states := make([][]event.State, len(batch))
 	for i, w := range batch {
+		states[i] = make([]event.State, len(w.step.Updates))
 		for j, u := range w.step.Updates {
-			raw, err := u.Update.AppendJSON(nil)
-			if err != nil {
-				return nil, err
+			states[i][j] = event.State{
+				Writes: steps[of[i]].Updates[j].Raw, Update: u.Update,
+				Checkpoint: checkpoints[of[i]], Next: w.step.Next, Last: j == len(states[i])-1,
 			}
-			states[i] = append(states[i], event.State{
-				Writes: raw, Update: u.Update, Checkpoint: checkpoints[of[i]], Next: w.step.Next, Last: j == len(w.step.Updates)-1,
-			})
 		}
 	}
 	return states, nil
@@ -331,6 +330,7 @@ func (r *recorder) write(batch []*write) ([][]event.State, error) {
 // around it along. of tells which step each write is in.
 func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err error) {
 	full := true // the last step has updates, or there is none
+	steps, of = make([]store.Step, 0, len(batch)+1), make([]int, 0, len(batch))
 	for _, w := range batch {
 		if w.undo != nil {
 			steps, full = append(steps, *w.undo), true
@@ -352,7 +352,11 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 			step.Parent, r.parent = r.parent, ""
 			r.retitle(step)
 			for _, u := range w.step.Updates {
-				step.Updates = append(step.Updates, store.NodeUpdate(u))
+				raw, err := u.Update.AppendJSON(nil)
+				if err != nil {
+					return nil, nil, fmt.Errorf("encode update of %s: %w", u.Node, err)
+				}
+				step.Updates = append(step.Updates, store.NodeUpdate{Node: u.Node, Update: u.Update, Raw: raw})
 			}
 		}
 		if w.end != nil {

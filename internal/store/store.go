@@ -287,6 +287,8 @@ type Fence struct {
 type NodeUpdate struct {
 	Node   string
 	Update state.Update
+	// Raw is what Update.AppendJSON writes, from a caller that needs it too; nil leaves that to the store.
+	Raw json.RawMessage
 }
 
 // Origin stands for the empty state before a thread's first checkpoint, where the id of a checkpoint is asked for.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/rawjson"
@@ -77,20 +78,20 @@ func encodeUpdates(us []store.NodeUpdate) ([]byte, error) {
 	if len(us) == 0 {
 		return nil, nil
 	}
-	b := []byte{'['}
-	for i, u := range us {
-		if i > 0 {
-			b = append(b, ',')
+	var b []byte
+	sep := byte('[')
+	for _, u := range us {
+		raw, err := u.Raw, error(nil)
+		if raw == nil {
+			raw, err = u.Update.AppendJSON(nil)
 		}
-		node, err := json.Marshal(u.Node)
 		if err != nil {
-			return nil, err
-		}
-		b = append(append(append(b, `{"n":`...), node...), `,"w":`...)
-		if b, err = u.Update.AppendJSON(b); err != nil {
 			return nil, fmt.Errorf("encode update of %s: %w", u.Node, err)
 		}
-		b = append(b, '}')
+		b = slices.Grow(b, len(raw)+len(u.Node)+len(`,{"n":"","w":}]`))
+		b = append(rawjson.AppendString(append(append(b, sep), `{"n":`...), u.Node), `,"w":`...)
+		b = append(append(b, raw...), '}')
+		sep = ','
 	}
 	return append(b, ']'), nil
 }
@@ -150,11 +151,14 @@ func decodeUpdates(raw []byte) ([]storedUpdate, error) {
 	return us, nil
 }
 
+// eventBytes is the room made for an event. Most need less.
+const eventBytes = 192
+
 func encodeEvents(evs []event.Event) ([]byte, error) {
 	if len(evs) == 0 {
 		return nil, nil
 	}
-	b := []byte{'['}
+	b := append(make([]byte, 0, eventBytes*len(evs)), '[')
 	for i, e := range evs {
 		if i > 0 {
 			b = append(b, ',')

@@ -68,6 +68,24 @@ func FuzzReplaySnapshot(f *testing.F) {
 	})
 }
 
+// An update that its caller has encoded already is kept as the store would have encoded it.
+func TestEncodeUpdatesTakesRaw(t *testing.T) {
+	us := []store.NodeUpdate{{Node: "model", Update: chats.Append(chat{ID: "a"}).With(turns.Put(1))}, {Node: "a \"b\""}, {Update: turns.Overwrite(2)}}
+	want, err := encodeUpdates(us)
+	if err != nil || !json.Valid(want) {
+		t.Fatal(string(want), err)
+	}
+	for i, u := range us {
+		if us[i].Raw, err = u.Update.AppendJSON(nil); err != nil {
+			t.Fatal(err)
+		}
+		us[i].Update = nil
+	}
+	if got, err := encodeUpdates(us); err != nil || string(got) != string(want) {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
 func TestStepTooLarge(t *testing.T) {
 	text := strings.Repeat("x", maxStepBytes)
 	_, err := encodeStep(store.Fence{}, store.Step{Updates: []store.NodeUpdate{{Update: chats.Append(chat{ID: "a", Content: text})}}})

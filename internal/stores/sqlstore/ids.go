@@ -37,15 +37,29 @@ func (id checkpointID) prefix() uint64 {
 	return v>>16<<12 | v&0xfff
 }
 
-func (id checkpointID) String() string {
-	h := hex.EncodeToString(id[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+func (id checkpointID) String() string { return string(id.appendText(make([]byte, 0, idLen))) }
+
+// idLen is the length of an id that is written out.
+const idLen = 36
+
+func (id checkpointID) appendText(b []byte) []byte {
+	for i, group := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, group)
+	}
+	return b
 }
 
 func parseCheckpointID(s string) (checkpointID, error) {
 	var id checkpointID
-	if len(s) == 36 {
-		if _, err := hex.Decode(id[:], []byte(s[:8]+s[9:13]+s[14:18]+s[19:23]+s[24:])); err == nil && id.String() == s {
+	if len(s) == idLen {
+		digits := append(make([]byte, 0, idLen), s[:8]...)
+		for _, group := range []string{s[9:13], s[14:18], s[19:23], s[24:]} {
+			digits = append(digits, group...)
+		}
+		if _, err := hex.Decode(id[:], digits); err == nil && string(id.appendText(digits[:0])) == s {
 			return id, nil
 		}
 	}

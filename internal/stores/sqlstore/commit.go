@@ -91,18 +91,26 @@ func (s *Store) Write(ctx context.Context, threadID string, step store.Step) (st
 	return c.id, nil
 }
 
-// cacheHeads keeps the new states, and drops those they grew out of: they share most of their memory, which must not be
-// counted twice.
-func (s *Store) cacheHeads(all []*commit) {
+// cacheHead keeps the last new state, and drops the one that the first grew out of: they share most of their memory, which
+// must not be counted twice.
+func (s *Store) cacheHead(all []*commit) {
+	var last *commit
 	for _, c := range all {
-		if c.id != "" {
-			s.cache.forget(c.from)
-			s.cache.put(&cached{thread: c.thread, id: c.id, state: c.step.State, bytes: c.base.snap + c.base.since})
+		if c.id == "" {
+			continue
 		}
+		if last == nil {
+			s.cache.forget(c.from)
+		}
+		last = c
+	}
+	if last != nil {
+		s.cache.put(&cached{thread: last.thread, id: last.id, state: last.step.State, bytes: last.base.snap + last.base.since})
 	}
 }
 
-// check is the first statement of steps: it makes sure that they may be written, and that this stays so until they are.
+// check is the first statement of steps: it makes sure that they may be written, and that this stays so until they are. It
+// finds where the first of them stands.
 type check func(t *tx, all []*commit) error
 
 // commit writes steps in one transaction. It tries again with a snapshot as often as one is due.
@@ -136,7 +144,7 @@ func (s *Store) commit(ctx context.Context, may check, all ...*commit) error {
 			continue
 		}
 		if err == nil {
-			s.cacheHeads(all)
+			s.cacheHead(all)
 		}
 		if !errors.Is(err, errSnapshotDue) {
 			return err
@@ -154,9 +162,6 @@ func (c *commit) size() int { return len(c.body.updates) + len(c.body.events) + 
 func writeSteps(t *tx, may check, all []*commit) (*commit, error) {
 	first := all[0]
 	if err := may(t, all); err != nil {
-		return first, err
-	}
-	if err := first.findHead(t); err != nil {
 		return first, err
 	}
 	for i, c := range all {
@@ -239,10 +244,7 @@ func (c *commit) ends() bool { return c.step.Run != nil && c.step.Run.Status != 
 // the last change is as exact as that of the thread's.
 func checkFence(t *tx, all []*commit) error {
 	first, last := all[0], all[len(all)-1]
-	var stalled int
-	var updated int64
-	err := t.scan("SELECT thread_id, stalled, updated_at FROM runs WHERE id = $1 AND attempt = $2 AND status = 'running'"+t.k.dialect.locking(),
-		[]any{first.fence.RunID, first.fence.Attempt}, &first.thread, &stalled, &updated)
+	stalled, updated, err := first.findRun(t)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("attempt %d: %w", first.fence.Attempt, store.ErrFenced)
 	}
@@ -266,6 +268,25 @@ func checkFence(t *tx, all []*commit) error {
 		return nil
 	}
 	return changeRun(t, last, stalled, usage)
+}
+
+// findRun reads the run, if it is the fence's, where its thread stands and how far its events go. Where others write too,
+// the run is locked first: what is read in one statement with the lock may be older than the lock.
+func (c *commit) findRun(t *tx) (stalled int, updated int64, err error) {
+	args := []any{c.fence.RunID, c.fence.Attempt}
+	if lock := t.k.dialect.locking(); lock != "" {
+		err = t.scan("SELECT thread_id FROM runs WHERE id = $1 AND attempt = $2 AND status = 'running'"+lock, args, &c.thread)
+	}
+	if err == nil {
+		err = t.scan("SELECT r.thread_id, r.stalled, r.updated_at, "+
+			"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $1 AND attempt = $2 AND last_n > 0), 0), "+headColumns+
+			" FROM runs r JOIN threads t ON t.id = r.thread_id"+joinHead+" WHERE r.id = $1 AND r.attempt = $2 AND r.status = 'running'",
+			args, append([]any{&c.thread, &stalled, &updated, &c.lastN}, c.headCells()...)...)
+	}
+	if err == nil {
+		err = c.checkHead()
+	}
+	return stalled, updated, err
 }
 
 // changeRun changes the run behind its fence. The status, which indexes hold, is named only when it changes.
@@ -296,19 +317,34 @@ func checkIdle(t *tx, all []*commit) error {
 	if err == nil && active {
 		err = fmt.Errorf("%w: it has an active run", store.ErrConflict)
 	}
+	if err == nil {
+		err = all[0].findHead(t)
+	}
 	return err
 }
 
-// findHead reads where the thread and the attempt stand. It comes behind the fence, where no other step of the run can
-// come between.
+// What a step needs to know of its thread t.
+const (
+	headColumns = "t.head, t.updated_at, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0)"
+	joinHead    = " LEFT JOIN log l ON l.thread_id = t.id AND l.checkpoint_id = t.head"
+)
+
+// headCells are where headColumns are read to.
+func (c *commit) headCells() []any {
+	return []any{&c.head, &c.touched, &c.base.step, &c.base.since, &c.base.snap}
+}
+
+// findHead reads where the thread stands.
 func (c *commit) findHead(t *tx) error {
-	err := t.scan("SELECT t.head, t.updated_at, COALESCE(l.step, -1), COALESCE(l.since, 0), COALESCE(l.snap, 0), "+
-		"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $2 AND attempt = $3 AND last_n > 0), 0) FROM threads t "+
-		"LEFT JOIN log l ON l.thread_id = t.id AND l.checkpoint_id = t.head WHERE t.id = $1",
-		[]any{c.thread, c.fence.RunID, c.fence.Attempt}, &c.head, &c.touched, &c.base.step, &c.base.since, &c.base.snap, &c.lastN)
+	err := t.scan("SELECT "+headColumns+" FROM threads t"+joinHead+" WHERE t.id = $1", []any{c.thread}, c.headCells()...)
 	if err != nil {
 		return fmt.Errorf("read head of thread %q: %w", c.thread, err)
 	}
+	return c.checkHead()
+}
+
+// checkHead makes sure of what was read of the head.
+func (c *commit) checkHead() error {
 	switch {
 	case c.head == "":
 		c.base = parent{}

@@ -104,6 +104,7 @@ func TestManyFollowOneRunThatWaits(t *testing.T) {
 		st.Store = c.Store
 		hub = follow.New(follow.Config{Store: st, Poll: 20 * time.Millisecond})
 		c.Store, c.Hub, c.Watch = st, hub, streams
+		c.Limits.Write = time.Minute // nobody is to be let go, however long a thousand goroutines take on a busy machine
 	})
 	t.Cleanup(hub.Close)
 	run, err := k.Manager.Submit(t.Context(), runs.Request{

@@ -58,7 +58,7 @@ func benchServeCommand(o *Options, stdio IO) *cobra.Command {
 		Short: "Put load on a server and print what it does, beside the same model calls made directly",
 		Long: "Put load on a server and print what it does, beside the same model calls made directly. The model is a server on loopback\n" +
 			"that comes with this command. Without --url each measurement starts a Pudu of its own on an empty data folder; --config\n" +
-			"and --data are not used. A server at --url must use the model at --model-addr (any model name, any key), with the tool ls\n" +
+			"and --data are not used. A server at --url must use the model at --model-addr (any model name, any key), with the tool glob\n" +
 			"or the one that --tool names. The exit code is 1 if a goal is missed that holds on every machine.\n\n" +
 			"Measurements: " + strings.Join(loadtest.Groups(), ", ") + ".",
 		Args: cobra.NoArgs,
@@ -82,7 +82,7 @@ func benchServeCommand(o *Options, stdio IO) *cobra.Command {
 	f.StringVar(&c.Assistant, "assistant", "lead_agent", "`NAME` of the agent to run")
 	f.StringArrayVar(&headers, "header", nil, "send `'NAME: VALUE'` with each request (repeatable)")
 	f.StringVar(&c.Model.Addr, "model-addr", "127.0.0.1:0", "`HOST:PORT` of the model server; its base URL is http://HOST:PORT/v1")
-	f.StringVar(&c.Model.Tool, "tool", "", "`NAME` of the tool that the model calls (default: ls)")
+	f.StringVar(&c.Model.Tool, "tool", "", "`NAME` of the tool that the model calls (default: glob)")
 	f.StringVar(&c.Model.Args, "tool-args", "", "its arguments as `JSON`; %d becomes the number of the step")
 	f.StringArrayVar(&settings, "set", nil, "`YAML` to add to the configuration of the Pudu that is started (repeatable)")
 	f.StringSliceVar(&c.Only, "only", nil, "`NAMES` of the measurements to make, with commas between")

@@ -19,7 +19,7 @@ type ModelConfig struct {
 	// Addr is host:port; default 127.0.0.1:0.
 	Addr string
 	// Tool and Args are the tool call of every step; %d in Args becomes the number of the step, since servers
-	// stop an agent that repeats itself. Default ls on the workspace.
+	// stop an agent that repeats itself. Default glob in the workspace, for another name in each step.
 	Tool, Args string
 }
 
@@ -47,7 +47,7 @@ func StartModel(ctx context.Context, c ModelConfig) (*Model, error) {
 		c.Addr = "127.0.0.1:0"
 	}
 	if c.Tool == "" {
-		c.Tool, c.Args = "ls", `{"description": "look, step %d", "path": "/mnt/user-data/workspace"}`
+		c.Tool, c.Args = "glob", `{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*%d*"}`
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestModelDoesAsThePlanSays(t *testing.T) {
 	m := startModel(t, ModelConfig{})
 	req := &model.Request{
 		Messages: []message.Message{message.New(message.Human, "Load measurement: "+Plan{Steps: 3, Tokens: 4, Batch: 3}.String())},
-		Tools:    []model.Tool{{Name: "ls"}},
+		Tools:    []model.Tool{{Name: "glob"}},
 	}
 	ids := map[string]bool{}
 	for step := range 3 {
@@ -55,8 +55,8 @@ func TestModelDoesAsThePlanSays(t *testing.T) {
 		}
 		call := got.ToolCalls[0]
 		ids[call.ID] = true
-		want := `{"description": "look, step ` + string(rune('1'+step)) + `", "path": "/mnt/user-data/workspace"}`
-		if call.Name != "ls" || string(call.Args) != want {
+		want := `{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*` + string(rune('1'+step)) + `*"}`
+		if call.Name != "glob" || string(call.Args) != want {
 			t.Errorf("step %d: %s %s", step, call.Name, call.Args)
 		}
 		result := message.New(message.Tool, "(empty)")

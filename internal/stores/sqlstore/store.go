@@ -3,8 +3,9 @@
 //
 // It is where a run's steps become durable: the owner of a run hands each step to [Store.Commit]; the writer (writer.go)
 // puts it into the database with what other runs want written at the same moment; every reader, from the terminal to
-// the HTTP routes, reads it back through this package. commit.go is the way in, checkpoints.go and events.go the way
-// out; search.go finds threads. Beside them stand items, assistants and settings, each in a file of its own. The SQL
+// the HTTP routes, reads it back through this package. commit.go is the way in: fence.go
+// says whether a step may be written, head.go where it stands, logrows.go writes it. checkpoints.go and events.go are the
+// way out; search.go finds threads. Beside them stand items, assistants and settings, each in a file of its own. The SQL
 // texts are written once for all databases; dialect.go says what differs.
 //
 // A thread's state is stored as the deltas of its steps. A snapshot of the whole state is added when the deltas since

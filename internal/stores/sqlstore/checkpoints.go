@@ -31,17 +31,15 @@ func (s *Store) Checkpoint(ctx context.Context, schema state.Schema, threadID, i
 
 func (s *Store) checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
 	if id == "" || id == store.Origin {
-		t, err := s.Thread(ctx, threadID)
+		head, err := s.newest(ctx, threadID)
 		if err != nil {
 			return store.Checkpoint{}, err
 		}
-		if id == store.Origin {
-			t.Head = ""
-		}
-		if id = t.Head; id == "" {
+		if id == store.Origin || head == "" {
 			st, err := schema.Load(nil)
 			return store.Checkpoint{State: st}, err
 		}
+		id = head
 	}
 	if st, ok := s.cache.get(schema, id); ok {
 		c, err := s.row(ctx, threadID, id)
@@ -57,6 +55,22 @@ func (s *Store) checkpoint(ctx context.Context, schema state.Schema, threadID, i
 		s.cache.put(&cached{thread: threadID, id: id, state: h.checkpoint.State, bytes: h.size()})
 	}
 	return h.checkpoint, err
+}
+
+// newest is the head of a thread; empty if it has no checkpoint.
+func (s *Store) newest(ctx context.Context, threadID string) (head string, err error) {
+	found := false
+	err = s.read(ctx, "SELECT head FROM threads WHERE id = $1", []any{threadID}, func(r *sql.Rows) (bool, error) {
+		found = true
+		return false, r.Scan(&head)
+	})
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		err = fmt.Errorf("read thread %q: %w", threadID, err)
+	}
+	return head, err
 }
 
 // row reads a checkpoint without its state.

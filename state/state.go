@@ -167,10 +167,7 @@ func (s State) Encoded() ([]Encoded, error) {
 
 // sortedNames are the keys of a map by channel, in order.
 func sortedNames[T any](m map[string]T) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
+	names := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
 	slices.Sort(names)
 	return names
 }

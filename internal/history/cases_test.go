@@ -134,22 +134,22 @@ func TestApply(t *testing.T) {
 		{"parts that are nothing", Rules{}, []message.Message{{Role: message.Human, Content: []message.Part{message.Text("q"), {Type: message.PartRaw}, {}, {Type: "video"}}}}, []string{"human | q"}},
 
 		{"ids that do not fit", Rules{IDs: ids}, []message.Message{ai("", "A:sh", ":ls"), result("A", "sh", "x"), result("", "ls", "y")},
-			[]string{"ai [" + ids.hashed("A", 0) + ":sh {}] [" + ids.hashed("0\x001", 0) + ":ls {}]", "tool " + ids.hashed("A", 0) + ":sh | x", "tool " + ids.hashed("0\x001", 0) + ":ls | y"}},
+			[]string{"ai [" + ids.ID("A", 0) + ":sh {}] [" + ids.ID("0\x001", 0) + ":ls {}]", "tool " + ids.ID("A", 0) + ":sh | x", "tool " + ids.ID("0\x001", 0) + ":ls | y"}},
 		{"an empty id", Rules{}, []message.Message{ai("", ":sh"), result("", "sh", "x")},
-			[]string{"ai [" + (&Shape{}).hashed("0\x000", 0) + ":sh {}]", "tool " + (&Shape{}).hashed("0\x000", 0) + ":sh | x"}},
+			[]string{"ai [" + (&Shape{}).ID("0\x000", 0) + ":sh {}]", "tool " + (&Shape{}).ID("0\x000", 0) + ":sh | x"}},
 		{"an id twice in an answer", Rules{IDs: ids}, []message.Message{ai("", "a:sh", "a:ls"), result("a", "sh", "x"), result("a", "ls", "y")},
-			[]string{"ai [a:sh {}] [" + ids.hashed("a", 1) + ":ls {}]", "tool a:sh | x", "tool " + ids.hashed("a", 1) + ":ls | y"}},
+			[]string{"ai [a:sh {}] [" + ids.ID("a", 1) + ":ls {}]", "tool a:sh | x", "tool " + ids.ID("a", 1) + ":ls | y"}},
 		{"an id twice in two answers", Rules{IDs: ids}, []message.Message{ai("", "a:sh", "a:ls"), result("a", "sh", "1"), result("a", "ls", "2"), ai("", "a:sh", "a:ls"), result("a", "sh", "3"), result("a", "ls", "4")},
-			[]string{"ai [a:sh {}] [" + ids.hashed("a", 1) + ":ls {}]", "tool a:sh | 1", "tool " + ids.hashed("a", 1) + ":ls | 2",
-				"ai [a:sh {}] [" + ids.hashed("a", 1) + ":ls {}]", "tool a:sh | 3", "tool " + ids.hashed("a", 1) + ":ls | 4"}},
+			[]string{"ai [a:sh {}] [" + ids.ID("a", 1) + ":ls {}]", "tool a:sh | 1", "tool " + ids.ID("a", 1) + ":ls | 2",
+				"ai [a:sh {}] [" + ids.ID("a", 1) + ":ls {}]", "tool a:sh | 3", "tool " + ids.ID("a", 1) + ":ls | 4"}},
 		{"an id in two answers", Rules{}, []message.Message{ai("", "a:sh"), result("a", "sh", "x"), ai("", "a:ls"), result("a", "ls", "y")},
 			[]string{"ai [a:sh {}]", "tool a:sh | x", "ai [a:ls {}]", "tool a:ls | y"}},
 		{"an id in two answers of a request", Rules{IDs: ids, UniqueIDs: true}, []message.Message{ai("", "a:sh"), result("a", "sh", "x"), ai("", "a:ls"), result("a", "ls", "y")},
-			[]string{"ai [a:sh {}]", "tool a:sh | x", "ai [" + ids.hashed("a", 1) + ":ls {}]", "tool " + ids.hashed("a", 1) + ":ls | y"}},
+			[]string{"ai [a:sh {}]", "tool a:sh | x", "ai [" + ids.ID("a", 1) + ":ls {}]", "tool " + ids.ID("a", 1) + ":ls | y"}},
 		{"a result without an id before the one with it", Rules{}, []message.Message{ai("", "a:sh"), result("", "sh", "x"), result("a", "sh", "y")},
 			[]string{"ai [a:sh {}]", "tool a:sh | x", "human | [Result of \"sh\", whose call is no longer in this conversation:]\n | y"}},
 		{"results without ids", Rules{IDs: ids}, []message.Message{ai("", "a:sh", ":sh", "b:ls"), result("", "sh", "x"), result("", "ls", "y"), result("a", "sh", "z"), result("", "ls", "w")},
-			[]string{"ai [a:sh {}] [" + ids.hashed("0\x001", 0) + ":sh {}] [b:ls {}]", "tool a:sh | z", "tool " + ids.hashed("0\x001", 0) + ":sh | x", "tool b:ls | y",
+			[]string{"ai [a:sh {}] [" + ids.ID("0\x001", 0) + ":sh {}] [b:ls {}]", "tool a:sh | z", "tool " + ids.ID("0\x001", 0) + ":sh | x", "tool b:ls | y",
 				"human | [Result of \"ls\", whose call is no longer in this conversation:]\n | w"}},
 		{"names of tools and speakers", Rules{Tools: Shape{Max: 12, Chars: Chars("a-z_")}, Speakers: Shape{Chars: Chars("a-z_")}}, []message.Message{named, ai("", "a:sh.x"), result("a", "sh.x", "y")},
 			[]string{"human | hi", "ai [a:sh_x {}]", "tool a:sh_x | y"}},
@@ -217,7 +217,7 @@ func TestShape(t *testing.T) {
 		{Shape{Chars: word}, "日本\xff", "___"},
 		{Shape{Chars: word, WordFirst: true}, "9lives", "_9lives"},
 		{Shape{Chars: word, Min: 3}, "a", "a00"},
-		{Shape{Max: 12}, "üüüüüüü", "üü" + (&Shape{Max: 8, Chars: Chars("a-zA-Z0-9")}).hashed("üüüüüüü", 0)},
+		{Shape{Max: 12}, "üüüüüüü", "üü" + (&Shape{Max: 8, Chars: Chars("a-zA-Z0-9")}).ID("üüüüüüü", 0)},
 	} {
 		got := c.shape.named(c.name)
 		if got != c.want || !c.shape.fits(got) {
@@ -237,14 +237,14 @@ func TestHashedIDs(t *testing.T) {
 	} {
 		seen := map[string]bool{}
 		for i := range 1000 {
-			id := c.shape.hashed("x", i)
-			if !c.shape.fits(id) || seen[id] || !strings.HasPrefix(id, c.want) || id != c.shape.hashed("x", i) {
+			id := c.shape.ID("x", i)
+			if !c.shape.fits(id) || seen[id] || !strings.HasPrefix(id, c.want) || id != c.shape.ID("x", i) {
 				t.Fatalf("%+v: %q", c.shape, id)
 			}
 			seen[id] = true
 		}
 	}
-	if got := (&Shape{Min: 9, Max: 9, Chars: Chars("a-zA-Z0-9")}).hashed("call_1", 0); got != "yihmVKNki" {
+	if got := (&Shape{Min: 9, Max: 9, Chars: Chars("a-zA-Z0-9")}).ID("call_1", 0); got != "yihmVKNki" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -29,13 +29,13 @@ func (s *ids) give(id, answer string, n int) string {
 	switch {
 	case blank(id):
 		source = answer + "\x00" + strconv.Itoa(n)
-		out = s.rules.IDs.hashed(source, 0)
+		out = s.rules.IDs.ID(source, 0)
 	case !s.rules.IDs.fits(id):
-		out = s.rules.IDs.hashed(source, 0)
+		out = s.rules.IDs.ID(source, 0)
 	}
 	for n := 0; s.seen[out] && n < mostTries; n++ {
 		s.tries[source]++
-		out = s.rules.IDs.hashed(source, s.tries[source])
+		out = s.rules.IDs.ID(source, s.tries[source])
 	}
 	s.seen[out] = true
 	return out

@@ -80,8 +80,8 @@ const (
 	idDigits = 24
 )
 
-// hashed is the id that stands for another: the same for the same text and try.
-func (s *Shape) hashed(text string, try int) string {
+// ID is an id of the shape made of a text: the same for the same text and try, and else most likely another one.
+func (s *Shape) ID(text string, try int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s", try, text))
 	n := max(idDigits, s.Min)
 	prefix := idPrefix
@@ -117,7 +117,7 @@ func (s *Shape) named(name string) string {
 	}
 	if s.Max > 0 && len(out) > s.Max {
 		sum := Shape{Max: 8, Chars: Chars("a-zA-Z0-9")}
-		tail := sum.hashed(name, 0)
+		tail := sum.ID(name, 0)
 		out = cut(out, s.Max-len(tail)) + tail
 	}
 	for len(out) < s.Min {

@@ -148,19 +148,13 @@ func String(raw []byte) (string, bool) {
 	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return string(raw), true
 	}
-	for i, c := range raw {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return unquote(raw, i), true
-		}
-	}
-	return string(raw), true
+	return unquote(raw), true
 }
 
-// unquote resolves the escapes of raw, whose first i bytes are plain.
-func unquote(raw []byte, i int) string {
-	out := make([]byte, i, len(raw)+utf8.UTFMax)
-	copy(out, raw)
-	for i < len(raw) {
+// unquote resolves the escapes of raw, and what is no UTF-8.
+func unquote(raw []byte) string {
+	out := make([]byte, 0, len(raw)+utf8.UTFMax)
+	for i := 0; i < len(raw); {
 		switch c := raw[i]; {
 		case c == '\\':
 			var r rune

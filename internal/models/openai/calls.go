@@ -1,8 +1,8 @@
 package openai
 
 import (
+	"crypto/sha256"
 	"encoding/json"
-	"hash/fnv"
 
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
@@ -28,7 +28,7 @@ type calls struct {
 	ids   map[string]bool
 	piece callDelta // used again from piece to piece
 	seed  []byte    // the request: what made ids depend on, so that they differ from answer to answer
-	sum   uint64    // of seed, once it is needed
+	sum   string    // of seed, once it is needed
 }
 
 type openCall struct {
@@ -144,25 +144,16 @@ func (c *calls) begin(d *callDelta) int {
 	return len(c.open) - 1
 }
 
-// makeID makes an id that fits every vendor's rule: nine letters and digits. It is the same whenever the same answer to the
-// same request is read.
+// makeID makes an id that fits every vendor's rule, which is that of the strictest. It is the same whenever the same answer
+// to the same request is read.
 func (c *calls) makeID() string {
-	if c.sum == 0 {
-		h := fnv.New64a()
-		h.Write(c.seed)
-		c.sum = h.Sum64() | 1
+	if c.sum == "" {
+		sum := sha256.Sum256(c.seed)
+		c.sum = string(sum[:])
 	}
-	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	for n := uint64(len(c.open)); ; n++ {
-		x := (c.sum + n*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
-		x ^= x >> 32
-		var id [9]byte
-		for i := range id {
-			id[i] = digits[x%uint64(len(digits))]
-			x /= uint64(len(digits))
-		}
-		if !c.ids[string(id[:])] {
-			return string(id[:])
+	for n := len(c.open); ; n++ {
+		if id := mistrals.IDs.ID(c.sum, n); !c.ids[id] {
+			return id
 		}
 	}
 }

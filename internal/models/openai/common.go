@@ -2,9 +2,9 @@ package openai
 
 import "github.com/pudu-ai/pudu/internal/rawjson"
 
-// Nearly every event of an answer has one shape: one choice, a delta of plain values or pieces of tool calls. Such events,
-// and such pieces, are read here in one pass that allocates next to nothing. encoding/json does the rest, and defines
-// what is read here: FuzzCommonEvent and FuzzCommonCall compare the two.
+// Nearly every event of an answer has one shape: one choice, a delta of plain values or pieces of tool calls, and at the end
+// the usage. Such events, and such pieces, are read here in one pass that allocates next to nothing. encoding/json does the
+// rest, and defines what is read here: FuzzCommonEvent and FuzzCommonCall compare the two.
 
 // common fills an empty event from data whose values it then shares. It reports false, leaving ev half filled, for
 // anything out of the common, be it valid or not.
@@ -13,48 +13,22 @@ func common(data []byte, ev *event) bool {
 	for key := s.Object(); key != nil; key = s.Next() {
 		switch string(key) {
 		case "choices":
-			if !commonChoices(&s, ev) {
-				s.Fail() // an empty list is not the same as none
-			}
-		case "usage":
-			s.Null()
-		default:
-			commonMember(&s, key, ev)
-		}
-	}
-	return s.End()
-}
-
-// commonEnd fills an empty event in the way of [common] from one that ends an answer: it has the usage, and one choice or
-// none.
-func commonEnd(data []byte, ev *event) bool {
-	s := rawjson.Scan(data)
-	for key := s.Object(); key != nil; key = s.Next() {
-		switch string(key) {
-		case "choices":
 			commonChoices(&s, ev)
 		case "usage":
 			commonUsage(&s, ev)
+		case "error":
+			ev.Error = s.Null()
+		case "id":
+			ev.ID = s.Value()
+		case "model":
+			ev.Model = s.Value()
+		case "system_fingerprint":
+			ev.Fingerprint = s.Value()
 		default:
-			commonMember(&s, key, ev)
+			unknown(&s, key)
 		}
 	}
 	return s.End()
-}
-
-func commonMember(s *rawjson.Scanner, key []byte, ev *event) {
-	switch string(key) {
-	case "error":
-		ev.Error = s.Null()
-	case "id":
-		ev.ID = s.Value()
-	case "model":
-		ev.Model = s.Value()
-	case "system_fingerprint":
-		ev.Fingerprint = s.Value()
-	default:
-		unknown(s, key)
-	}
 }
 
 // unknown steps over a member that is not looked at. Its name must be of small letters, digits and underscores: the
@@ -69,20 +43,22 @@ func unknown(s *rawjson.Scanner, key []byte) {
 	s.Value()
 }
 
-// commonChoices reads a list of one choice. It reports false for an empty one.
-func commonChoices(s *rawjson.Scanner, ev *event) bool {
+// commonChoices reads a list of one choice, or of none, which the event with the usage has.
+func commonChoices(s *rawjson.Scanner, ev *event) {
 	if len(ev.Choices) > 0 { // a second list would be merged with the first
 		s.Fail()
 	}
 	if !s.List() {
-		return false
+		if ev.Choices == nil {
+			ev.Choices = []choice{}
+		}
+		return
 	}
 	ev.Choices = append(ev.Choices, choice{})
 	commonChoice(s, &ev.Choices[0])
 	if s.More() {
 		s.Fail()
 	}
-	return true
 }
 
 func commonChoice(s *rawjson.Scanner, c *choice) {

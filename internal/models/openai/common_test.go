@@ -47,11 +47,14 @@ var uncommon = []string{
 	``, ` `, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 "b":2}`, `{}}`, `{} x`, "{}\x00",
 	`{"a":01}`, `{"a":nul}`, `{"a":nullx}`, `{"a":truefalse}`, `{"a":}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":"\`, `{"a":"\u12`,
 	"{\"a\":\"\n\"}", `{"Choices":[]}`, `{"choice\u0073":[]}`, "{\"choice\u017f\":[]}",
-	`{"choices":null}`, `{"choices":[]}`, `{"choices":{}}`, `{"choices":[{},{}]}`, `{"choices":[null]}`, `{"choices":[{}],"choices":[{}]}`,
+	`{"choices":null}`, `{"choices":{}}`, `{"choices":[{},{}]}`, `{"choices":[null]}`, `{"choices":[{}],"choices":[{}]}`,
 	`{"choices":[{"index":00}]}`, `{"choices":[{"index":"0"}]}`,
 	`{"choices":[{"message":{"content":"a"}}]}`, `{"choices":[{"usage":{}}]}`, `{"choices":[{"delta":null}]}`, `{"choices":[{"delta":"a"}]}`,
 	`{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"function_call":{"name":"f"}}}]}`, `{"choices":[{"delta":{"reasoning_details":[{}]}}]}`,
-	`{"usage":{"prompt_tokens":1}}`, `{"error":"boom"}`, `{"error":{}}`,
+	`{"error":"boom"}`, `{"error":{}}`,
+	`{"usage":{"prompt_tokens":1},"usage":null}`, `{"usage":{"prompt_tokens":1},"usage":{"total_tokens":2}}`, `{"usage":7}`, `{"usage":[]}`,
+	`{"usage":{"prompt_tokens":null}}`, `{"usage":{"prompt_tokens":1.5}}`, `{"usage":{"prompt_tokens":-1}}`, `{"usage":{"prompt_tokens":12345678901}}`,
+	`{"usage":{"Prompt_tokens":1}}`, `{"usage":{"prompt_tokens_details":null}}`, `{"choices":[{"index":1}],"choices":[]}`,
 }
 
 func TestEverydayEventsCostNothing(t *testing.T) {
@@ -62,6 +65,27 @@ func TestEverydayEventsCostNothing(t *testing.T) {
 		}
 		in := []byte(data)
 		if n := testing.AllocsPerRun(10, func() { _ = ev.decode(in) }); n > 0 {
+			t.Errorf("%s: %v allocations", data, n)
+		}
+	}
+}
+
+// endings are events with the usage of an answer as vendors send them: behind the last choice, or together with it.
+var endings = []string{
+	`{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,` +
+		`"prompt_tokens_details":{"cached_tokens":8,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0}}}`,
+	`{"choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":1}}`,
+	`{"choices":[],"usage":{"cached_tokens":3,"prompt_tokens_details":{"cache_write_tokens":4}}}`, `{"choices":[],"usage":null}`, `{"usage":{}}`, `{"choices":[]}`, `{"usage":{"prompt_tokens":1}}`,
+}
+
+func TestEndingsCostLittle(t *testing.T) {
+	for _, data := range endings {
+		if !common([]byte(data), &event{}) {
+			t.Errorf("%s: went the long way", data)
+		}
+		var ev event
+		in := []byte(data)
+		if n := testing.AllocsPerRun(10, func() { _ = ev.decode(in) }); n > 2 { // the usage and the reason
 			t.Errorf("%s: %v allocations", data, n)
 		}
 	}
@@ -78,12 +102,14 @@ func TestUncommonEventsGoTheLongWay(t *testing.T) {
 // FuzzCommonEvent demands that the short way is only shorter: an event used again holds what encoding/json alone reads,
 // with the same error, whatever it held before.
 func FuzzCommonEvent(f *testing.F) {
-	for _, list := range [][]string{everyday, pieces, uncommon} {
+	for _, list := range [][]string{everyday, pieces, endings, uncommon} {
 		for _, data := range list {
 			f.Add([]byte(data))
 		}
 	}
 	f.Add([]byte(`{"choices":[{"delta":{"content":"a","content":"b"},"delta":{"reasoning":"c"},"index":0,"index":0}],"error":null,"error":null}`))
+	f.Add([]byte(`{"usage":null,"usage":{"total_tokens":2},"choices":[],"choices":[{"index":1}]}`))
+	f.Add([]byte(`{"usage":{"prompt_tokens_details":{"cached_tokens":1},"prompt_tokens_details":{}}}`))
 	f.Add([]byte("{\"choices\":[{\"delta\":{\"content\":\"\xf0\x9f\",\"content\":5}}]}"))
 	f.Add([]byte(`{"choices":[{"delta":{"content":"a"}}],"choices":[{"index":"x"},{"index":2}],"usage":7}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

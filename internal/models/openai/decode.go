@@ -20,11 +20,9 @@ type event struct {
 
 // decode reads data into ev, whose memory it uses again. What stays raw may share the memory of data.
 func (ev *event) decode(data []byte) error {
-	for _, short := range []func([]byte, *event) bool{common, commonEnd} {
-		ev.reset()
-		if short(data, ev) {
-			return nil
-		}
+	ev.reset()
+	if common(data, ev) {
+		return nil
 	}
 	ev.reset()
 	return rawjson.Unmarshal(data, ev)

@@ -224,7 +224,7 @@ func TestCallsOfBothKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"a ls {}", "3dGwSyrzj now {}"}, joinCalls(chunks)); d != "" {
+	if d := cmp.Diff([]string{"a ls {}", "qEQcBQcyr now {}"}, joinCalls(chunks)); d != "" {
 		t.Error(d)
 	}
 	if got := chunks[len(chunks)-1].FinishReason; got != "tool_calls" {

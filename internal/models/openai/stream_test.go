@@ -47,14 +47,14 @@ func TestCallNumbers(t *testing.T) {
 			`{"id":"a","function":{"arguments":"}"}}`, `{"id":"b","function":{"arguments":"}"}}`}, []string{"a f {}", "b g {}"}},
 		{"id only at first", []string{`{"id":"a","function":{"name":"f","arguments":"{"}}`, `{"function":{"arguments":"}"}}`}, []string{"a f {}"}},
 		{"no names for calls at all", []string{`{"function":{"name":"f","arguments":{"p": 1}}}`, `{"function":{"name":"f","arguments":{"p": 2}}}`},
-			[]string{`B8swNzLHB f {"p": 1}`, `3dGwSyrzj f {"p": 2}`}},
-		{"name repeated in each piece", []string{`{"function":{"name":"f","arguments":"{"}}`, `{"function":{"name":"f","arguments":"}"}}`}, []string{"B8swNzLHB f {}"}},
+			[]string{`PNdkS2Z2Q f {"p": 1}`, `qEQcBQcyr f {"p": 2}`}},
+		{"name repeated in each piece", []string{`{"function":{"name":"f","arguments":"{"}}`, `{"function":{"name":"f","arguments":"}"}}`}, []string{"PNdkS2Z2Q f {}"}},
 		{"one id for two calls", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"index":1,"id":"a","function":{"name":"g","arguments":"{}"}}`},
-			[]string{"a f {}", "3dGwSyrzj g {}"}},
+			[]string{"a f {}", "qEQcBQcyr g {}"}},
 		{"one id for two whole calls without index", []string{`{"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"id":"a","function":{"name":"f","arguments":"{}"}}`},
-			[]string{"a f {}", "3dGwSyrzj f {}"}},
+			[]string{"a f {}", "qEQcBQcyr f {}"}},
 		{"an id that comes late", []string{`{"index":0,"function":{"name":"f","arguments":"{"}}`, `{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}`},
-			[]string{"B8swNzLHB f {}"}},
+			[]string{"PNdkS2Z2Q f {}"}},
 		{"arguments that are no object", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":5}}`, `{"index":1,"id":"b","function":{"name":"f","arguments":["x"]}}`},
 			[]string{"a f 5", `b f ["x"]`}},
 		{"null arguments and null piece", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":null}}`, `null`}, []string{"a f "}},
@@ -82,7 +82,7 @@ func TestLegacyFunctionCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{`B8swNzLHB f {"a":1}`}, joinCalls(chunks)); d != "" {
+	if d := cmp.Diff([]string{`PNdkS2Z2Q f {"a":1}`}, joinCalls(chunks)); d != "" {
 		t.Error(d)
 	}
 }

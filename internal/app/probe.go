@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/probe"
+	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -188,13 +188,7 @@ func probeOf(c chosen, done func(probe.Result)) probe.Config {
 	}
 	p.Variant = func(body json.RawMessage) (model.ChatModel, error) { return withBody(m, body) }
 	p.Learn = func(ctx context.Context) int {
-		s := probe.Server{BaseURL: m.BaseURL, Header: http.Header{}}
-		if m.Key != "" {
-			s.Header.Set("Authorization", "Bearer "+m.Key.Reveal())
-		}
-		for k, v := range m.Headers {
-			s.Header.Set(k, v)
-		}
+		s := probe.Server{BaseURL: m.BaseURL, Header: wire.Header(m.Key.Reveal(), "", m.Headers)}
 		return s.Window(ctx, m.ID)
 	}
 	return p

@@ -24,7 +24,7 @@ func benchCommand(o *Options, stdio IO) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchServeCommand(o, stdio), benchPromptCommand(stdio))
+	cmd.AddCommand(benchServeCommand(o, stdio), benchModelCommand(stdio), benchPromptCommand(stdio))
 	return cmd
 }
 
@@ -81,9 +81,7 @@ func benchServeCommand(o *Options, stdio IO) *cobra.Command {
 	f.IntVar(&c.PID, "pid", 0, "`PROCESS` of the server at --url, for its memory and processor time")
 	f.StringVar(&c.Assistant, "assistant", "lead_agent", "`NAME` of the agent to run")
 	f.StringArrayVar(&headers, "header", nil, "send `'NAME: VALUE'` with each request (repeatable)")
-	f.StringVar(&c.Model.Addr, "model-addr", "127.0.0.1:0", "`HOST:PORT` of the model server; its base URL is http://HOST:PORT/v1")
-	f.StringVar(&c.Model.Tool, "tool", "", "`NAME` of the tool that the model calls (default: glob)")
-	f.StringVar(&c.Model.Args, "tool-args", "", "its arguments as `JSON`; %d becomes the number of the step")
+	modelFlags(cmd, &c.Model, "model-addr")
 	f.StringArrayVar(&settings, "set", nil, "`YAML` to add to the configuration of the Pudu that is started (repeatable)")
 	f.StringSliceVar(&c.Only, "only", nil, "`NAMES` of the measurements to make, with commas between")
 	f.BoolVar(&c.Quick, "quick", false, "measure less of everything: about 20 s")
@@ -117,8 +115,8 @@ func checkBench(c loadtest.Config) error {
 			return usageError("--clients %d: write numbers from 1 to %d", n, loadtest.MaxClients)
 		}
 	}
-	if (c.Model.Tool == "") != (c.Model.Args == "") {
-		return usageError("--tool and --tool-args belong together: name the tool and write its arguments as a JSON object")
+	if err := checkModel(c.Model); err != nil {
+		return err
 	}
 	if c.URL == "" {
 		if c.PID != 0 {
@@ -133,9 +131,51 @@ func checkBench(c loadtest.Config) error {
 	return nil
 }
 
-func benchServe(ctx context.Context, c loadtest.Config, stdio IO) error {
+func benchModelCommand(stdio IO) *cobra.Command {
+	var c loadtest.ModelConfig
+	cmd := &cobra.Command{
+		Use:   "model",
+		Short: "Be the model that the measurements of a server play, until it is stopped",
+		Long: "Be the model that the measurements of a server play, until it is stopped: chat completions of OpenAI that do as the plan in\n" +
+			"the user's message says, such as \"steps=5 tokens=200 delay=20ms batch=1\". `pudu bench serve` starts one by itself.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkModel(c); err != nil {
+				return err
+			}
+			ctx, stop := untilSignal(cmd.Context(), stdio)
+			defer stop(nil)
+			m, err := loadtest.StartModel(ctx, c)
+			if err != nil {
+				return &codeError{ExitFailed, errors.New(inert.Text(err.Error()))}
+			}
+			fmt.Fprintln(stdio.Err, "The model is at "+m.URL+".")
+			<-ctx.Done()
+			return m.Close()
+		},
+	}
+	modelFlags(cmd, &c, "addr")
+	return cmd
+}
+
+// modelFlags are the flags of the model server.
+func modelFlags(cmd *cobra.Command, c *loadtest.ModelConfig, addr string) {
+	f := cmd.Flags()
+	f.StringVar(&c.Addr, addr, "127.0.0.1:0", "`HOST:PORT` of the model server; its base URL is http://HOST:PORT/v1")
+	f.StringVar(&c.Tool, "tool", "", "`NAME` of the tool that the model calls (default: glob)")
+	f.StringVar(&c.Args, "tool-args", "", "its arguments as `JSON`; %d becomes the number of the step")
+}
+
+func checkModel(c loadtest.ModelConfig) error {
+	if (c.Tool == "") != (c.Args == "") {
+		return usageError("--tool and --tool-args belong together: name the tool and write its arguments as a JSON object")
+	}
+	return nil
+}
+
+// untilSignal is a context that ends with [runs.ErrCancelled] when the user wants to stop.
+func untilSignal(ctx context.Context, stdio IO) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	go func() {
 		select {
 		case <-stdio.Signals:
@@ -143,11 +183,17 @@ func benchServe(ctx context.Context, c loadtest.Config, stdio IO) error {
 		case <-ctx.Done():
 		}
 	}()
+	return ctx, cancel
+}
+
+func benchServe(ctx context.Context, c loadtest.Config, stdio IO) error {
+	ctx, cancel := untilSignal(ctx, stdio)
+	defer cancel(nil)
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	c.Server = []string{program, "serve"}
+	c.Player, c.Server = []string{program, "bench", "model"}, []string{program, "serve"}
 	_, err = loadtest.Run(ctx, c)
 	switch {
 	case err == nil:

@@ -23,6 +23,7 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		{"a process of its own server", []string{"--pid", "1"}, ExitUsage, "--pid is of a server at --url"},
 		{"a tool without arguments", []string{"--tool", "add"}, ExitUsage, "--tool and --tool-args belong together"},
 		{"a measurement that is none", []string{"--only", "walks"}, ExitFailed, `there is no measurement "walks": choose of runs, streams,`},
+		{"steps below 0", []string{"--steps", "-1"}, ExitUsage, "--steps -1: write numbers from 0 to"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
@@ -35,13 +36,20 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 	}
 }
 
-func TestBenchServeMeasuresTheServerAtURL(t *testing.T) {
-	stdio := IO{In: strings.NewReader("")}
-	var out, errs bytes.Buffer
-	stdio.Out, stdio.Err = &out, &errs
-	code := Main(t.Context(), nil, "test", stdio, []string{"bench", "serve", "--url", "http://127.0.0.1:1", "--only", "runs", "--quick"})
-	if code != ExitFailed || !strings.Contains(errs.String(), "connection refused") || !strings.Contains(errs.String(), "The model is at http://127.0.0.1:") {
-		t.Errorf("code %d, %s", code, errs.String())
+func TestBenchModelRefusesWhatItCannotPlay(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--tool", "add"}, ExitUsage, "--tool and --tool-args belong together"},
+		{[]string{"--addr", "127.0.0.1:none"}, ExitFailed, "start model server: listen tcp"},
+	} {
+		var errs bytes.Buffer
+		code := Main(t.Context(), nil, "test", IO{Err: &errs}, append([]string{"bench", "model"}, test.args...))
+		if code != test.code || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%v: code %d, %s", test.args, code, errs.String())
+		}
 	}
 }
 

@@ -61,10 +61,10 @@ func (d *direct) call(ctx context.Context, body []byte) error {
 
 // newDirect has the server do one run of the plan and keeps the model calls that it made. Each is then made as often as
 // one wants, with delay.
-func (s *subject) newDirect(ctx context.Context, m *Model, p Plan) (*direct, error) {
+func (s *subject) newDirect(ctx context.Context, m *player, p Plan) (*direct, error) {
 	quick := p
 	quick.Delay = 0
-	calls, err := m.tape(func() error {
+	calls, err := m.tape(ctx, func() error {
 		_, err := s.client.stream(ctx, quick)
 		return err
 	})
@@ -72,10 +72,10 @@ func (s *subject) newDirect(ctx context.Context, m *Model, p Plan) (*direct, err
 		return nil, fmt.Errorf("do one run: %w", err)
 	}
 	if len(calls) < p.Steps+1 {
-		return nil, fmt.Errorf("do one run: the server made %d model calls at %s, not %d: is that its model's address?", len(calls), m.URL, p.Steps+1)
+		return nil, fmt.Errorf("do one run: the server made %d model calls at %s, not %d: is that its model's address?", len(calls), m.url, p.Steps+1)
 	}
 	for i, body := range calls {
 		calls[i] = bytes.ReplaceAll(body, []byte(quick.String()), []byte(p.String()))
 	}
-	return &direct{http: s.directHTTP, url: m.URL + "/chat/completions", calls: calls}, nil
+	return &direct{http: s.directHTTP, url: m.url + "/chat/completions", calls: calls}, nil
 }

@@ -31,7 +31,6 @@ type frames struct {
 	stop   []byte     // the end of an answer
 	called []byte     // the end of a tool call
 	usage  []byte     // what comes after either
-	texts  []string   // the texts of tokens
 }
 
 // makeFrames renders the frames for tool calls with those arguments, in which %d is the number of the step.
@@ -43,11 +42,9 @@ func makeFrames(tool, args string) *frames {
 		called: render(`{}`, `"tool_calls"`),
 		usage:  renderUsage(),
 		tokens: make([][]byte, MaxTokens-1),
-		texts:  make([]string, MaxTokens-1),
 	}
 	for i := range f.tokens {
-		f.texts[i] = fmt.Sprintf("t%05d ", i)
-		f.tokens[i] = render(`{"content":"`+f.texts[i]+`"}`, "null")
+		f.tokens[i] = render(`{"content":"`+tokenText(i)+`"}`, "null")
 	}
 	for i := range MaxSteps {
 		args := strings.ReplaceAll(args, "%d", strconv.Itoa(i+1))
@@ -57,8 +54,17 @@ func makeFrames(tool, args string) *frames {
 	return f
 }
 
-// text is the whole text of an answer of n tokens.
-func (f *frames) text(n int) string { return strings.Join(f.texts[:n-1], "") + lastToken }
+// tokenText is token i of an answer, but for its last.
+func tokenText(i int) string { return fmt.Sprintf("t%05d ", i) }
+
+// answerText is the whole text of an answer of n tokens.
+func answerText(n int) string {
+	var b strings.Builder
+	for i := range n - 1 {
+		b.WriteString(tokenText(i))
+	}
+	return b.String() + lastToken
+}
 
 // token is frame i of an answer of n tokens.
 func (f *frames) token(i, n int) []byte {

@@ -1,7 +1,7 @@
 // Package loadtest measures a server of the LangGraph API under load: `pudu bench serve`. It brings the model along, a
 // server on loopback that answers by plan ([Model]), starts a Pudu or takes the address of any other server, and prints
 // each figure beside the same model calls made directly: same requests, same streaming, same concurrency, one after the
-// other on the same machine. What slows the machine down slows both.
+// other on the same machine, to the same model in a process of its own. What slows the machine down slows both.
 //
 // One file per measurement: runs, streams, tokens, memory, recovery. [Groups] lists them.
 package loadtest
@@ -18,13 +18,15 @@ import (
 	"time"
 )
 
-// Config says what is measured. Only Out and Server or URL are needed.
+// Config says what is measured. Only Out, Player, and Server or URL are needed.
 type Config struct {
 	// URL is the server to measure, with a prefix if it has one, such as http://127.0.0.1:2026/api/langgraph. It must use
 	// the model server. Empty starts a server of our own for each measurement, on an empty data folder.
 	URL string
 	// PID is the process of the server at URL, for its memory and processor time; 0 means unknown.
 	PID int
+	// Player is the command of the model server, to which --addr, --tool and --tool-args are appended as Model says.
+	Player []string
 	// Server is the command of our own server, to which --addr, --data, --config and --database are appended. ServerConfig
 	// are more lines for its config.yaml. Database is a PostgreSQL URL; empty means SQLite in the data folder.
 	Server       []string
@@ -87,7 +89,7 @@ func Groups() []string {
 type bench struct {
 	Config
 
-	model    *Model
+	model    *player
 	report   *report
 	launcher launcher
 	direct   *http.Client // of the direct calls
@@ -111,18 +113,20 @@ func run(ctx context.Context, c Config, n sizes) (figures []Figure, err error) {
 		}
 	}
 	raiseFileLimit()
-	model, err := StartModel(ctx, c.Model)
-	if err != nil {
+	b := &bench{Config: c, report: &report{out: c.Out, json: c.JSON}, direct: newHTTPClient(), sizes: n}
+	defer b.direct.CloseIdleConnections()
+	if b.model, err = startPlayer(ctx, c.Player, c.Model, c.Dir, b.direct); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, model.Close()) }()
-	b := &bench{Config: c, model: model, report: &report{out: c.Out, json: c.JSON}, direct: newHTTPClient(), sizes: n}
-	defer b.direct.CloseIdleConnections()
-	b.launcher = launcher{command: c.Server, database: c.Database, config: c.ServerConfig, modelURL: model.URL, http: b.direct}
+	defer func() {
+		err = errors.Join(err, b.model.process.alive())
+		b.model.process.kill()
+	}()
+	b.launcher = launcher{command: c.Server, database: c.Database, config: c.ServerConfig, modelURL: b.model.url, http: b.direct}
 	if c.Database == "" {
 		b.launcher.database = "sqlite"
 	}
-	c.Note("The model is at " + model.URL + ".")
+	c.Note("The model is at " + b.model.url + ".")
 	err = b.all(ctx)
 	if err == nil && b.report.missed > 0 && c.URL == "" {
 		err = fmt.Errorf("%w: %d of the goals that hold on every machine", ErrMissed, b.report.missed)

@@ -34,7 +34,7 @@ func measure(t *testing.T, c Config, fault string) (figures []Figure, printed st
 	defer cancel()
 	var out bytes.Buffer
 	c.Out, c.Dir = &out, t.TempDir()
-	c.Server = []string{os.Args[0], "toy", "-fault=" + fault}
+	c.Player, c.Server = []string{os.Args[0], "model"}, []string{os.Args[0], "toy", "-fault=" + fault}
 	figures, err = run(ctx, c, little())
 	left, readErr := os.ReadDir(c.Dir)
 	if readErr != nil || len(left) > 0 {
@@ -185,6 +185,10 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 			_, _, err = measure(t, Config{URL: server.URL}, "")
 			return err
 		}, "the server made 0 model calls at http://127.0.0.1:"},
+		{"a model server that does not start", func(t *testing.T) error {
+			_, _, err := measure(t, Config{Model: ModelConfig{Addr: "127.0.0.1:none"}}, "")
+			return err
+		}, "start model server: it ended before it told its address (exit status 1); its last words:\n  start model server: listen tcp"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if err := test.run(t); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -197,7 +201,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 func TestCancelEndsEverything(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
-	c := Config{Out: cancelling{cancel}, Dir: dir, Server: []string{os.Args[0], "toy"}}
+	c := Config{Out: cancelling{cancel}, Dir: dir, Player: []string{os.Args[0], "model"}, Server: []string{os.Args[0], "toy"}}
 	n := little()
 	n.window = time.Hour
 	if _, err := run(ctx, c, n); !errors.Is(err, context.Canceled) {

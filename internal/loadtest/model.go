@@ -3,6 +3,7 @@ package loadtest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -25,7 +26,7 @@ type ModelConfig struct {
 
 // Model is a server that speaks the streaming chat completions of OpenAI and does as the [Plan] in the user's message
 // says. It looks at requests as little as it can and has its answers ready: it shares the machine with what it helps to
-// measure. Close it.
+// measure. A POST to /tape has it keep the requests with a plan, a GET ends that and returns them. Close it.
 type Model struct {
 	URL string // such as http://127.0.0.1:4711/v1
 
@@ -39,6 +40,7 @@ type Model struct {
 	mu     sync.Mutex
 	taping bool
 	taped  [][]byte
+	bytes  int // of taped
 }
 
 // StartModel starts a model server.
@@ -73,21 +75,29 @@ func (m *Model) Close() error {
 	return err
 }
 
-// tape keeps the requests that come while work is done.
-func (m *Model) tape(work func() error) ([][]byte, error) {
-	set := func(on bool) [][]byte {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		taped := m.taped
-		m.taping, m.taped = on, nil
-		return taped
-	}
-	set(true)
-	err := work()
-	return set(false), err
+// setTape begins or ends to keep the requests that come, and returns those that were kept.
+func (m *Model) setTape(on bool) [][]byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	taped := m.taped
+	m.taping, m.taped, m.bytes = on, nil, 0
+	return taped
 }
 
-const maxRequest = 64 << 20
+// keep tapes a request, if that is wanted and there is room.
+func (m *Model) keep(body []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.taping && m.bytes+len(body) <= maxTape {
+		m.taped, m.bytes = append(m.taped, bytes.Clone(body)), m.bytes+len(body)
+	}
+}
+
+// Bounds of one request, and of those that are kept.
+const (
+	maxRequest = 64 << 20
+	maxTape    = 256 << 20
+)
 
 func (m *Model) handle(w http.ResponseWriter, req *http.Request) {
 	m.handlers.Add(1)
@@ -106,6 +116,12 @@ func (m *Model) handle(w http.ResponseWriter, req *http.Request) {
 		}
 		m.served.Add(1)
 		m.complete(w, buf)
+	case path == "/tape":
+		taped := m.setTape(req.Method == http.MethodPost)
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(taped) // who has gone does not want it
+	case req.Method == http.MethodGet && path == "/ok":
+		fmt.Fprint(w, `{"ok":true}`)
 	default:
 		http.Error(w, "only /v1/chat/completions and /v1/models are here", http.StatusNotFound)
 	}
@@ -118,11 +134,9 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 func (m *Model) complete(w http.ResponseWriter, request *bytes.Buffer) {
 	body := request.Bytes()
 	plan, rest, planned := readPlan(body)
-	m.mu.Lock()
-	if m.taping && planned {
-		m.taped = append(m.taped, bytes.Clone(body))
+	if planned {
+		m.keep(body)
 	}
-	m.mu.Unlock()
 	a := answer{frames: m.frames, plan: plan, step: -1}
 	if done := countAnswers(rest); done < plan.Steps && bytes.Contains(body, []byte(`"tools"`)) {
 		a.step = done
@@ -216,7 +230,7 @@ func (a *answer) flush(w http.ResponseWriter) bool {
 
 // whole is the answer to a request that does not ask for a stream.
 func (a *answer) whole() string {
-	message, finish := `{"role":"assistant","content":`+quote(a.frames.text(a.plan.Tokens))+`}`, "stop"
+	message, finish := `{"role":"assistant","content":`+quote(answerText(a.plan.Tokens))+`}`, "stop"
 	if a.step >= 0 {
 		message, finish = `{"role":"assistant","content":null,"tool_calls":[`+a.frames.whole[a.step]+`]}`, "tool_calls"
 	}

@@ -175,7 +175,8 @@ func TestDirectCallsAreThoseOfTheServer(t *testing.T) {
 	ty := &toy{model: m.URL, dir: t.TempDir()}
 	s := &subject{client: toyClient(t, ty), directHTTP: newHTTPClient()}
 	defer s.directHTTP.CloseIdleConnections()
-	d, err := s.newDirect(t.Context(), m, Plan{Steps: 2, Tokens: 3, Delay: time.Millisecond})
+	p := &player{url: m.URL, http: s.directHTTP}
+	d, err := s.newDirect(t.Context(), p, Plan{Steps: 2, Tokens: 3, Delay: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,5 +193,39 @@ func TestDirectCallsAreThoseOfTheServer(t *testing.T) {
 	d.url += "/nowhere"
 	if _, err := d.run(t.Context()); err == nil {
 		t.Error("a wrong address is no error")
+	}
+}
+
+// TestTapeHoldsWhatCameMeanwhile looks at the tape from both sides: a request before, one without a plan and one after are not
+// on it, and it has an end.
+func TestTapeHoldsWhatCameMeanwhile(t *testing.T) {
+	m := startModel(t, ModelConfig{})
+	p := &player{url: m.URL, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	say := func(text string) {
+		ask(t, m, &model.Request{Messages: []message.Message{message.New(message.Human, text)}})
+	}
+	say("steps=0 tokens=1")
+	taped, err := p.tape(t.Context(), func() error {
+		say("steps=0 tokens=2")
+		say("hello")
+		say("steps=0 tokens=3")
+		return nil
+	})
+	if err != nil || len(taped) != 2 || !bytes.Contains(taped[0], []byte("tokens=2")) || !bytes.Contains(taped[1], []byte("tokens=3")) {
+		t.Errorf("%v %q", err, taped)
+	}
+	m.setTape(true)
+	m.bytes = maxTape - 10
+	m.keep([]byte("12345678901"))
+	m.keep([]byte("1234567890"))
+	if taped := m.setTape(false); len(taped) != 1 || len(taped[0]) != 10 {
+		t.Errorf("%q", taped)
+	}
+	if m.keep([]byte("1")); len(m.setTape(false)) != 0 {
+		t.Error("a request was taped that nobody wanted")
+	}
+	p.url = "http://127.0.0.1:1/v1"
+	if _, err := p.tape(t.Context(), func() error { return nil }); err == nil || !strings.Contains(err.Error(), "tape the model's requests: ") {
+		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	tailLines = 20
 )
 
-var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+var address = regexp.MustCompile(`http://[^/\s]+:\d+`)
 
 // launcher starts servers of our own.
 type launcher struct {
@@ -36,6 +36,7 @@ type launcher struct {
 
 // process is a server that was started here.
 type process struct {
+	what    string // the server, or another name for it
 	cmd     *exec.Cmd
 	url     string
 	started time.Time
@@ -51,8 +52,13 @@ func (l *launcher) start(ctx context.Context, dir string) (*process, error) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	args := slices.Concat(l.command[1:], []string{"--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--config", config, "--database", l.database})
-	p := &process{cmd: exec.Command(l.command[0], args...), ended: make(chan struct{})} //nolint:noctx // it is killed by its owner
+	args := []string{"--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--config", config, "--database", l.database}
+	return startProcess(ctx, "server", slices.Concat(l.command, args), dir, l.http)
+}
+
+// startProcess starts a server in a folder, and waits until it has told its address and is ready. Errors name it as what says.
+func startProcess(ctx context.Context, what string, command []string, dir string, c *http.Client) (*process, error) {
+	p := &process{what: what, cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{})} //nolint:noctx // it is killed by its owner
 	p.cmd.Dir, p.cmd.Env = dir, environment()
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
@@ -60,15 +66,15 @@ func (l *launcher) start(ctx context.Context, dir string) (*process, error) {
 	}
 	p.started = time.Now()
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start server: %w", err)
+		return nil, fmt.Errorf("start %s: %w", what, err)
 	}
 	found := make(chan string, 1)
 	go p.watch(stderr, found)
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	if err := p.await(ctx, l.http, found); err != nil {
+	if err := p.await(ctx, c, found); err != nil {
 		p.kill()
-		return nil, fmt.Errorf("start server: %w%s", err, p.lines.text())
+		return nil, fmt.Errorf("start %s: %w%s", what, err, p.lines.text())
 	}
 	return p, nil
 }
@@ -154,7 +160,7 @@ func (p *process) kill() {
 func (p *process) alive() error {
 	select {
 	case <-p.ended:
-		return fmt.Errorf("the server ended by itself (%s)%s", p.cmd.ProcessState, p.lines.text())
+		return fmt.Errorf("the %s ended by itself (%s)%s", p.what, p.cmd.ProcessState, p.lines.text())
 	default:
 		return nil
 	}

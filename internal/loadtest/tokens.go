@@ -36,7 +36,7 @@ func (b *bench) tokens(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		n, err := lostTokens(got, b.model.frames.text(plan.Tokens))
+		n, err := lostTokens(got, answerText(plan.Tokens))
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -76,6 +77,26 @@ func toyMain(args []string) int {
 	t.restore()
 	fmt.Fprintf(os.Stderr, "toy at http://%s\n", l.Addr())
 	fmt.Fprintln(os.Stderr, http.Serve(l, t.routes()))
+	return 1
+}
+
+// modelMain is the model server as `pudu bench model` is.
+func modelMain(args []string) int {
+	var c ModelConfig
+	flags := flag.NewFlagSet("model", flag.ContinueOnError)
+	flags.StringVar(&c.Addr, "addr", "", "")
+	flags.StringVar(&c.Tool, "tool", "", "")
+	flags.StringVar(&c.Args, "tool-args", "", "")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	m, err := StartModel(context.Background(), c)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Fprintln(os.Stderr, m.URL)
+	<-m.failed
 	return 1
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
@@ -97,14 +98,20 @@ func moveHead(t *tx, all []*commit) error {
 		}
 		ended = ended || c.ends()
 	}
-	touch := title != nil || ended || last.step.Now.Sub(timeOf(first.touched)).Abs() >= touchEvery
-	if head == first.head && !touch {
+	touch := ended || last.step.Now.Sub(timeOf(first.touched)).Abs() >= touchEvery
+	if head == first.head && title == nil && !touch {
 		return nil
 	}
 	text, args := "UPDATE threads SET head = $2", []any{first.thread, head, first.head}
+	set := func(column string, value any) {
+		args = append(args, value)
+		text += ", " + column + " = $" + strconv.Itoa(len(args))
+	}
+	if title != nil {
+		set("title", title)
+	}
 	if touch {
-		text += ", title = COALESCE($4, title), updated_at = $5"
-		args = append(args, title, micros(last.step.Now))
+		set("updated_at", micros(last.step.Now))
 	}
 	n, err := t.change(text+" WHERE id = $1 AND head = $3", args...)
 	if err == nil && n == 0 {

@@ -18,9 +18,10 @@ const attempts = 6
 // being written on it is never tried again by itself.
 type worker struct {
 	*writer
-	conn  *sql.Conn // nil when there is none
-	since time.Time // when conn was made
-	stmts map[string]*sql.Stmt
+	conn    *sql.Conn // nil when there is none
+	since   time.Time // when conn was made
+	stmts   map[string]*sql.Stmt
+	company company
 }
 
 func (k *worker) loop() {

@@ -1,23 +1,17 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Bounds of the writer: jobs that wait, and bytes that share one transaction. Who finds the queue full waits for room,
-// or until its context ends.
-const (
-	queueLen   = 256
-	batchBytes = 16 << 20
-)
+// queueLen bounds the jobs that wait. Who finds the queue full waits for room, or until its context ends.
+const queueLen = 256
 
 // writer is the queue of what is to be written, and the workers that do it: one with SQLite, a few with a server. A
 // worker takes what waits, runs each job so that none undoes another, and commits them together, so that many commits
@@ -110,26 +104,4 @@ func (w *writer) close() {
 	}
 	w.mu.Unlock()
 	w.running.Wait()
-}
-
-// gather takes the jobs that wait behind the first, without waiting for more.
-func (w *writer) gather(first *job) []*job {
-	var batch []*job
-	size := 0
-	for j, ok := first, true; ok && j != nil; {
-		if j.taken.CompareAndSwap(false, true) {
-			batch = append(batch, j)
-			size += j.size
-		}
-		if len(batch) >= w.tuning.batch || size >= batchBytes {
-			break
-		}
-		select {
-		case j, ok = <-w.jobs:
-		default:
-			ok = false
-		}
-	}
-	slices.SortStableFunc(batch, func(a, b *job) int { return cmp.Compare(a.key, b.key) })
-	return batch
 }

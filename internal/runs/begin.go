@@ -31,7 +31,7 @@ type start struct {
 
 // begin finds where a run starts: behind its own last checkpoint if it was cut off, else as its request says.
 func (m *Manager) begin(ctx context.Context, schema state.Schema, job Job) (start, error) {
-	head, err := m.load(ctx, schema, job.Run.ThreadID, "")
+	head, err := m.head(ctx, schema, job.Run)
 	at := start{from: head, title: threadstate.Title.Get(head.State)}
 	if err != nil {
 		return at, err
@@ -51,6 +51,15 @@ func (m *Manager) begin(ctx context.Context, schema state.Schema, job Job) (star
 		at.input, err = m.input(at, schema, req)
 	}
 	return at, err
+}
+
+// head is the newest checkpoint of the run's thread. A run that was admitted a moment ago knows it.
+func (m *Manager) head(ctx context.Context, schema state.Schema, run store.Run) (store.Checkpoint, error) {
+	if run.Begun && run.Head == "" {
+		st, err := schema.Load(nil)
+		return store.Checkpoint{State: st}, err
+	}
+	return m.load(ctx, schema, run.ThreadID, run.Head)
 }
 
 func (m *Manager) load(ctx context.Context, schema state.Schema, threadID, checkpoint string) (store.Checkpoint, error) {

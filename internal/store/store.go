@@ -156,8 +156,10 @@ type Run struct {
 	Usage      json.RawMessage
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
-	// Begun says that [Admission].Begin was written with the admission. Only what Admit returns has it.
+	// Begun says that [Admission].Begin was written with the admission, and Head is then the thread's newest checkpoint, which
+	// stays that until the run makes one; empty if there is none. Only what Admit returns has them.
 	Begun bool
+	Head  string
 }
 
 // Active reports whether the run is not yet at its end.

@@ -269,6 +269,7 @@ func admissionBegin(f *fixture) {
 	}
 	first, second := admit("first", store.Reject), admit("second", store.Enqueue)
 	f.equal("first begun", first.Begun, true)
+	f.equal("head of a thread without a checkpoint", first.Head, "")
 	f.equal("second begun", second.Begun, false)
 	want := begin
 	want.Time = first.CreatedAt
@@ -282,4 +283,12 @@ func admissionBegin(f *fixture) {
 	_, err = f.Commit(f.Context(), fence, store.Step{Now: f.tick(), Events: []event.Event{want}})
 	f.must(err)
 	f.equal("number of events", len(f.events("first", event.ID{}, 10)), 2)
+
+	o := &owner{f: f, thread: "t", fence: fence, n: 2}
+	head := o.say("hello")
+	o.end()
+	f.equal("status", f.stop("second", store.StopInterrupt).Status, event.StatusInterrupted)
+	third := admit("third", store.Reject)
+	f.equal("third begun", third.Begun, true)
+	f.equal("head that the third stands on", third.Head, head)
 }

@@ -83,7 +83,7 @@ func admit(tx *tx, a store.Admission) (store.Run, error) {
 			return a.Run, err
 		}
 	}
-	fresh, err := enterThread(tx, a)
+	fresh, head, err := enterThread(tx, a)
 	if err == nil && stop && !fresh { // one that came in meanwhile
 		err = stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt)
 	}
@@ -92,7 +92,7 @@ func admit(tx *tx, a store.Admission) (store.Run, error) {
 	}
 	r, err := insertRun(tx, a, fresh)
 	if err == nil && a.Begin != nil && r.Status == event.StatusRunning {
-		r.Begun, err = true, insertBegin(tx, r, *a.Begin)
+		r.Begun, r.Head, err = true, head, insertBegin(tx, r, *a.Begin)
 	}
 	if err == nil && r.Status == event.StatusPending && a.MaxPending > 0 {
 		err = checkRoom(tx, a.MaxPending)
@@ -100,30 +100,30 @@ func admit(tx *tx, a store.Admission) (store.Run, error) {
 	return r, err
 }
 
-// enterThread locks the thread of the admission. It creates it, if it may, when there is none.
-func enterThread(tx *tx, a store.Admission) (fresh bool, err error) {
+// enterThread locks the thread of the admission and reads its head. It creates it, if it may, when there is none.
+func enterThread(tx *tx, a store.Admission) (fresh bool, head string, err error) {
 	for range attempts {
 		if !a.MustExist {
 			n, err := tx.change(insertThread+" ON CONFLICT (id) DO NOTHING", threadValues(a.Thread)...)
 			if err != nil || n > 0 {
-				return true, err
+				return true, "", err
 			}
 		}
 		var user, title string
-		err := tx.scan("SELECT user_id, title FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{a.Thread.ID}, &user, &title)
+		err := tx.scan("SELECT user_id, title, head FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{a.Thread.ID}, &user, &title, &head)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) && a.MustExist:
-			return false, store.ErrNotFound
+			return false, "", store.ErrNotFound
 		case errors.Is(err, sql.ErrNoRows): // deleted by another process just now
 		case err == nil && user != a.Thread.UserID:
-			return false, fmt.Errorf("thread of another user: %w", store.ErrNotFound)
+			return false, "", fmt.Errorf("thread of another user: %w", store.ErrNotFound)
 		case err == nil && title == "" && a.Thread.Title != "":
-			return false, tx.exec("UPDATE threads SET title = $2 WHERE id = $1", a.Thread.ID, plain(a.Thread.Title))
+			return false, head, tx.exec("UPDATE threads SET title = $2 WHERE id = $1", a.Thread.ID, plain(a.Thread.Title))
 		default:
-			return false, err
+			return false, head, err
 		}
 	}
-	return false, fmt.Errorf("%w: the thread is being deleted", store.ErrConflict)
+	return false, "", fmt.Errorf("%w: the thread is being deleted", store.ErrConflict)
 }
 
 // busy is the condition that a run of the thread is active. The indexes of both halves hold only such runs.

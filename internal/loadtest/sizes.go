@@ -5,7 +5,8 @@ import "time"
 // sizes say how much is measured.
 type sizes struct {
 	// runs: each pair of clients and steps is measured in rounds: for window after warm, then the direct calls for
-	// directWindow. A slow server gets one round of up to most, for as many runs as there are clients.
+	// directWindow. The window holds many runs of each client, which begin all at once and go in step for a while. A slow
+	// server gets one round of up to most, for as many runs as there are clients.
 	clients, steps                   []int
 	warm, window, directWindow, most time.Duration
 	answer                           int // tokens of an answer
@@ -59,7 +60,7 @@ func sizesOf(quick bool) sizes {
 	}
 	return sizes{
 		clients: []int{1, 16, 64, 256}, steps: []int{0, 5, 20},
-		warm: 300 * time.Millisecond, window: time.Second, directWindow: 400 * time.Millisecond, most: time.Minute, answer: 20,
+		warm: 500 * time.Millisecond, window: 2 * time.Second, directWindow: 800 * time.Millisecond, most: time.Minute, answer: 20,
 		streams: []int{10, 50, 100, 250, 500, 1000}, streamTokens: 200, maxStreams: 8000,
 		longTokens: 20_000, rounds: 3,
 		starts: 5, idleThreads: 2000, liveRuns: 200,

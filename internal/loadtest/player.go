@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // player is the [Model] as the measurements see it: an address. It runs in a process of its own, as any model does for a server
@@ -20,17 +21,17 @@ type player struct {
 }
 
 // startPlayer starts the model server. Kill its process.
-func startPlayer(ctx context.Context, command []string, c ModelConfig, dir string, http *http.Client) (*player, error) {
-	for _, flag := range [][2]string{{"--addr", c.Addr}, {"--tool", c.Tool}, {"--tool-args", c.Args}} {
+func startPlayer(ctx context.Context, command []string, m ModelConfig, dir string, c *http.Client) (*player, error) {
+	for _, flag := range [][2]string{{"--addr", m.Addr}, {"--tool", m.Tool}, {"--tool-args", m.Args}} {
 		if flag[1] != "" {
 			command = slices.Concat(command, flag[:])
 		}
 	}
-	p, err := startProcess(ctx, "model server", command, dir, http)
+	p, err := startProcess(ctx, "model server", command, dir, c)
 	if err != nil {
 		return nil, err
 	}
-	return &player{url: p.url + "/v1", http: http, process: p}, nil
+	return &player{url: p.url + "/v1", http: c, process: p}, nil
 }
 
 // tape returns the requests that come while work is done.
@@ -44,7 +45,7 @@ func (p *player) tape(ctx context.Context, work func() error) ([][]byte, error) 
 }
 
 func (p *player) tapeCall(ctx context.Context, method string) (taped [][]byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, p.url[:len(p.url)-len("/v1")]+"/tape", nil)
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(p.url, "/v1")+"/tape", nil)
 	if err != nil {
 		return nil, err
 	}

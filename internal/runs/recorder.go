@@ -20,7 +20,7 @@ const (
 	writeTimeout = 30 * time.Second
 	// linger is how long an event that nobody waits for is held back, so that it can share the commit of what follows:
 	// a question to the model that of its quick tool's result. Nobody sees that what is shown comes so much later: a model
-	// takes longer for its first word. On a busy server a step takes about as long; there it halves the commits.
+	// takes longer for its first word.
 	linger = 40 * time.Millisecond
 	// usageEvery is how exact the usage of a run is that is cut off.
 	usageEvery = time.Second

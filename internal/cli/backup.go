@@ -21,7 +21,7 @@ func backupCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"beside a server and while runs are at work. FILE must not exist. Configuration and keys are not in it.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd.Context(), stdio)
+			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 			defer stop()
 			var sum archive.Summary
 			err := writeNew(args[0], stdio.Out, func(w io.Writer) (err error) {
@@ -55,7 +55,7 @@ func restoreCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"Runs that were unfinished in it can be resumed.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd.Context(), stdio)
+			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 			defer stop()
 			in := stdio.In
 			if args[0] != "-" {
@@ -97,19 +97,6 @@ func amount(n int64) string {
 }
 
 var errInterrupted = errors.New("cancelled; nothing was left behind")
-
-// interruptible is a context that the first interrupt ends.
-func interruptible(ctx context.Context, stdio IO) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-stdio.Signals:
-			cancel(errInterrupted)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
 
 // cutOff gives an error its exit code: that of an interrupt, if there was one.
 func cutOff(ctx context.Context, err error) error {

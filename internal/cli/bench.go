@@ -143,8 +143,8 @@ func benchModelCommand(stdio IO) *cobra.Command {
 			if err := checkModel(c); err != nil {
 				return err
 			}
-			ctx, stop := untilSignal(cmd.Context(), stdio)
-			defer stop(nil)
+			ctx, stop := interruptible(cmd.Context(), stdio, runs.ErrCancelled)
+			defer stop()
 			m, err := loadtest.StartModel(ctx, c)
 			if err != nil {
 				return &codeError{ExitFailed, errors.New(inert.Text(err.Error()))}
@@ -173,22 +173,9 @@ func checkModel(c loadtest.ModelConfig) error {
 	return nil
 }
 
-// untilSignal is a context that ends with [runs.ErrCancelled] when the user wants to stop.
-func untilSignal(ctx context.Context, stdio IO) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-stdio.Signals:
-			cancel(runs.ErrCancelled)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
 func benchServe(ctx context.Context, c loadtest.Config, stdio IO) error {
-	ctx, cancel := untilSignal(ctx, stdio)
-	defer cancel(nil)
+	ctx, stop := interruptible(ctx, stdio, runs.ErrCancelled)
+	defer stop()
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)

@@ -285,3 +285,16 @@ func command(app App, version string, stdio IO) *cobra.Command {
 	)
 	return root
 }
+
+// interruptible is a context that the first interrupt ends, with why as its cause.
+func interruptible(ctx context.Context, stdio IO, why error) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-stdio.Signals:
+			cancel(why)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}

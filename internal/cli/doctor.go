@@ -19,7 +19,7 @@ func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			failed := 0
 			look := style{on: stdio.OutTTY && !stdio.Plain}
-			ctx, stop := interruptible(cmd.Context(), stdio)
+			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 			defer stop()
 			app.Doctor(ctx, *o, func(c Check) {
 				mark := look.good()

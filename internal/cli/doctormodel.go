@@ -46,7 +46,7 @@ func doctorModelCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"too weak, or does not answer, gives exit code 1.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd.Context(), stdio)
+			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 			defer stop()
 			if len(args) > 0 {
 				o.Model = args[0]

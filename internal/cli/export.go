@@ -45,7 +45,7 @@ func exportCommand(app App, o *Options, stdio IO) *cobra.Command {
 }
 
 func export(ctx context.Context, app App, o Options, stdio IO, threadID, out string) error {
-	ctx, stop := interruptible(ctx, stdio)
+	ctx, stop := interruptible(ctx, stdio, errInterrupted)
 	defer stop()
 	s, err := look(ctx, app, o)
 	if err != nil {

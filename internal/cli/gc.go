@@ -20,7 +20,7 @@ func gcCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"nothing: folders without a thread, files whose writing was cut off. Threads, their messages, their states and their files stay as they are.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(cmd.Context(), stdio)
+			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 			defer stop()
 			c, err := app.Collect(ctx, *o, dryRun)
 			if errors.Is(err, store.ErrLocked) {

@@ -59,7 +59,7 @@ func modelsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"pudu doctor model [NAME] finds out whether one is good enough to be an agent.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(cmd.Context(), stdio)
+			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 			defer stop()
 			models, err := app.Models(ctx, *o, !offline)
 			if err != nil {

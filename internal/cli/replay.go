@@ -39,15 +39,8 @@ func replayCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 // replayFiles replays one file after the other. A file that cannot be read or run does not keep the others from being run.
 func replayFiles(ctx context.Context, app App, o Options, stdio IO, files []string) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-stdio.Signals:
-			cancel(runs.ErrCancelled)
-		case <-ctx.Done():
-		}
-	}()
+	ctx, stop := interruptible(ctx, stdio, runs.ErrCancelled)
+	defer stop()
 	code, told := ExitOK, make(map[string]bool)
 	note := func(text string) { // once, however many files there are
 		if !told[text] {

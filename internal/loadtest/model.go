@@ -33,7 +33,6 @@ type Model struct {
 	frames   *frames
 	server   *http.Server
 	handlers sync.WaitGroup
-	served   atomic.Int64 // calls
 	ids      atomic.Uint64
 	failed   chan error
 
@@ -114,7 +113,6 @@ func (m *Model) handle(w http.ResponseWriter, req *http.Request) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		m.served.Add(1)
 		m.complete(w, buf)
 	case path == "/tape":
 		taped := m.setTape(req.Method == http.MethodPost)

@@ -77,32 +77,37 @@ func (c *company) of(here int) int {
 	return c.want
 }
 
-// came notes how many there were in the end.
-func (c *company) came(jobs int) {
+// came notes that there were enough.
+func (c *company) came() {
 	switch {
-	case c.want == 0:
-	case jobs < c.want:
-		c.rest = triesAfter
-		if c.want = jobs - 1; c.want < crowdLeast {
-			c.want = 0
-		}
 	case c.rest > 0:
 		c.rest--
-	case c.want < crowdMost:
+	case c.want > 0 && c.want < crowdMost:
 		c.want++
+	}
+}
+
+// stayedAway notes that there were only so many when the time was over.
+func (c *company) stayedAway(jobs int) {
+	c.rest = triesAfter
+	if c.want = jobs - 1; c.want < crowdLeast {
+		c.want = 0
 	}
 }
 
 // waitForMore takes the jobs that come until there are enough.
 func (k *worker) waitForMore(b *batch) {
 	enough := k.company.of(len(b.jobs))
-	defer func() { k.company.came(len(b.jobs)) }()
 	if len(b.jobs) >= enough {
+		k.company.came()
 		return
 	}
 	late := time.NewTimer(waitMost)
 	defer late.Stop()
-	for len(b.jobs) < enough && !b.full(k.tuning) {
+	for len(b.jobs) < enough {
+		if b.full(k.tuning) { // of large jobs, which says nothing of how many come
+			return
+		}
 		select {
 		case j, ok := <-k.jobs:
 			if !ok {
@@ -110,7 +115,9 @@ func (k *worker) waitForMore(b *batch) {
 			}
 			b.add(j)
 		case <-late.C:
+			k.company.stayedAway(len(b.jobs))
 			return
 		}
 	}
+	k.company.came()
 }

@@ -132,19 +132,30 @@ func TestCompanyIsFoundByTrying(t *testing.T) {
 			jobs := max(here, min(enough, test.writers))
 			if jobs < enough {
 				vain++
+				c.stayedAway(jobs)
+			} else {
+				c.came()
 			}
-			c.came(jobs)
 		}
 		if c.want < test.least || c.want > test.most || vain > batches/triesAfter+1 {
 			t.Errorf("%d writers: waits for %d, %d times of %d in vain", test.writers, c.want, vain, batches)
 		}
 	}
 	c := company{want: 20}
-	if c.came(3); c.of(1) != 0 {
+	if c.stayedAway(3); c.of(1) != 0 {
 		t.Errorf("waits for %d after a batch of 3", c.of(1))
 	}
 	if c.of(crowdMost+5) != crowdMost {
 		t.Errorf("waits for %d", c.want)
+	}
+}
+
+// TestLargeJobsAreNoEmptyPlace: a batch that is full with fewer jobs than were waited for does not mean that they stay away.
+func TestLargeJobsAreNoEmptyPlace(t *testing.T) {
+	k := &worker{writer: &writer{jobs: make(chan *job, queueLen), tuning: sqlite{}.tuning()}, company: company{want: 12}}
+	k.jobs <- &job{size: batchBytes}
+	if got := len(k.gather(&job{})); got != 2 || k.company != (company{want: 12}) {
+		t.Errorf("batch of %d, then %+v", got, k.company)
 	}
 }
 

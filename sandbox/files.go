@@ -41,7 +41,7 @@ func NewFiles(mounts []Mount, opts FilesOptions) (*Files, error) {
 	f := &Files{}
 	for _, m := range mounts {
 		opened := &mount{Mount: m, uid: opts.UID, gid: opts.GID}
-		if own := strings.HasPrefix(m.Path, UserData+"/"); own && opts.Make {
+		if own := m.OfThread(); own && opts.Make {
 			opened.make = true
 		} else if err := opened.prepare(!own); err != nil {
 			_ = f.Close()

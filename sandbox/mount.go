@@ -45,6 +45,7 @@ func (m *mount) opened(missing bool) (*os.Root, error) {
 	if m.closed {
 		return nil, fs.ErrClosed
 	}
+	m.Mend()
 	if m.root != nil {
 		return m.root, nil
 	}

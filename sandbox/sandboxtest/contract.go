@@ -29,6 +29,7 @@ func Run(t *testing.T, p sandbox.Provider) {
 		{"Output", outputs}, {"ExitCodes", exitCodes}, {"Dir", dirs}, {"Env", envs}, {"Stdin", stdin}, {"Signals", signals},
 		{"RefusesBadCommand", refusesBadCommand}, {"LongScript", longScript}, {"BinaryOutput", binaryOutput},
 		{"Mounts", mounts}, {"FilesOutliveTheSandbox", filesOutlive},
+		{"LockedFolders", lockedFolders},
 		{"Timeout", timeouts}, {"Cancel", cancels}, {"KillsTheWholeFamily", killsFamily},
 		{"Background", background}, {"BackgroundThatHoldsNoOutput", silentBackground}, {"Parallel", parallel},
 		{"LargeOutput", largeOutput}, {"EndlessOutput", endlessOutput}, {"FailingWriter", failingWriter},
@@ -147,6 +148,14 @@ func filesOutlive(b *bench) {
 	must(b.t, b.box.Close())
 	if got, err := os.ReadFile(filepath.Join(b.folders[sandbox.Workspace], "file")); err != nil || string(got) != "kept\n" {
 		b.t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// lockedFolders takes the rights to the thread's own folders away: the next command has them again.
+func lockedFolders(b *bench) {
+	for _, dir := range []string{sandbox.Workspace, sandbox.Uploads, sandbox.Outputs} {
+		b.want("chmod 000 "+dir, "")
+		b.want("cd "+dir+" && echo x >f && ls && stat -c %a .", "f\n700\n")
 	}
 }
 

@@ -5,7 +5,6 @@ package bwrap
 import (
 	"fmt"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -21,7 +20,7 @@ func (w identity) own(mounts []sandbox.Mount) error {
 		if err != nil {
 			return fmt.Errorf("mount %s: open its folder on the host: %w", m.Path, err)
 		}
-		if w.drop && !m.ReadOnly && ofThread(m) {
+		if w.drop && !m.ReadOnly && m.OfThread() {
 			err = w.ownTree(fd)
 		}
 		unix.Close(fd)
@@ -31,9 +30,6 @@ func (w identity) own(mounts []sandbox.Mount) error {
 	}
 	return nil
 }
-
-// ofThread reports whether a mount is one of the folders that Pudu makes for a thread.
-func ofThread(m sandbox.Mount) bool { return strings.HasPrefix(m.Path, sandbox.UserData+"/") }
 
 func (w identity) ownTree(fd int) error {
 	var st unix.Stat_t

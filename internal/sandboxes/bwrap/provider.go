@@ -82,6 +82,7 @@ func (p *Provider) open(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	if err != nil {
 		return nil, unavailable("choose a user", err)
 	}
+	spec.Mend()
 	if err := who.own(spec.Mounts); err != nil {
 		return nil, fmt.Errorf("hand over folders: %w", err)
 	}

@@ -129,6 +129,7 @@ const leastRoom = 1 << 20
 
 // begin makes the FIFOs and the files of the command and tells the init.
 func (b *box) begin(c *command) error {
+	b.spec.Mend()
 	if err := b.connect(c); err != nil {
 		return err
 	}

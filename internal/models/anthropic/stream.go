@@ -28,6 +28,7 @@ type block struct {
 	call      int // number of the tool call, or -1
 	input     json.RawMessage
 	signature string
+	signed    bool // the signature came in pieces
 }
 
 // Whole reads an answer that is not streamed: a message with its blocks.
@@ -132,6 +133,9 @@ func (s *stream) delta(ev *event) message.Chunk {
 	case "thinking_delta":
 		return message.Chunk{Reasoning: d.Thinking}
 	case "signature_delta":
+		if !b.signed { // the signature of the start was a placeholder
+			b.signed, b.signature = true, ""
+		}
 		b.signature += d.Signature
 	case "input_json_delta":
 		if b.call < 0 || d.PartialJSON == "" {

@@ -46,6 +46,33 @@ func TestThinkingIsKeptWithItsProof(t *testing.T) {
 	}
 }
 
+// TestWhatComesTwiceIsTakenOnce is about blocks that say at their start what their pieces say again.
+func TestWhatComesTwiceIsTakenOnce(t *testing.T) {
+	got, _ := play(t,
+		`{"type":"message_start","message":{"id":"m","model":"x","usage":{"input_tokens":30,"output_tokens":9}}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":"s1s2"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"a","text":"a"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s1"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s2"}}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"1","name":"f","input":{"a":1}}}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}`,
+		`{"type":"content_block_stop","index":1}`,
+		`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"input_tokens":30,"output_tokens":9}}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":30,"output_tokens":9}}`,
+		`{"type":"message_stop"}`)
+	if d := cmp.Diff([]message.Part{{Type: message.PartReasoning, Text: "a", Signature: "s1s2"}}, got.Content); d != "" {
+		t.Error(d)
+	}
+	if len(got.ToolCalls) != 1 || string(got.ToolCalls[0].Args) != `{"a":1}` {
+		t.Errorf("calls %+v, invalid %+v", got.ToolCalls, got.InvalidToolCalls)
+	}
+	if got.Usage.TotalTokens != 39 || string(got.ResponseMetadata["finish_reason"]) != `"tool_use"` {
+		t.Errorf("usage %+v, metadata %s", got.Usage, got.ResponseMetadata)
+	}
+}
+
 func TestInputThatComesWithTheStart(t *testing.T) {
 	got, _ := play(t, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"1","name":"f","input":{"a": 1}}}`,
 		`{"type":"content_block_stop","index":0}`)

@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"cmp"
+
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -10,8 +12,8 @@ type event struct {
 	candidate candidate
 	answers   bool // there are candidates, or a word about the prompt
 	blocked   []byte
-	usage     message.Usage
-	counted   bool // there is a usage
+	usage     usage // so far: of this event and those before it
+	counted   bool  // there is a usage
 	failure   []byte
 	id, by    []byte
 }
@@ -30,10 +32,13 @@ type part struct {
 	id, name, args  []byte // of a call
 }
 
-// decode reads data into ev, whose memory it uses again, and reports whether it is valid JSON. A value of another kind than
+// usage counts tokens. Every event may bring it, as a total so far or in part.
+type usage struct{ prompt, tools, answer, thoughts, cached, total int }
+
+// decode reads data into ev, whose memory and usage it uses again, and reports whether it is valid JSON. A value of another kind than
 // the API's is stepped over.
 func (ev *event) decode(data []byte) bool {
-	*ev = event{candidate: candidate{parts: ev.candidate.parts[:0]}}
+	*ev = event{candidate: candidate{parts: ev.candidate.parts[:0]}, usage: ev.usage}
 	s := rawjson.Scan(data)
 	if !begins(&s, '{') {
 		return s.End()
@@ -45,7 +50,8 @@ func (ev *event) decode(data []byte) bool {
 		case "promptFeedback":
 			ev.feedback(&s)
 		case "usageMetadata":
-			ev.usage, ev.counted = decodeUsage(&s), true
+			ev.usage.decode(&s)
+			ev.counted = true
 		case "error":
 			if raw := s.Value(); !rawjson.IsNull(raw) {
 				ev.failure = raw
@@ -75,11 +81,12 @@ func (ev *event) candidates(s *rawjson.Scanner) {
 		return
 	}
 	ev.answers = true
+	first := false
 	for more := s.List(); more; more = s.More() {
 		one := candidate{parts: ev.candidate.parts}
 		one.decode(s)
-		if len(one.index) == 0 || string(one.index) == "0" {
-			ev.candidate = one
+		if !first && (len(one.index) == 0 || string(one.index) == "0") {
+			first, ev.candidate = true, one
 		}
 	}
 }
@@ -174,35 +181,36 @@ func (p *part) call(s *rawjson.Scanner) {
 	}
 }
 
-// decodeUsage counts thoughts as output, and what server-side tools gave the model as input. Cached tokens are part of
-// the prompt's already.
-func decodeUsage(s *rawjson.Scanner) (u message.Usage) {
+// decode takes over the counters that are told.
+func (u *usage) decode(s *rawjson.Scanner) {
 	if !begins(s, '{') {
-		return u
+		return
 	}
-	var prompt, tools, answer int
 	for key := s.Object(); key != nil; key = s.Next() {
 		n := count(s.Value())
 		switch string(key) {
 		case "promptTokenCount":
-			prompt = n
+			u.prompt = cmp.Or(n, u.prompt)
 		case "toolUsePromptTokenCount":
-			tools = n
+			u.tools = cmp.Or(n, u.tools)
 		case "candidatesTokenCount":
-			answer = n
+			u.answer = cmp.Or(n, u.answer)
 		case "thoughtsTokenCount":
-			u.Reasoning = n
+			u.thoughts = cmp.Or(n, u.thoughts)
 		case "cachedContentTokenCount":
-			u.CacheRead = n
+			u.cached = cmp.Or(n, u.cached)
 		case "totalTokenCount":
-			u.TotalTokens = n
+			u.total = cmp.Or(n, u.total)
 		}
 	}
-	u.InputTokens, u.OutputTokens = prompt+tools, answer+u.Reasoning
-	if u.TotalTokens == 0 {
-		u.TotalTokens = u.InputTokens + u.OutputTokens
-	}
-	return u
+}
+
+// counts has thoughts as output, and what server-side tools gave the model as input. Cached tokens are part of the prompt's
+// already.
+func (u *usage) counts() *message.Usage {
+	c := &message.Usage{InputTokens: u.prompt + u.tools, OutputTokens: u.answer + u.thoughts, CacheRead: u.cached, Reasoning: u.thoughts}
+	c.TotalTokens = max(u.total, c.InputTokens+c.OutputTokens)
+	return c
 }
 
 // count reads a number of tokens; anything else, such as the tokens by modality, is 0.

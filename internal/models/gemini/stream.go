@@ -17,13 +17,12 @@ import (
 // stream turns the events of one answer into chunks.
 type stream struct {
 	origin  *wire.Origin
-	decoded event         // reused from event to event
-	head    bool          // metadata has been sent
-	id      string        // of the answer
-	calls   int           // seen so far
-	said    bool          // there is visible text
-	usage   message.Usage // so far
-	counted bool          // usage is newer than what was sent
+	decoded event  // reused from event to event
+	head    bool   // metadata has been sent
+	id      string // of the answer
+	calls   int    // seen so far
+	said    bool   // there is visible text
+	counted bool   // the usage is newer than what was sent
 	parts   parts
 }
 
@@ -52,9 +51,7 @@ func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 	if ev.failure != nil {
 		return s.origin.StreamError(ev.failure)
 	}
-	if ev.counted {
-		s.usage, s.counted = ev.usage, true
-	}
+	s.counted = s.counted || ev.counted
 	s.begin(ev, out)
 	if err := s.candidate(&ev.candidate, out); err != nil {
 		return err
@@ -160,6 +157,5 @@ func (s *stream) finish(reason string, more message.Fields, out *wire.Chunks) {
 
 func (s *stream) totals() *message.Usage {
 	s.counted = false
-	u := s.usage
-	return &u
+	return s.decoded.usage.counts()
 }

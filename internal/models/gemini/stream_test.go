@@ -116,6 +116,22 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestWhatComesTwiceIsTakenOnce is about usage that comes twice or in halves, and about a second candidate.
+func TestWhatComesTwiceIsTakenOnce(t *testing.T) {
+	const said = `data: {"candidates":[{"content":{"parts":[{"text":"x"}]}},{"content":{"parts":[{"text":"x"}]}}],"usageMetadata":`
+	const ends = `data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":`
+	for name, in := range map[string]string{
+		"whole, twice":       said + `{"promptTokenCount":90,"candidatesTokenCount":10,"totalTokenCount":100}}` + "\n\n" + ends + `{"promptTokenCount":90,"candidatesTokenCount":10,"totalTokenCount":100}}`,
+		"in halves":          said + `{"promptTokenCount":90,"totalTokenCount":90}}` + "\n\n" + ends + `{"candidatesTokenCount":10}}`,
+		"behind the end too": said + `{}}` + "\n\n" + ends + `{"promptTokenCount":90}}` + "\n\n" + `data: {"usageMetadata":{"candidatesTokenCount":10}}`,
+	} {
+		got := play(t, in+"\n\n")
+		if d := cmp.Diff(&message.Usage{InputTokens: 90, OutputTokens: 10, TotalTokens: 100}, got.Usage); d != "" || got.Text() != "x" {
+			t.Errorf("%s: %q, %s", name, got.Text(), d)
+		}
+	}
+}
+
 func TestEnds(t *testing.T) {
 	said := `data: {"candidates":[{"content":{"parts":[{"text":"x"}]}}]}` + "\n\n"
 	end := func(reason string) string { return `data: {"candidates":[{"finishReason":"` + reason + `"}]}` + "\n\n" }
@@ -257,7 +273,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		used.decode([]byte(`{"candidates":[{"index":0,"finishReason":"STOP","content":{"parts":[{"text":"old","thought":true},{"functionCall":{"name":"f"}}]}}],"error":1}`))
 		used.decode(in)
-		if d := cmp.Diff(fresh, used, cmp.AllowUnexported(event{}, candidate{}, part{}), cmpopts.EquateEmpty()); d != "" {
+		if d := cmp.Diff(fresh, used, cmp.AllowUnexported(event{}, candidate{}, part{}, usage{}), cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("%q into an event used before: %s", in, d)
 		}
 	})

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 
@@ -27,6 +28,7 @@ type calls struct {
 	index map[int]int // the server's index -> place in open
 	ids   map[string]bool
 	piece callDelta // used again from piece to piece
+	keep  bool      // the arguments, because calls may stand in the text, too
 	seed  []byte    // the request: what made ids depend on, so that they differ from answer to answer
 	sum   string    // of seed, once it is needed
 }
@@ -36,7 +38,7 @@ type openCall struct {
 	made     bool // the id is not the server's
 	began    bool // its first piece is out
 	halves   halves
-	args     []byte // kept only where it must be known whether they are complete
+	args     []byte // kept where it must be known whether they are complete, and where calls may stand in the text, too
 }
 
 // add turns a piece into a chunk.
@@ -62,6 +64,21 @@ func (c *calls) legacy(raw json.RawMessage) (message.ToolCallChunk, error) {
 	d := callDelta{Index: new(int)}
 	err := rawjson.Unmarshal(raw, &d.Function)
 	return c.chunk(&d), err
+}
+
+// has reports whether a call like this one, with the same arguments, came in pieces.
+func (c *calls) has(call textCall) bool {
+	for n := range c.open {
+		if o := &c.open[n]; o.name == call.name && sameJSON(o.args, []byte(call.args)) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // whole adds a complete call that stood in the text.
@@ -90,7 +107,7 @@ func (c *calls) chunk(d *callDelta) message.ToolCallChunk {
 	default:
 		out.Args = call.halves.join(args)
 	}
-	if d.Index == nil {
+	if d.Index == nil || c.keep {
 		call.args = append(call.args, out.Args...)
 	}
 	c.last = n

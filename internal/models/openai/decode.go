@@ -36,7 +36,7 @@ func (ev *event) reset() {
 type choice struct {
 	Index        int    `json:"index"`
 	Delta        delta  `json:"delta"`
-	Message      *delta `json:"message"` // in place of delta, in a whole answer
+	Message      *delta `json:"message"` // in place of delta, in a whole answer; beside it, it says the same again
 	FinishReason string `json:"finish_reason"`
 	Usage        *usage `json:"usage"` // some servers put it here
 }
@@ -49,6 +49,37 @@ type delta struct {
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
 	ToolCalls        []json.RawMessage `json:"tool_calls"`
 	FunctionCall     json.RawMessage   `json:"function_call"` // of servers from before tool_calls
+}
+
+// says reports whether a delta has anything of the message.
+func (d *delta) says() bool {
+	for _, raw := range [...]json.RawMessage{d.Content, d.Refusal, d.ReasoningContent, d.Reasoning, d.FunctionCall} {
+		if says(raw) {
+			return true
+		}
+	}
+	return len(d.ReasoningDetails) > 0 || len(d.ToolCalls) > 0
+}
+
+// says reports whether a field has a value that is not empty.
+func says(raw json.RawMessage) bool { return !rawjson.IsNull(raw) && string(raw) != `""` }
+
+// firstSaid is the first of two fields that has a value.
+func firstSaid(a, b json.RawMessage) json.RawMessage {
+	if says(a) {
+		return a
+	}
+	return b
+}
+
+// blocks are the content if it is a list, else nil.
+func (d *delta) blocks() []block {
+	if len(d.Content) == 0 || d.Content[0] != '[' {
+		return nil
+	}
+	list := []block{}
+	_ = rawjson.Unmarshal(d.Content, &list)
+	return list
 }
 
 // usage has the fields of all vendors.
@@ -67,15 +98,30 @@ type usage struct {
 	Cached   int `json:"cached_tokens"`           // Moonshot
 }
 
-// counts translates the usage. Some vendors count reasoning beside the completion; their total tells.
-func (u *usage) counts() *message.Usage {
-	if u == nil {
+// add takes over the counters that an event has, which are totals so far, and returns what is known then; nil if there is
+// nothing new. Usage may come with every event, twice at the end, or one half after the other.
+func (u *usage) add(v *usage) *message.Usage {
+	if v == nil {
 		return nil
 	}
+	for _, c := range [...]struct {
+		old *int
+		n   int
+	}{{&u.Prompt, v.Prompt}, {&u.Completion, v.Completion}, {&u.Total, v.Total}, {&u.PromptInfo.Cached, v.PromptInfo.Cached},
+		{&u.PromptInfo.Written, v.PromptInfo.Written}, {&u.CompletionInfo.Reasoning, v.CompletionInfo.Reasoning},
+		{&u.CacheHit, v.CacheHit}, {&u.Cached, v.Cached}} {
+		if c.n != 0 {
+			*c.old = c.n
+		}
+	}
+	return u.counts()
+}
+
+// counts translates the usage. Some vendors count reasoning beside the completion; their total tells.
+func (u *usage) counts() *message.Usage {
 	c := &message.Usage{
 		InputTokens:   u.Prompt,
 		OutputTokens:  u.Completion,
-		TotalTokens:   u.Total,
 		CacheRead:     max(u.PromptInfo.Cached, u.CacheHit, u.Cached),
 		CacheCreation: u.PromptInfo.Written,
 		Reasoning:     u.CompletionInfo.Reasoning,
@@ -83,11 +129,12 @@ func (u *usage) counts() *message.Usage {
 	if c.Reasoning > 0 && u.Total == u.Prompt+u.Completion+c.Reasoning {
 		c.OutputTokens += c.Reasoning
 	}
-	if c.TotalTokens == 0 {
-		c.TotalTokens = c.InputTokens + c.OutputTokens
-	}
+	c.TotalTokens = max(u.Total, c.InputTokens+c.OutputTokens)
 	return c
 }
+
+// typeThinking is the type of a block of a content list that holds reasoning.
+const typeThinking = "thinking"
 
 // block is an entry of a content list or of reasoning_details.
 type block struct {

@@ -100,7 +100,8 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 			return
 		}
 		body := m.encode(m.dialect.rules.Request(req))
-		s := &stream{origin: &m.client.Origin, dialect: m.dialect, prose: newProse(m.dialect, req), calls: calls{seed: body}}
+		s := newStream(m.dialect, req)
+		s.origin, s.calls.seed = &m.client.Origin, body
 		m.client.Ask(ctx, m.url, m.header, body, s, yield)
 	}
 }

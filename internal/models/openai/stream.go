@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -10,7 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// stream turns the events of one answer into chunks.
+// stream turns the events of one answer into chunks. Servers say one thing in two places, for clients of several ages or
+// because two of their parts do: each is taken once.
 type stream struct {
 	origin  *wire.Origin
 	dialect *dialect
@@ -22,13 +24,23 @@ type stream struct {
 	text, reasoning halves
 	calls           calls
 	details         details
+	usage           usage  // so far
 	prose           *prose // nil: nothing but text can stand in the text
+	deltas          bool   // a delta has said something
+	callsIn         string // the field of the deltas that holds the calls, once there are some
 }
 
 var (
 	_ wire.Decoder = (*stream)(nil)
 	_ wire.Holder  = (*stream)(nil)
 )
+
+// newStream reads an answer to req.
+func newStream(d *dialect, req *model.Request) *stream {
+	s := &stream{dialect: d, prose: newProse(d, req)}
+	s.calls.keep = s.prose != nil && s.prose.calls
+	return s
+}
 
 // Whole reads an answer that is not streamed, which is one event.
 func (s *stream) Whole(data []byte, out *wire.Chunks) error {
@@ -55,7 +67,7 @@ func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 	if in.Name == "error" {
 		return s.origin.StreamError(in.Data)
 	}
-	c := message.Chunk{Usage: ev.Usage.counts()}
+	c := message.Chunk{Usage: s.usage.add(ev.Usage)}
 	if !s.head && len(ev.Choices) > 0 {
 		c.Metadata = s.metadata(ev)
 	}
@@ -84,16 +96,16 @@ func (s *stream) metadata(ev *event) message.Fields {
 }
 
 func (s *stream) choice(in *choice, out *message.Chunk) error {
-	if err := s.delta(&in.Delta, out); err != nil {
+	s.deltas = s.deltas || in.Delta.says()
+	d := &in.Delta
+	if in.Message != nil && !s.deltas {
+		d = in.Message
+	}
+	if err := s.delta(d, out); err != nil {
 		return err
 	}
-	if in.Message != nil {
-		if err := s.delta(in.Message, out); err != nil {
-			return err
-		}
-	}
 	if out.Usage == nil {
-		out.Usage = in.Usage.counts()
+		out.Usage = s.usage.add(in.Usage)
 	}
 	if in.FinishReason != "" && !s.finished {
 		s.finish(in.FinishReason, out)
@@ -120,18 +132,27 @@ func (s *stream) finish(reason string, out *message.Chunk) {
 }
 
 func (s *stream) delta(d *delta, out *message.Chunk) error {
-	text, thinking := s.content(d.Content)
-	thinking = s.reasoningText(d) + thinking
+	if err := s.pieces(d, out); err != nil {
+		return err
+	}
+	list := d.blocks()
+	thinking := s.reasoningText(d, list)
 	if thinking != "" && s.prose != nil {
 		s.prose.noTag()
 	}
 	out.Reasoning += thinking
-	s.say(text, out)
-	if !rawjson.IsNull(d.Refusal) {
+	s.say(s.content(d.Content, list), out)
+	if !bytes.Equal(d.Refusal, d.Content) {
 		out.Text += s.text.join(d.Refusal)
 	}
+	return nil
+}
+
+// pieces adds those of tool calls. A server that fills both fields says the same in both: tool_calls is the one, unless
+// function_call alone has begun.
+func (s *stream) pieces(d *delta, out *message.Chunk) error {
 	for _, raw := range d.ToolCalls {
-		if rawjson.IsNull(raw) {
+		if rawjson.IsNull(raw) || !s.take(toolCalls) {
 			continue
 		}
 		c, err := s.calls.add(raw)
@@ -140,7 +161,7 @@ func (s *stream) delta(d *delta, out *message.Chunk) error {
 		}
 		out.ToolCalls = append(out.ToolCalls, c)
 	}
-	if !rawjson.IsNull(d.FunctionCall) {
+	if !rawjson.IsNull(d.FunctionCall) && s.take(functionCall) {
 		c, err := s.calls.legacy(d.FunctionCall)
 		if err != nil {
 			return s.badCall(err, d.FunctionCall)
@@ -148,6 +169,18 @@ func (s *stream) delta(d *delta, out *message.Chunk) error {
 		out.ToolCalls = append(out.ToolCalls, c)
 	}
 	return nil
+}
+
+// The fields of a delta that may hold calls.
+const (
+	toolCalls    = "tool_calls"
+	functionCall = "function_call"
+)
+
+// take reports whether this field is the one that holds the calls of the answer.
+func (s *stream) take(field string) bool {
+	s.callsIn = or(s.callsIn, field)
+	return s.callsIn == field
 }
 
 func (s *stream) badCall(err error, raw json.RawMessage) error {
@@ -165,56 +198,61 @@ func (s *stream) say(text string, out *message.Chunk) {
 	}
 }
 
+// found adds what stood in the text. A call that came as one already is no other one.
 func (s *stream) found(f found, out *message.Chunk) {
 	out.Reasoning += f.reasoning
 	out.Text += f.text
 	for _, c := range f.calls {
-		out.ToolCalls = append(out.ToolCalls, s.calls.whole(c))
+		if !s.calls.has(c) {
+			out.ToolCalls = append(out.ToolCalls, s.calls.whole(c))
+		}
 	}
 }
 
-// reasoningText takes the reasoning from the first field that has it: servers that fill two say the same in both.
-func (s *stream) reasoningText(d *delta) string {
-	text := s.reasoning.join(d.ReasoningContent)
-	if text == "" {
-		text = s.reasoning.join(d.Reasoning)
-	}
+// reasoningText takes the reasoning from the first place that has it: servers that fill several say the same in each.
+func (s *stream) reasoningText(d *delta, list []block) string {
 	if s.dialect.details {
 		s.details.add(d.ReasoningDetails)
 	}
-	if text != "" {
-		return text
+	for _, raw := range [...]json.RawMessage{d.ReasoningContent, d.Reasoning} {
+		if says(raw) {
+			return s.reasoning.join(raw)
+		}
 	}
 	var out strings.Builder
 	for _, raw := range d.ReasoningDetails {
 		var b block
 		if rawjson.Unmarshal(raw, &b) == nil {
-			out.WriteString(s.reasoning.join(b.Text))
-			out.WriteString(s.reasoning.join(b.Summary))
+			out.WriteString(s.reasoning.join(firstSaid(b.Text, b.Summary)))
+		}
+	}
+	if out.Len() > 0 {
+		return out.String()
+	}
+	for i := range list {
+		if list[i].Type == typeThinking {
+			out.WriteString(s.thinking(firstSaid(list[i].Thinking, list[i].Text)))
 		}
 	}
 	return out.String()
 }
 
-// content reads a string or a list of text and thinking blocks.
-func (s *stream) content(raw json.RawMessage) (text, reasoning string) {
-	if len(raw) == 0 || raw[0] != '[' {
-		text = s.text.join(raw)
+// content reads a string, or the blocks of a list that are no thinking.
+func (s *stream) content(raw json.RawMessage, list []block) string {
+	if list == nil {
+		text := s.text.join(raw)
 		if s.inWhole && s.dialect.unescape && !strings.Contains(text, "\n") {
 			text = strings.ReplaceAll(text, `\n`, "\n")
 		}
-		return text, ""
+		return text
 	}
-	var list []block
-	_ = rawjson.Unmarshal(raw, &list)
-	var said, thought strings.Builder
-	for _, b := range list {
-		said.WriteString(s.text.join(b.Text))
-		if b.Type == "thinking" {
-			thought.WriteString(s.thinking(b.Thinking))
+	var out strings.Builder
+	for i := range list {
+		if list[i].Type != typeThinking {
+			out.WriteString(s.text.join(list[i].Text))
 		}
 	}
-	return said.String(), thought.String()
+	return out.String()
 }
 
 // thinking is a string or a list of text blocks.

@@ -66,6 +66,21 @@ func TestVendors(t *testing.T) {
 	}
 }
 
+// TestLlamaCppPython reads what llama-cpp-python answered to a request with a tool: each piece of the call came twice in one
+// delta, as function_call and in tool_calls.
+func TestLlamaCppPython(t *testing.T) {
+	dir := filepath.Join("testdata", "vendors", "llama-cpp-python")
+	m, _ := vendor(t, "llamacpp", filepath.Join(dir, "turn.http"))
+	answer, err := model.Collect(m.Stream(t.Context(), &model.Request{Tools: []model.Tool{{Name: "get_weather"}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join(dir, "message.json"), marshal(t, &answer))
+	if len(answer.ToolCalls) != 1 || string(answer.ToolCalls[0].Args) != `{"city": "Paris"}` || len(answer.InvalidToolCalls) > 0 {
+		t.Errorf("calls %+v, invalid %+v", answer.ToolCalls, answer.InvalidToolCalls)
+	}
+}
+
 // checkVendorAnswer is what is the same for all: all vendors tell one story.
 func checkVendorAnswer(t *testing.T, vendor string, m *message.Message) {
 	t.Helper()

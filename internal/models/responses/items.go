@@ -14,6 +14,7 @@ import (
 // of its item, or only with the end of the answer.
 type items struct {
 	open  map[int]*openItem // by the place in the answer
+	ids   map[string]int    // the places of items by the server's id
 	calls int
 	// latest is the last item that has shown text or reasoning. tangled says that an earlier one has shown some after it:
 	// then the message's parts cannot be taken apart into items again, and no layout is kept.
@@ -64,6 +65,7 @@ func (s *items) begun(index int, o *output, c *message.Chunk) {
 	if it == nil {
 		return
 	}
+	s.name(index, o.ID)
 	switch o.Type {
 	case typeReasoning:
 		it.ID = cmp.Or(o.ID, it.ID)
@@ -77,6 +79,31 @@ func (s *items) begun(index int, o *output, c *message.Chunk) {
 	}
 }
 
+// name notes which item has that id; the first one keeps it.
+func (s *items) name(index int, id string) {
+	if _, taken := s.ids[id]; taken || id == "" {
+		return
+	}
+	if s.ids == nil {
+		s.ids = map[string]int{}
+	}
+	s.ids[id] = index
+}
+
+// placed is where an item of the whole answer stood in the stream. The whole answer may leave out items, so one that is not
+// at its place there is looked for by its id.
+func (s *items) placed(index int, raw json.RawMessage) int {
+	var o struct{ Type, ID string }
+	_ = rawjson.Unmarshal(raw, &o)
+	if it := s.open[index]; it != nil && it.Type == o.Type {
+		return index
+	}
+	if at, ok := s.ids[o.ID]; ok && s.open[at].Type == o.Type {
+		return at
+	}
+	return index
+}
+
 // done takes over what of a complete item was not shown yet.
 func (s *items) done(index int, o *output, raw json.RawMessage, c *message.Chunk) {
 	switch o.Type {
@@ -84,7 +111,7 @@ func (s *items) done(index int, o *output, raw json.RawMessage, c *message.Chunk
 	case typeMessage:
 		for i, t := range o.Content {
 			refused := t.Type == "refusal"
-			s.saidAll(place{index, i}, t.Text+t.Refusal, refused, c)
+			s.saidAll(place{index, i}, cmp.Or(t.Text, t.Refusal), refused, c)
 		}
 	case typeReasoning:
 		s.reasoned(index, o, c)

@@ -115,7 +115,7 @@ func (s *stream) item(ev *event, done bool, c *message.Chunk) error {
 func (s *stream) complete(r *response, out *wire.Chunks) error {
 	for i, raw := range r.Output {
 		var c message.Chunk
-		if err := s.item(&event{OutputIndex: i, Item: raw}, true, &c); err != nil {
+		if err := s.item(&event{OutputIndex: s.items.placed(i, raw), Item: raw}, true, &c); err != nil {
 			return err
 		}
 		out.Put(c)

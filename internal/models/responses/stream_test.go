@@ -146,6 +146,31 @@ func TestTextsAreShownOnce(t *testing.T) {
 	}
 }
 
+// TestWhatComesTwiceIsTakenOnce is about answers that say one thing in two fields or at two places.
+func TestWhatComesTwiceIsTakenOnce(t *testing.T) {
+	text := `{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"hello"}]}`
+	begun := `{"type":"response.output_item.added","output_index":1,"item":{"id":"msg_1","type":"message","content":[]}}`
+	said := strings.Replace(textDelta(`"hello"`), `"output_index":0`, `"output_index":1`, 1)
+	whole := `{"type":"response.completed","response":{"id":"r","model":"m-1","status":"completed","output":[` + text + `]}}`
+	for name, events := range map[string][]string{
+		"a text at another place in the whole answer": {begun, said, whole},
+		"a text as refusal, too":                      {itemDone("0", `{"type":"message","content":[{"type":"refusal","text":"hello","refusal":"hello"}]}`), completed},
+		"usage and end twice": {`{"type":"response.in_progress","response":{"id":"r","usage":{"input_tokens":1}}}`, begun, said,
+			ending("completed", `"usage":{"input_tokens":1,"output_tokens":2}`), ending("completed", `"usage":{"input_tokens":1,"output_tokens":2}`)},
+	} {
+		got := hear(t, events...)
+		if got.Text() != "hello" || got.Usage != nil && got.Usage.TotalTokens != 3 {
+			t.Errorf("%s: %q, %+v", name, got.Text(), got.Usage)
+		}
+	}
+	call := hear(t, `{"type":"response.output_item.added","output_index":1,"item":{"id":"fc_1","type":"function_call","call_id":"c","name":"f","arguments":""}}`,
+		`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"}`,
+		strings.Replace(whole, text, `{"id":"fc_1","type":"function_call","call_id":"c","name":"f","arguments":"{}"}`, 1))
+	if len(call.ToolCalls)+len(call.InvalidToolCalls) != 1 || len(call.ToolCalls) == 1 && string(call.ToolCalls[0].Args) != "{}" {
+		t.Errorf("calls %+v, invalid %+v", call.ToolCalls, call.InvalidToolCalls)
+	}
+}
+
 func TestRefusalIsText(t *testing.T) {
 	got := hear(t, `{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"No"}`,
 		`{"type":"response.refusal.done","output_index":0,"content_index":0,"refusal":"No."}`, completed)

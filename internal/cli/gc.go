@@ -16,7 +16,7 @@ func gcCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use:   "gc",
 		Short: "Remove what has outlived its use, and give the room back",
 		Long: "Remove what is older than the configuration's retention: in which pieces messages were streamed, outputs of commands\n" +
-			"and tools that were too long to be shown, and snapshots that only make old steps quicker to load; and what belongs to\n" +
+			"and tools that were too long to be shown, snapshots that only make old steps quicker to load, and items whose time to live is over; and what belongs to\n" +
 			"nothing: folders without a thread, files whose writing was cut off. Threads, their messages, their states and their files stay as they are.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,6 +46,9 @@ func printCollected(stdio IO, c Collected, dryRun bool) {
 		verb = "Would remove"
 	}
 	fmt.Fprintf(stdio.Out, "%s chunks of %d message(s), %d snapshot(s): %s\n", verb, c.Messages, c.Snapshots, amount(c.Bytes))
+	if c.Items > 0 {
+		fmt.Fprintf(stdio.Out, "%s %d item(s) of the store whose time to live is over\n", verb, c.Items)
+	}
 	fmt.Fprintf(stdio.Out, "%s %d folder(s) without a thread\n", verb, len(c.Folders))
 	for _, name := range c.Folders {
 		fmt.Fprintln(stdio.Out, "  "+inert.Line(name))

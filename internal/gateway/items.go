@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/pudu-ai/pudu/internal/store"
@@ -16,6 +18,8 @@ const (
 	maxLabel   = 128     // bytes
 	maxItemKey = 256     // bytes
 	maxValue   = 1 << 20 // bytes
+	maxQuery   = 4096    // bytes
+	maxTTL     = 100 * 365 * 24 * time.Hour
 )
 
 // itemJSON is an item of the store as clients see it.
@@ -25,10 +29,11 @@ type itemJSON struct {
 	Value     json.RawMessage `json:"value"`
 	CreatedAt string          `json:"created_at"`
 	UpdatedAt string          `json:"updated_at"`
+	Score     float64         `json:"score,omitempty"` // of a search with a query
 }
 
 func itemOf(i store.Item) itemJSON {
-	return itemJSON{i.Namespace, i.Key, i.Value, stamp(i.CreatedAt), stamp(i.UpdatedAt)}
+	return itemJSON{i.Namespace, i.Key, i.Value, stamp(i.CreatedAt), stamp(i.UpdatedAt), i.Score}
 }
 
 // labels checks a namespace, or a part of one. The error is of LangGraph's form: a sentence.
@@ -65,8 +70,33 @@ func (in *input) itemKey() string {
 	return key
 }
 
-// putItem adds or replaces an item. It stays until it is deleted: a time to live, and what to index, are not supported
-// and left alone.
+// minutes reads a length of time; 0 if it is missing. A fraction of a minute is allowed, as in LangGraph's stores.
+func (in *input) minutes(name string, most time.Duration) time.Duration {
+	v := in.raw(name)
+	if v == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(unquoted(v), 64)
+	switch {
+	case err != nil:
+		in.add("float_parsing", "Input should be a valid number, unable to parse string as a number", quoted(v), in.loc(name)...)
+	case !(n*float64(time.Minute) >= float64(time.Millisecond)):
+		in.add("greater_than", "Input should be greater than 0", quoted(v), in.loc(name)...).Ctx = map[string]any{"gt": 0}
+	case n > most.Minutes():
+		in.add("less_than_equal", fmt.Sprintf("Input should be less than or equal to %.0f", most.Minutes()), quoted(v), in.loc(name)...).
+			Ctx = map[string]any{"le": most.Minutes()}
+	default:
+		return time.Duration(n * float64(time.Minute))
+	}
+	return 0
+}
+
+// access is a read now. It prolongs the lives of the items that it finds unless the client says otherwise.
+func (s *Server) access(in *input) store.Access {
+	return store.Access{Now: s.Now(), Refresh: in.boolean("refresh_ttl", true)}
+}
+
+// putItem adds or replaces an item. What to index is left alone: a search looks at whole values.
 func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 	in, err := s.body(w, r, false)
 	if err != nil {
@@ -75,7 +105,7 @@ func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 	now := s.Now()
 	i := store.Item{
 		UserID: s.user(r), Namespace: in.namespace("namespace", false), Key: in.itemKey(), Value: in.bounded("value", maxValue),
-		CreatedAt: now, UpdatedAt: now,
+		CreatedAt: now, UpdatedAt: now, TTL: in.minutes("ttl", maxTTL),
 	}
 	if i.Value == nil && len(in.faults) == 0 {
 		in.add("missing", "Field required", nil, in.loc("value")...)
@@ -93,19 +123,19 @@ func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 // getItem shows an item; one that is missing is null.
 func (s *Server) getItem(w http.ResponseWriter, r *http.Request) error {
 	in := &input{at: []any{"query"}, members: make(map[string]json.RawMessage)}
-	for _, name := range []string{"namespace", "key"} {
+	for _, name := range []string{"namespace", "key", "refresh_ttl"} {
 		if v := r.URL.Query().Get(name); v != "" {
 			in.members[name], _ = json.Marshal(v)
 		}
 	}
-	ns, key := strings.Split(in.str("namespace"), "."), in.itemKey()
+	ns, key, access := strings.Split(in.str("namespace"), "."), in.itemKey(), s.access(in)
 	if in.raw("namespace") == nil {
 		in.add("missing", "Field required", nil, in.loc("namespace")...)
 	}
 	if err := errors.Join(in.err(), labels(ns)); err != nil {
 		return err
 	}
-	i, err := s.Store.Item(r.Context(), s.user(r), ns, key)
+	i, err := s.Store.Item(r.Context(), s.user(r), ns, key, access)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return reply(w, http.StatusOK, nil)
@@ -132,8 +162,7 @@ func (s *Server) deleteItem(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// searchItems lists items under a prefix, the last updated first. There is no index for a text to search for: "query" is
-// left alone.
+// searchItems lists items under a prefix: those that match a query, the best first, or all, the last updated first.
 func (s *Server) searchItems(w http.ResponseWriter, r *http.Request) error {
 	in, err := s.body(w, r, true)
 	if err != nil {
@@ -141,7 +170,7 @@ func (s *Server) searchItems(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := in.page(10)
 	f := store.ItemFilter{
-		UserID: s.user(r), Prefix: in.namespace("namespace_prefix", true), Match: in.match("filter"), Limit: p.limit, Offset: p.offset,
+		Access: s.access(in), Query: in.text("query", maxQuery), UserID: s.user(r), Prefix: in.namespace("namespace_prefix", true), Match: in.match("filter"), Limit: p.limit, Offset: p.offset,
 	}
 	if err := errors.Join(in.err(), labels(f.Prefix)); err != nil {
 		return err
@@ -195,7 +224,7 @@ func (s *Server) searchNamespaces(w http.ResponseWriter, r *http.Request) error 
 	p := in.page(100)
 	f := store.NamespaceFilter{
 		UserID: s.user(r), Prefix: in.namespace("prefix", true), Suffix: in.namespace("suffix", true),
-		MaxDepth: in.integer("max_depth", 0, 1, maxLabels), Limit: p.limit, Offset: p.offset,
+		Now: s.Now(), MaxDepth: in.integer("max_depth", 0, 1, maxLabels), Limit: p.limit, Offset: p.offset,
 	}
 	if err := errors.Join(in.err(), labels(f.Prefix), labels(f.Suffix)); err != nil {
 		return err

@@ -15,14 +15,35 @@ type Item struct {
 	Value     json.RawMessage // a JSON object of at most 1 MiB
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// TTL is how long the item lives after it was written, or last read with [Access].Refresh; 0 means for ever. It is kept in
+	// microseconds.
+	TTL time.Duration
+	// Expires is the end of that time; zero if there is none. It follows from TTL and is read only.
+	Expires time.Time
+	// Score is how well the item matches [ItemFilter].Query: above 0, at most 1. Only a search with a query sets it.
+	Score float64
+}
+
+// Access is the moment of a read, and what the read does to the items that it returns.
+type Access struct {
+	// Now must be set: an item whose time to live is over by then is not there.
+	Now time.Time
+	// Refresh lets the time to live of each item that is returned begin anew.
+	Refresh bool
 }
 
 // ItemFilter selects the items of a user under a prefix; empty fields select all.
 type ItemFilter struct {
+	Access
+
 	UserID string
 	Prefix []string
 	// Match selects items whose value has each of these members with an equal value.
-	Match  map[string]json.RawMessage
+	Match map[string]json.RawMessage
+	// Query selects items whose value has at least one of its words in a string or a number, whatever the case and also as a
+	// part of a longer word. It has at most 4096 bytes; one of white space alone selects all. An item with more of the words
+	// comes first, one with the whole text before all others.
+	Query  string
 	Limit  int // 1 to 1000; 0 means 10
 	Offset int
 }
@@ -30,6 +51,7 @@ type ItemFilter struct {
 // NamespaceFilter selects namespaces of a user's items; empty fields select all.
 type NamespaceFilter struct {
 	UserID         string
+	Now            time.Time // must be set; see [Access]
 	Prefix, Suffix []string
 	// MaxDepth cuts longer namespaces to their first labels; each is listed once. 0 means no bound.
 	MaxDepth int
@@ -39,13 +61,13 @@ type NamespaceFilter struct {
 
 // Items keeps the items.
 type Items interface {
-	// PutItem adds an item, or gives the one of its key a new value and UpdatedAt.
+	// PutItem adds an item, or gives the one of its key a new value, UpdatedAt and time to live.
 	PutItem(ctx context.Context, i Item) error
 	// Item returns an item, or [ErrNotFound].
-	Item(ctx context.Context, userID string, namespace []string, key string) (Item, error)
+	Item(ctx context.Context, userID string, namespace []string, key string, a Access) (Item, error)
 	// DeleteItem removes an item; one that is missing is no error.
 	DeleteItem(ctx context.Context, userID string, namespace []string, key string) error
-	// SearchItems returns items, the last updated first.
+	// SearchItems returns items, the last updated first, or with a query those that match best.
 	SearchItems(ctx context.Context, f ItemFilter) ([]Item, error)
 	// Namespaces returns the namespaces that hold items, in their order.
 	Namespaces(ctx context.Context, f NamespaceFilter) ([][]string, error)

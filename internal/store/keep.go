@@ -12,7 +12,7 @@ import (
 //
 // A dump is JSON Lines: one record a line, an object whose "kind" tells what it is.
 //
-//	{"kind":"pudu","version":2}                the first record
+//	{"kind":"pudu","version":3}                the first record
 //	{"kind":"thread", ...}                     one for each thread
 //	{"kind":"run", ...}                        one for each run
 //	{"kind":"log", ...}                        one for each transaction of a run, oldest first: its checkpoint id, its
@@ -74,6 +74,8 @@ type Retention struct {
 	// Snapshots is the time before which snapshots are dropped, but for those that a head or a later checkpoint is read
 	// from. Zero keeps them.
 	Snapshots time.Time
+	// Items is the time at which items are dropped whose time to live is over. Zero keeps them.
+	Items time.Time
 	// Shrink gives free room back to the disk where the database does not do so by itself. Writers wait meanwhile, and it
 	// takes as much room again as the database has.
 	Shrink bool
@@ -83,8 +85,8 @@ type Retention struct {
 
 // Collected counts what [Keeper.Collect] dropped.
 type Collected struct {
-	// Messages that lost their chunk boundaries, and snapshots.
-	Messages, Snapshots int64
-	// Bytes of these in the database, and what the database's files lost of their size.
+	// Messages that lost their chunk boundaries, snapshots, and items.
+	Messages, Snapshots, Items int64
+	// Bytes of the first two in the database, and what the database's files lost of their size.
 	Bytes, Shrunk int64
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -17,9 +18,15 @@ func (f *fixture) put(namespace, key, value string) store.Item {
 	return i
 }
 
+// access is a read now.
+func (f *fixture) access() store.Access { return store.Access{Now: f.now} }
+
 // items searches and returns namespace:key of what is found.
 func (f *fixture) items(filter store.ItemFilter) string {
 	f.Helper()
+	if filter.Now.IsZero() {
+		filter.Now = f.now
+	}
 	is, err := f.SearchItems(f.Context(), filter)
 	f.must(err)
 	var out []string
@@ -33,7 +40,7 @@ func itemRoundTrip(f *fixture) {
 	first := f.put("users.ä 🦌", "k/é'", `{"a": 1.0, "b":"\u0000<"}`)
 	get := func() store.Item {
 		f.Helper()
-		i, err := f.Item(f.Context(), "ann", first.Namespace, first.Key)
+		i, err := f.Item(f.Context(), "ann", first.Namespace, first.Key, f.access())
 		f.must(err)
 		return i
 	}
@@ -46,14 +53,14 @@ func itemRoundTrip(f *fixture) {
 	f.equal("beside another user's", get(), second)
 
 	for _, other := range [][]string{{"users"}, {"users", "ä 🦌", "x"}, {"ä 🦌", "users"}} {
-		_, err := f.Item(f.Context(), "ann", other, first.Key)
+		_, err := f.Item(f.Context(), "ann", other, first.Key, f.access())
 		f.want(err, store.ErrNotFound, first.Key)
 	}
 	f.must(f.DeleteItem(f.Context(), "ann", first.Namespace, first.Key))
 	f.must(f.DeleteItem(f.Context(), "ann", first.Namespace, first.Key))
-	_, err := f.Item(f.Context(), "ann", first.Namespace, first.Key)
+	_, err := f.Item(f.Context(), "ann", first.Namespace, first.Key, f.access())
 	f.want(err, store.ErrNotFound, "")
-	bobs, err := f.Item(f.Context(), "bob", first.Namespace, first.Key)
+	bobs, err := f.Item(f.Context(), "bob", first.Namespace, first.Key, f.access())
 	f.must(err)
 	f.equal("value of nil", string(bobs.Value), "{}")
 	f.sound()
@@ -74,7 +81,7 @@ func itemBounds(f *fixture) {
 	value := func(n int) json.RawMessage { return json.RawMessage(`{"v":"` + strings.Repeat("v", n-8) + `"}`) }
 	most := store.Item{UserID: letters(256, 3), Namespace: long, Key: letters(256, 5), Value: value(1 << 20), CreatedAt: start, UpdatedAt: start}
 	f.must(f.PutItem(f.Context(), most))
-	got, err := f.Item(f.Context(), most.UserID, long, most.Key)
+	got, err := f.Item(f.Context(), most.UserID, long, most.Key, f.access())
 	f.must(err)
 	f.equal("the largest", got, most)
 	most.Value = value(1<<20 + 1)
@@ -98,11 +105,16 @@ func itemBounds(f *fixture) {
 		return 0, err
 	})
 	f.equal("put", winners(f, errs, nil), 5)
-	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 65})
+	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 65, Access: f.access()})
 	f.want(err, store.ErrTooLarge, "page")
-	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 64, Offset: 1})
+	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 64, Offset: 1, Access: f.access()})
 	f.must(err)
 	f.equal("items", len(is), 64)
+	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "v", Limit: 65, Access: f.access()})
+	f.want(err, store.ErrTooLarge, "page")
+	is, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "v", Limit: 64, Offset: 1, Access: f.access()})
+	f.must(err)
+	f.equal("items of a query", len(is), 64)
 }
 
 func itemSearch(f *fixture) {
@@ -141,10 +153,161 @@ func itemSearch(f *fixture) {
 	}
 	f.equal("limit", len(strings.Fields(f.items(store.ItemFilter{}))), 10)
 	for _, bad := range []store.ItemFilter{{Limit: -1}, {Limit: 1001}, {Offset: -1}, {Prefix: []string{""}}, {Prefix: []string{"a.b"}},
-		{Prefix: []string{"a\x00"}}, {Match: jsonMembers("k", "x")}} {
+		{Prefix: []string{"a\x00"}}, {Match: jsonMembers("k", "x")}, {Query: strings.Repeat("q", 4097)}} {
+		bad.Now = f.now
 		if _, err := f.SearchItems(f.Context(), bad); err == nil {
 			f.Errorf("SearchItems took %+v", bad)
 		}
+	}
+	if _, err := f.SearchItems(f.Context(), store.ItemFilter{}); err == nil {
+		f.Error("SearchItems took a read without its moment")
+	}
+}
+
+func itemQuery(f *fixture) {
+	f.put("a", "food", `{"text":"Ann likes PIZZA with olives","n":42}`)
+	f.put("a", "city", `{"text":"Ann lives in M\u00fcnchen","tags":["home",{"deep":"Isar"}]}`)
+	f.put("a.b", "drink", `{"text":"likes tea","k":true}`)
+	f.put("b", "name", `{"pizza":"the name of a member is not searched","yes":true,"no":null}`)
+	f.must(f.PutItem(f.Context(), store.Item{UserID: "bob", Namespace: []string{"a"}, Key: "b", Value: json.RawMessage(`{"x":"pizza"}`)}))
+	for _, tt := range []struct {
+		query  string
+		filter store.ItemFilter
+		want   string
+	}{
+		{query: "pizza", want: "a:food"},
+		{query: "PiZ", want: "a:food"},
+		{query: "42", want: "a:food"},
+		{query: "MÜNCHEN", want: "a:city"},
+		{query: "isar", want: "a:city"},
+		{query: "tru", want: ""},
+		{query: "likes", want: "a.b:drink a:food"},
+		{query: "Ann, what pizza do you like?", want: "a:food a.b:drink a:city"},
+		{query: "likes tea or pizza", want: "a.b:drink a:food"},
+		{query: "in m", want: "a:city b:name"}, // the whole text counts as a word does
+		{query: "", want: "b:name a.b:drink a:city a:food"},
+		{query: " \t\n", want: "b:name a.b:drink a:city a:food"},
+		{query: "?!", want: ""},
+		{query: "nothing", want: ""},
+		{query: "likes", filter: store.ItemFilter{Prefix: []string{"a", "b"}}, want: "a.b:drink"},
+		{query: "likes", filter: store.ItemFilter{Limit: 1}, want: "a.b:drink"},
+		{query: "likes", filter: store.ItemFilter{Limit: 1, Offset: 1}, want: "a:food"},
+		{query: "likes", filter: store.ItemFilter{Offset: 2}, want: ""},
+		{query: "likes", filter: store.ItemFilter{Match: jsonMembers("n", "42")}, want: "a:food"},
+	} {
+		tt.filter.UserID, tt.filter.Query = "ann", tt.query
+		f.equal(tt.query, f.items(tt.filter), tt.want)
+	}
+	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "ann pizza", Access: f.access()})
+	f.must(err)
+	f.equal("scores", []float64{is[0].Score, is[1].Score}, []float64{2.0 / 3, 1.0 / 3})
+	f.equal("whole", is[0].Value, json.RawMessage(`{"text":"Ann likes PIZZA with olives","n":42}`))
+	for i := range 60 {
+		f.put("many", fmt.Sprint(i), fmt.Sprintf(`{"t":"%s"}`, strings.Repeat("deer ", 1+i%2)+[]string{"", "fawn"}[i/59]))
+	}
+	f.equal("the best of many", f.items(store.ItemFilter{Query: "deer fawn", Limit: 3}), "many:59 many:58 many:57")
+}
+
+func itemTTL(f *fixture) {
+	const ttl = time.Minute
+	live := f.put("a", "1", `{"t":"x"}`)
+	live.TTL, live.Expires = ttl, live.UpdatedAt.Add(ttl)
+	f.must(f.PutItem(f.Context(), live))
+	f.put("b", "2", `{"t":"x"}`)
+	at := func(d time.Duration, refresh bool) store.Access {
+		return store.Access{Now: live.UpdatedAt.Add(d), Refresh: refresh}
+	}
+	item := func(a store.Access) error {
+		i, err := f.Item(f.Context(), "ann", live.Namespace, live.Key, a)
+		if err == nil {
+			f.equal("ttl", i.TTL, ttl)
+		}
+		return err
+	}
+	got, err := f.Item(f.Context(), "ann", live.Namespace, live.Key, at(0, false))
+	f.must(err)
+	f.equal("item", got, live)
+
+	f.must(item(at(ttl-1000, false)))
+	f.want(item(at(ttl, false)), store.ErrNotFound, "")
+	for query, want := range map[string][2]string{"": {"b:2 a:1", "b:2"}, "x": {"b:2 a:1", "b:2"}} {
+		f.equal("found before", f.items(store.ItemFilter{Query: query, Access: at(ttl-1000, false)}), want[0])
+		f.equal("found after", f.items(store.ItemFilter{Query: query, Access: at(ttl, true)}), want[1])
+	}
+	for d, want := range map[time.Duration]int{ttl - 1000: 2, ttl: 1} {
+		ns, err := f.Namespaces(f.Context(), store.NamespaceFilter{UserID: "ann", Now: at(d, false).Now})
+		f.must(err)
+		f.equal("namespaces", len(ns), want)
+	}
+	f.want(item(at(ttl, true)), store.ErrNotFound, "") // what is over does not come back
+	f.want(item(at(ttl, false)), store.ErrNotFound, "")
+
+	f.must(item(at(ttl/2, true))) // a read that refreshes
+	f.must(item(at(ttl*3/2-1000, false)))
+	f.want(item(at(ttl*3/2, false)), store.ErrNotFound, "")
+	f.must(item(at(ttl/4, true))) // an earlier clock takes nothing away
+	f.must(item(at(ttl*3/2-1000, false)))
+	f.equal("a search that refreshes", f.items(store.ItemFilter{Prefix: []string{"a"}, Access: at(ttl, true)}), "a:1")
+	f.must(item(at(2*ttl-1000, false)))
+	f.equal("a query that refreshes", f.items(store.ItemFilter{Prefix: []string{"a"}, Query: "x", Access: at(2*ttl-1000, true)}), "a:1")
+	f.must(item(at(3*ttl-2000, false)))
+	f.want(item(at(3*ttl, false)), store.ErrNotFound, "")
+
+	again := live // over, and put again: a new item, as if it had been removed
+	again.CreatedAt, again.UpdatedAt = live.UpdatedAt.Add(5*ttl), live.UpdatedAt.Add(5*ttl)
+	again.Expires = again.UpdatedAt.Add(ttl)
+	f.must(f.PutItem(f.Context(), again))
+	f.reopen()
+	got, err = f.Item(f.Context(), "ann", live.Namespace, live.Key, at(5*ttl, false))
+	f.must(err)
+	f.equal("put again", got, again)
+	later := again
+	later.CreatedAt, later.UpdatedAt, later.TTL, later.Expires = later.CreatedAt.Add(time.Second), later.UpdatedAt.Add(time.Second), 0, time.Time{}
+	f.must(f.PutItem(f.Context(), later)) // now for ever
+	later.CreatedAt = again.CreatedAt
+	got, err = f.Item(f.Context(), "ann", live.Namespace, live.Key, at(1000*ttl, true))
+	f.must(err)
+	f.equal("without a time to live", got, later)
+
+	for _, bad := range []time.Duration{-1, 1, time.Microsecond - 1, 100*365*24*time.Hour + 1} {
+		live.TTL = bad
+		if f.PutItem(f.Context(), live) == nil {
+			f.Errorf("PutItem took a time to live of %v", bad)
+		}
+	}
+	if _, err := f.Item(f.Context(), "ann", live.Namespace, live.Key, store.Access{}); err == nil {
+		f.Error("Item took a read without its moment")
+	}
+	if _, err := f.Namespaces(f.Context(), store.NamespaceFilter{}); err == nil {
+		f.Error("Namespaces took a read without its moment")
+	}
+	f.sound()
+}
+
+// itemCollect: items whose time to live is over are removed, and no others.
+func itemCollect(f *fixture) {
+	now := f.tick()
+	for i := range 300 {
+		f.must(f.PutItem(f.Context(), store.Item{UserID: "ann", Namespace: []string{"a"}, Key: fmt.Sprint(i), CreatedAt: now, UpdatedAt: now,
+			TTL: time.Duration(i%3) * time.Minute}))
+	}
+	count := func(at time.Time) int { // also of those that are over
+		is, err := f.SearchItems(f.Context(), store.ItemFilter{Limit: 1000, Access: store.Access{Now: at}})
+		f.must(err)
+		return len(is)
+	}
+	after := store.Retention{Items: now.Add(time.Minute)}
+	for _, tt := range []struct {
+		r             store.Retention
+		dropped, left int
+	}{
+		{store.Retention{}, 0, 300}, {store.Retention{Items: now}, 0, 300}, {store.Retention{Items: after.Items, DryRun: true}, 100, 300},
+		{after, 100, 200}, {after, 0, 200}, {store.Retention{Items: now.Add(time.Hour)}, 100, 100},
+	} {
+		c, err := f.Collect(f.Context(), tt.r)
+		f.must(err)
+		f.equal("dropped", c, store.Collected{Items: int64(tt.dropped)})
+		f.equal("left", count(now), tt.left)
 	}
 }
 
@@ -179,7 +342,7 @@ func itemNamespaces(f *fixture) {
 		{depth: 2, prefix: "a", want: "a|a.b"},
 		{prefix: "nobody", want: ""},
 	} {
-		filter := store.NamespaceFilter{UserID: "ann", Prefix: split(tt.prefix), Suffix: split(tt.suffix), MaxDepth: tt.depth, Limit: tt.limit, Offset: tt.offset}
+		filter := store.NamespaceFilter{UserID: "ann", Prefix: split(tt.prefix), Suffix: split(tt.suffix), MaxDepth: tt.depth, Limit: tt.limit, Offset: tt.offset, Now: f.now}
 		ns, err := f.Namespaces(f.Context(), filter)
 		f.must(err)
 		var got []string
@@ -189,6 +352,7 @@ func itemNamespaces(f *fixture) {
 		f.equal(fmt.Sprintf("%+v", filter), strings.Join(got, "|"), tt.want)
 	}
 	for _, bad := range []store.NamespaceFilter{{Limit: -1}, {Limit: 1001}, {Offset: -1}, {MaxDepth: -1}, {Prefix: []string{""}}, {Suffix: []string{"a.b"}}} {
+		bad.Now = f.now
 		if _, err := f.Namespaces(f.Context(), bad); err == nil {
 			f.Errorf("Namespaces took %+v", bad)
 		}

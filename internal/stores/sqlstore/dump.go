@@ -16,7 +16,7 @@ import (
 )
 
 // dumpVersion is raised when older programs could not load a dump any more. Dumps of all versions before can be loaded.
-const dumpVersion = 2
+const dumpVersion = 3
 
 // maxRecordBytes bounds a record. Rows are bounded when they are written, all but snapshots: one that is too large is
 // left out, and its state read from the log.
@@ -67,7 +67,8 @@ var tables = []table{
 		{"thread_id", text}, {"checkpoint_id", text}, {"bytes", number}, {"state", blob},
 	}},
 	{"item", "items", "", "user_id, namespace, key", []column{
-		{"user_id", text}, {"namespace", text}, {"key", text}, {"created_at", instant}, {"updated_at", instant}, {"value", doc},
+		{"user_id", text}, {"namespace", text}, {"key", text}, {"created_at", instant}, {"updated_at", instant},
+		{"ttl", number}, {"expires_at", instant}, {"value", doc},
 	}},
 	{"assistant", "assistants", "", "id, version", []column{
 		{"id", text}, {"version", number}, {"in_force", number}, {"user_id", text}, {"graph_id", text}, {"name", text},

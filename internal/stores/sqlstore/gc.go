@@ -28,6 +28,9 @@ func (s *Store) Collect(ctx context.Context, r store.Retention) (c store.Collect
 	if err == nil && !r.Snapshots.IsZero() {
 		err = s.dropSnapshots(ctx, r, &c)
 	}
+	if err == nil && !r.Items.IsZero() {
+		err = s.dropItems(ctx, r, &c)
+	}
 	if d, ok := s.dialect.(shrinker); ok && err == nil && r.Shrink && !r.DryRun {
 		c.Shrunk, err = d.shrink(ctx)
 		err = s.readError(err)
@@ -174,6 +177,29 @@ func (s *Store) dropSnapshotsOf(ctx context.Context, thread string, r store.Rete
 	for _, id := range drop {
 		c.Snapshots++
 		c.Bytes += tree.nodes[id].snapshot
+	}
+	return nil
+}
+
+// dropItems drops the items whose time to live is over.
+func (s *Store) dropItems(ctx context.Context, r store.Retention, c *store.Collected) error {
+	const over = "expires_at > 0 AND expires_at <= $1"
+	before := micros(r.Items)
+	if r.DryRun {
+		return s.read(ctx, "SELECT count(*) FROM items WHERE "+over, []any{before}, func(rows *sql.Rows) (bool, error) {
+			return false, rows.Scan(&c.Items)
+		})
+	}
+	for dropped := int64(trimRows); dropped == trimRows; {
+		err := s.write(ctx, 0, func(t *tx) (err error) {
+			dropped, err = t.change("DELETE FROM items WHERE (user_id, namespace, key) IN (SELECT user_id, namespace, key FROM items "+
+				"WHERE "+over+" ORDER BY expires_at LIMIT $2)", before, trimRows)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		c.Items += dropped
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/pudu-ai/pudu/internal/store"
@@ -23,19 +24,31 @@ const (
 // itemOrder is the order of an index: rows come in it without being put aside, with their values, to be sorted.
 const itemOrder = "updated_at DESC, namespace DESC, key DESC"
 
-const itemColumns = "user_id, namespace, key, created_at, updated_at, value"
+const itemColumns = "user_id, namespace, key, created_at, updated_at, ttl, expires_at, value"
+
+// maxTTL bounds a time to live: with it the end is still a time that can be written.
+const maxTTL = 100 * 365 * 24 * time.Hour
+
+// putItem gives an item that is over, but still there, the time of its beginning anew: to readers it is a new one.
+const putItem = "INSERT INTO items (" + itemColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) " +
+	"ON CONFLICT (user_id, namespace, key) DO UPDATE SET updated_at = excluded.updated_at, ttl = excluded.ttl, " +
+	"expires_at = excluded.expires_at, value = excluded.value, created_at = CASE WHEN items.expires_at > 0 AND " +
+	"items.expires_at <= excluded.updated_at THEN excluded.created_at ELSE items.created_at END"
 
 // PutItem implements [store.Items].
 func (s *Store) PutItem(ctx context.Context, i store.Item) error {
-	err := errors.Join(checkItem(i.UserID, i.Namespace, i.Key), checkSize("value", len(i.Value), maxValue))
+	err := errors.Join(checkItem(i.UserID, i.Namespace, i.Key), checkTTL(i.TTL), checkSize("value", len(i.Value), maxValue))
 	if err == nil {
 		err = checkObject("value", i.Value)
 	}
 	if err == nil {
+		expires := int64(0)
+		if i.TTL > 0 {
+			expires = micros(i.UpdatedAt.Add(i.TTL))
+		}
 		err = s.write(ctx, len(i.Value), func(tx *tx) error {
-			return tx.exec("INSERT INTO items ("+itemColumns+") VALUES ($1, $2, $3, $4, $5, $6) "+
-				"ON CONFLICT (user_id, namespace, key) DO UPDATE SET updated_at = excluded.updated_at, value = excluded.value",
-				i.UserID, joinLabels(i.Namespace), i.Key, micros(i.CreatedAt), micros(i.UpdatedAt), objectText(i.Value))
+			return tx.exec(putItem, i.UserID, joinLabels(i.Namespace), i.Key, micros(i.CreatedAt), micros(i.UpdatedAt),
+				i.TTL.Microseconds(), expires, objectText(i.Value))
 		})
 	}
 	if err != nil {
@@ -45,18 +58,14 @@ func (s *Store) PutItem(ctx context.Context, i store.Item) error {
 }
 
 // Item implements [store.Items].
-func (s *Store) Item(ctx context.Context, userID string, namespace []string, key string) (i store.Item, err error) {
-	found := false
-	if err = checkItem(userID, namespace, key); err == nil {
-		err = s.read(ctx, "SELECT "+itemColumns+" FROM items WHERE user_id = $1 AND namespace = $2 AND key = $3",
-			[]any{userID, joinLabels(namespace), key}, func(r *sql.Rows) (bool, error) {
-				found = true
-				i, err = scanItem(r)
-				return false, err
-			})
+func (s *Store) Item(ctx context.Context, userID string, namespace []string, key string, a store.Access) (store.Item, error) {
+	err := errors.Join(checkItem(userID, namespace, key), checkNow(a.Now))
+	var i store.Item
+	if err == nil {
+		i, err = s.item(ctx, userID, joinLabels(namespace), key, a.Now)
 	}
-	if err == nil && !found {
-		err = store.ErrNotFound
+	if err == nil && a.Refresh {
+		err = s.refresh(ctx, a.Now, &i)
 	}
 	if err != nil {
 		return store.Item{}, fmt.Errorf("read item %.40q: %w", key, err)
@@ -64,11 +73,56 @@ func (s *Store) Item(ctx context.Context, userID string, namespace []string, key
 	return i, nil
 }
 
+func (s *Store) item(ctx context.Context, userID, namespace, key string, now time.Time) (i store.Item, err error) {
+	query := "SELECT " + itemColumns + " FROM items WHERE user_id = $1 AND namespace = $2 AND key = $3 AND " + alive("$4")
+	err = s.read(ctx, query, []any{userID, namespace, key, micros(now)}, func(r *sql.Rows) (bool, error) {
+		i, err = scanItem(r)
+		return false, err
+	})
+	if err == nil && i.Key == "" {
+		err = store.ErrNotFound
+	}
+	return i, err
+}
+
+// alive is the condition that an item's time to live is not over at the moment in the parameter.
+func alive(now string) string { return "(expires_at = 0 OR expires_at > " + now + ")" }
+
+// refreshItem leaves alone what is over, and what another read has prolonged further.
+const refreshItem = "UPDATE items SET expires_at = CAST($4 AS BIGINT) + ttl WHERE user_id = $1 AND namespace = $2 AND " +
+	"key = $3 AND expires_at > $4 AND expires_at < CAST($4 AS BIGINT) + ttl"
+
+// refresh lets the items' times to live begin anew. One that gains less than touchEvery is left alone: reading it again
+// and again costs no writing.
+func (s *Store) refresh(ctx context.Context, now time.Time, items ...*store.Item) error {
+	var stale []*store.Item
+	for _, i := range items {
+		if i.TTL > 0 && now.Add(i.TTL).Sub(i.Expires) >= touchEvery {
+			stale = append(stale, i)
+			i.Expires = timeOf(micros(now.Add(i.TTL)))
+		}
+	}
+	if len(stale) == 0 {
+		return nil
+	}
+	return s.write(ctx, 0, func(tx *tx) error {
+		for _, i := range stale {
+			if err := tx.exec(refreshItem, i.UserID, joinLabels(i.Namespace), i.Key, micros(now)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func scanItem(r scanner) (i store.Item, err error) {
 	var namespace string
-	var created, updated int64
-	err = r.Scan(&i.UserID, &namespace, &i.Key, &created, &updated, (*[]byte)(&i.Value))
+	var created, updated, ttl, expires int64
+	err = r.Scan(&i.UserID, &namespace, &i.Key, &created, &updated, &ttl, &expires, (*[]byte)(&i.Value))
 	i.Namespace, i.CreatedAt, i.UpdatedAt = splitLabels(namespace), timeOf(created), timeOf(updated)
+	if ttl > 0 {
+		i.TTL, i.Expires = time.Duration(ttl)*time.Microsecond, timeOf(expires)
+	}
 	return i, err
 }
 
@@ -95,13 +149,13 @@ func (s *Store) SearchItems(ctx context.Context, f store.ItemFilter) ([]store.It
 	return is, nil
 }
 
-func (s *Store) searchItems(ctx context.Context, f store.ItemFilter) ([]store.Item, error) {
+func (s *Store) searchItems(ctx context.Context, f store.ItemFilter) (is []store.Item, err error) {
 	p := &page{f.Offset, cmp.Or(f.Limit, 10)}
-	if err := checkPage(p.left, 1000, p.skip); err != nil {
+	if err := errors.Join(checkPage(p.left, 1000, p.skip), checkNow(f.Now)); err != nil {
 		return nil, err
 	}
 	// The condition on the namespace is none for an index, so that the one by time is taken.
-	sel, err := selectItems(f.UserID, f.Prefix, "namespace || ''")
+	sel, err := selectItems(f.UserID, f.Prefix, "namespace || ''", f.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +163,26 @@ func (s *Store) searchItems(ctx context.Context, f store.ItemFilter) ([]store.It
 	if err != nil {
 		return nil, err
 	}
+	terms, err := newTerms(f.Query)
+	switch {
+	case err != nil:
+		return nil, err
+	case terms != nil:
+		is, err = s.bestItems(ctx, sel, w, terms, p, f.Now)
+	default:
+		is, err = s.newestItems(ctx, sel, w, p)
+	}
+	if err == nil && f.Refresh {
+		found := make([]*store.Item, len(is))
+		for n := range is {
+			found[n] = &is[n]
+		}
+		err = s.refresh(ctx, f.Now, found...)
+	}
+	return is, err
+}
+
+func (s *Store) newestItems(ctx context.Context, sel selection, w wanted, p *page) ([]store.Item, error) {
 	sel.open = len(w) > 0
 	bytes := 0
 	return readPage(ctx, s, "SELECT "+itemColumns+" FROM items", itemOrder, sel, p,
@@ -122,8 +196,9 @@ func (s *Store) searchItems(ctx context.Context, f store.ItemFilter) ([]store.It
 		})
 }
 
-// selectItems selects items under a prefix.
-func selectItems(userID string, prefix []string, namespace string) (sel selection, err error) {
+// selectItems selects the items under a prefix that are there at a moment.
+func selectItems(userID string, prefix []string, namespace string, now time.Time) (sel selection, err error) {
+	sel.add(alive(sel.param(micros(now))))
 	if userID != "" {
 		sel.add("user_id = " + sel.param(plain(userID)))
 	}
@@ -148,14 +223,14 @@ func (s *Store) Namespaces(ctx context.Context, f store.NamespaceFilter) ([][]st
 
 func (s *Store) namespaces(ctx context.Context, f store.NamespaceFilter) (out [][]string, err error) {
 	skip, left := f.Offset, cmp.Or(f.Limit, 100)
-	err = checkPage(left, 1000, skip)
+	err = errors.Join(checkPage(left, 1000, skip), checkNow(f.Now))
 	if f.MaxDepth < 0 {
 		err = errors.Join(err, fmt.Errorf("depth %d is negative", f.MaxDepth))
 	}
 	if len(f.Suffix) > 0 {
 		err = errors.Join(err, checkLabels("suffix", f.Suffix))
 	}
-	sel, wrong := selectItems(f.UserID, f.Prefix, "namespace")
+	sel, wrong := selectItems(f.UserID, f.Prefix, "namespace", f.Now)
 	if err = errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
@@ -203,6 +278,21 @@ func checkItem(userID string, namespace []string, key string) error {
 		err = errors.Join(err, errors.New("key is empty"))
 	}
 	return err
+}
+
+func checkTTL(ttl time.Duration) error {
+	if ttl < 0 || ttl > 0 && ttl < time.Microsecond || ttl > maxTTL {
+		return fmt.Errorf("time to live %v is not between a microsecond and 100 years", ttl)
+	}
+	return nil
+}
+
+// checkNow refuses a read without its moment, to which nothing would be over.
+func checkNow(now time.Time) error {
+	if now.IsZero() {
+		return errors.New("the moment of the read is missing")
+	}
+	return nil
 }
 
 // checkLabels refuses what is no namespace, nor a part of one.

@@ -120,9 +120,7 @@ func loadRecord(t *tx, line []byte, version int, n *counts) error {
 		return errors.New("it is no JSON object")
 	}
 	kind, _ := rawjson.String(members["kind"])
-	if version == 1 {
-		upgrade(kind, members)
-	}
+	upgrade(version, kind, members)
 	for i, table := range tables {
 		if table.kind == kind {
 			n[i]++
@@ -132,15 +130,17 @@ func loadRecord(t *tx, line []byte, version int, n *counts) error {
 	return fmt.Errorf("kind %.40q is unknown; a newer Pudu may have written it", kind)
 }
 
-// upgrade gives a record of version 1 the members that came with version 2.
-func upgrade(kind string, members map[string]json.RawMessage) {
-	switch kind {
-	case "thread":
+// upgrade gives a record of an older version the members that came later.
+func upgrade(version int, kind string, members map[string]json.RawMessage) {
+	switch {
+	case version == 1 && kind == "thread":
 		members["pinned"] = fmt.Append(nil, pinned(members["metadata"]))
 		members["signature"] = []byte("-1")
-	case "run":
+	case version == 1 && kind == "run":
 		maps.Copy(members, map[string]json.RawMessage{
 			"not_before": []byte("0"), "key": []byte(`""`), "stop": []byte(`""`), "notify": []byte("0")})
+	case version < 3 && kind == "item":
+		maps.Copy(members, map[string]json.RawMessage{"ttl": []byte("0"), "expires_at": []byte("0")})
 	}
 }
 

@@ -69,6 +69,53 @@ func writeVersion2(t *testing.T, db *sql.DB, dialect goose.Dialect, folder strin
 	}
 }
 
+// TestMigrationOfItems: an item of version 4 stays, for ever, and what is found by it too.
+func TestMigrationOfItems(t *testing.T) {
+	dir, url := t.TempDir(), pg.Database(t)
+	d, err := newServer(Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lite := openDB(t, sqlite{path: filepath.Join(dir, FileName)})
+	for _, old := range []struct {
+		db      *sql.DB
+		dialect goose.Dialect
+		folder  string
+		options []goose.ProviderOption
+	}{
+		{lite, goose.DialectSQLite3, "migrations/sqlite", nil},
+		{d.open(2, false), goose.DialectPostgres, "migrations/postgres", []goose.ProviderOption{goose.WithTableName(versionTable)}},
+	} {
+		files, err := fs.Sub(migrations, old.folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		provider, err := goose.NewProvider(old.dialect, old.db, files, append(old.options, goose.WithDisableGlobalRegistry(true), goose.WithSlog(discard))...)
+		if err == nil {
+			_, err = provider.UpTo(t.Context(), 4)
+		}
+		if err == nil {
+			_, err = old.db.ExecContext(t.Context(), "INSERT INTO items (user_id, namespace, key, created_at, updated_at, value) VALUES ('ann', '\x01a\x01', 'k', 1, 2, '{\"t\": \"x\"}')")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		old.db.Close()
+	}
+	want := store.Item{UserID: "ann", Namespace: []string{"a"}, Key: "k", Value: []byte(`{"t": "x"}`), CreatedAt: timeOf(1), UpdatedAt: timeOf(2), Score: 1}
+	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
+		s := openWith(t, cfg)
+		defer s.Close()
+		is, err := s.SearchItems(t.Context(), store.ItemFilter{Query: "X", Access: store.Access{Now: time.Now(), Refresh: true}})
+		if d := cmp.Diff([]store.Item{want}, is); d != "" || err != nil {
+			t.Errorf("%s (-want +got): %v\n%s", name, err, d)
+		}
+		if found := faults(t, s); len(found) > 0 {
+			t.Errorf("%s: faults: %v", name, found)
+		}
+	}
+}
+
 func testMigrated(t *testing.T, s *Store) {
 	testMigratedThreads(t, s)
 	rs, err := s.ListRuns(t.Context(), store.RunFilter{})

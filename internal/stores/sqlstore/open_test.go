@@ -164,7 +164,7 @@ func TestOpenOddFolder(t *testing.T) {
 }
 
 // version is the newest that this program knows.
-const version = 4
+const version = 5
 
 // newer is the program's migrations and one more.
 func newer(t *testing.T, folder, query string) fs.FS {

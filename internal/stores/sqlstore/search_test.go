@@ -119,7 +119,7 @@ func equip(t *testing.T, s *Store) {
 		}
 	}
 	for i := range 3 {
-		must(s.PutItem(t.Context(), store.Item{UserID: "ann", Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}")}))
+		must(s.PutItem(t.Context(), store.Item{UserID: "ann", Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour}))
 	}
 	a := store.Assistant{ID: "a", UserID: "ann", GraphID: "g", Name: "x", Config: []byte(`{"c": 1}`)}
 	must(s.CreateAssistant(t.Context(), a))
@@ -191,6 +191,24 @@ func TestLoadOfVersion1(t *testing.T) {
 	}
 	if found := faults(t, s); len(found) > 0 {
 		t.Errorf("faults: %v", found)
+	}
+}
+
+// ofDump2 is an item as the second version wrote it.
+const ofDump2 = `{"kind":"pudu","version":2}
+{"kind":"item","user_id":"ann","namespace":"\u0001a\u0001","key":"k","created_at":"2026-01-01T00:00:00.000000Z","updated_at":"2026-01-01T00:00:00.000000Z","value":{"v":1}}
+{"kind":"end","threads":0,"runs":0,"log":0,"snapshots":0,"items":1,"assistants":0}
+`
+
+func TestLoadOfVersion2(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	if _, err := s.Load(t.Context(), strings.NewReader(ofDump2), nil); err != nil {
+		t.Fatal(err)
+	}
+	i, err := s.Item(t.Context(), "ann", []string{"a"}, "k", store.Access{Now: time.Now()})
+	if err != nil || i.TTL != 0 || string(i.Value) != `{"v":1}` {
+		t.Errorf("%+v, %v", i, err)
 	}
 }
 

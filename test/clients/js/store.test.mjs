@@ -1,5 +1,5 @@
 // Store items: a shared memory of small JSON values.
-import { assert, client, randomUUID, test } from "./lib.mjs";
+import { assert, client, randomUUID, test, until } from "./lib.mjs";
 
 const c = client();
 
@@ -26,6 +26,22 @@ test("search by prefix, filter and page; namespaces", async () => {
   assert.equal((await keys([root], { limit: 1, offset: 1 })).length, 1);
   const { namespaces } = await c.store.listNamespaces({ prefix: [root] });
   assert.deepEqual(namespaces.map((n) => n.join("/")).sort(), [`${root}/a`, `${root}/b`]);
+});
+
+test("search by a query", async () => {
+  const space = ["tests", randomUUID()];
+  for (const [key, text] of [["food", "Ann likes pizza"], ["city", "Ann lives in Bern"], ["sport", "skiing"]]) await c.store.putItem(space, key, { text });
+  const { items } = await c.store.searchItems(space, { query: "What pizza does Ann like?" });
+  assert.deepEqual(items.map((it) => it.key), ["food", "city"]);
+  assert.ok(items[0].score > items[1].score);
+});
+
+test("time to live", async () => {
+  const space = ["tests", randomUUID()];
+  await c.store.putItem(space, "soon", {}, { ttl: 0.005 });
+  await c.store.putItem(space, "later", {}, { ttl: 60 });
+  await until("the end of the item", async () => (await c.store.getItem(space, "soon", { refreshTtl: false })) === null);
+  assert.deepEqual((await c.store.searchItems(space, { refreshTtl: true })).items.map((it) => it.key), ["later"]);
 });
 
 test("labels with a dot are refused", async () => {

@@ -100,6 +100,23 @@ class Store(Case):
         self.c.store.delete_item(space, "k")
         self.assertEqual(self.c.store.search_items(space)["items"], [])
 
+    def test_query(self):
+        space = ["tests", new_id()]
+        for key, text in [("food", "Ann likes pizza"), ("city", "Ann lives in Bern"), ("sport", "skiing")]:
+            self.c.store.put_item(space, key, {"text": text})
+        found = self.c.store.search_items(space, query="What pizza does Ann like?")["items"]
+        self.assertEqual([i["key"] for i in found], ["food", "city"])
+        self.assertGreater(found[0]["score"], found[1]["score"])
+        self.assertEqual(self.c.store.search_items(space, query="moose")["items"], [])
+
+    def test_time_to_live(self):
+        space = ["tests", new_id()]
+        self.c.store.put_item(space, "soon", {}, ttl=0.005)
+        self.c.store.put_item(space, "later", {}, ttl=60)
+        self.until("the end of the item", lambda: self.c.store.get_item(space, "soon", refresh_ttl=False) is None)
+        found = self.c.store.search_items(space, refresh_ttl=True)
+        self.assertEqual([i["key"] for i in found["items"]], ["later"])
+
 
 class Assistants(Case):
     def test_the_built_in_one(self):

@@ -54,15 +54,18 @@ func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.F
 	if done || err != nil {
 		return err
 	}
-	if cfg.ReadOnly {
-		return fmt.Errorf("%w: %s has no tables of this version of Pudu; start the server once to make them", store.ErrNotFound, d.name)
-	}
-	return d.locked(ctx, db, func() error {
-		if err := d.createSchema(ctx, db); err != nil {
-			return err
-		}
+	return d.locked(ctx, db, func() error { // without the lock, tables may come between two questions about them
 		done, err := d.current(ctx, db, newest) // another process may have been faster
 		if done || err != nil {
+			return err
+		}
+		if err := d.free(ctx, db); err != nil {
+			return err
+		}
+		if cfg.ReadOnly {
+			return fmt.Errorf("%w: %s has no tables of this version of Pudu; start the server once to make them", store.ErrNotFound, d.name)
+		}
+		if err := d.createSchema(ctx, db); err != nil {
 			return err
 		}
 		if _, err := provider.Up(ctx); err != nil {
@@ -127,14 +130,15 @@ func (d *server) version(ctx context.Context, db *sql.DB) (version int64, err er
 	if err != nil {
 		return 0, fmt.Errorf("read version of the schema: %w", err)
 	}
-	if version > 0 {
-		return version, nil
-	}
-	return 0, d.free(ctx, db)
+	return version, nil
 }
 
-// free makes sure that no table is in the way of ours.
+// free makes sure that a schema without a version has no table that is in the way of ours. The caller holds the lock: the
+// tables that another process is making have their version with them.
 func (d *server) free(ctx context.Context, db *sql.DB) error {
+	if version, err := d.version(ctx, db); version > 0 || err != nil {
+		return err
+	}
 	var taken []string
 	for _, t := range pgTables {
 		var there bool

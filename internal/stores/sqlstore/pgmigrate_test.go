@@ -1,10 +1,14 @@
 package sqlstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -97,8 +101,43 @@ func TestPostgresOpenTogether(t *testing.T) {
 	if ts, err := s.ListThreads(t.Context(), "", 100, 0); err != nil || len(ts) != 8 {
 		t.Errorf("%d threads, %v", len(ts), err)
 	}
-	wantOpen(t, Config{URL: cfg.URL, ReadOnly: true}, store.ErrNotFound, "start the server once") // the default schema is empty
+	wantOpen(t, Config{URL: cfg.URL, Pool: 1, ReadOnly: true}, store.ErrNotFound, "start the server once") // the default schema is empty
 	wantOpen(t, Config{URL: cfg.URL, Schema: "a\x00b"}, nil, "schema")
+}
+
+// meanwhile runs something once, right behind the first query about the schema's version.
+type meanwhile struct {
+	once sync.Once
+	run  func()
+}
+
+type tracedQuery struct{}
+
+func (m *meanwhile) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	return context.WithValue(ctx, tracedQuery{}, q.SQL)
+}
+
+func (m *meanwhile) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	if text, _ := ctx.Value(tracedQuery{}).(string); strings.Contains(text, versionTable) {
+		m.once.Do(m.run)
+	}
+}
+
+// TestPostgresMigratedMeanwhile: another process makes the tables just after this one found no version of them.
+func TestPostgresMigratedMeanwhile(t *testing.T) {
+	for _, readOnly := range []bool{false, true} {
+		url := pg.Database(t)
+		d, err := newServer(Config{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.config.Tracer = &meanwhile{run: func() { openWith(t, Config{URL: url}).Close() }}
+		db := d.open(2, readOnly)
+		defer db.Close()
+		if err := d.prepare(t.Context(), db, Config{Logger: discard, ReadOnly: readOnly}); err != nil {
+			t.Errorf("read-only %t: %v", readOnly, err)
+		}
+	}
 }
 
 func TestPostgresReadOnly(t *testing.T) {

@@ -129,7 +129,11 @@ func (d *server) open(conns int, readOnly bool) *sql.DB {
 // openServer opens the store on PostgreSQL.
 func (s *Store) openServer(ctx context.Context, cfg Config, d *server) error {
 	tune := d.tuning()
-	s.readers = d.open(max(d.pool-1-tune.writers, 1), true)
+	readers := max(d.pool-1-tune.writers, 1)
+	if cfg.ReadOnly {
+		readers = d.pool
+	}
+	s.readers = d.open(readers, true)
 	s.tuning = tune
 	s.release = append(s.release, s.readers.Close)
 	db := s.readers

@@ -186,7 +186,7 @@ func howToName(p Provider) string {
 func reason(m Model, from, why string) string {
 	s := "model " + m.Name
 	if m.BaseURL != "" {
-		s += " at " + m.BaseURL + from
+		s += " at " + ShownURL(m.BaseURL) + from
 	}
 	return s + ": " + why
 }

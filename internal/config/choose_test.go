@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -106,6 +107,20 @@ func TestChooseNeverShowsAKey(t *testing.T) {
 	got, err := chosen(t, "", "", map[string]string{"OPENAI_API_KEY": "sk-very-secret"})
 	if err != nil || strings.Contains(got.Reason, "sk-very") {
 		t.Errorf("%q %v", got.Reason, err)
+	}
+}
+
+// TestChooseShowsNoCredentialsOfAnAddress: neither of one that is used nor of one that is none.
+func TestChooseShowsNoCredentialsOfAnAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://user:hunter2@h:1/v1?key=hunter2": "model openai/m at https://h:1/v1 (OPENAI_BASE_URL): OPENAI_BASE_URL is set",
+		"user:hunter2@h:1/v1":                     "h:1/v1",
+		"ftp://user:hunter2@h/v1?key=hunter2":     "ftp://h/v1",
+	} {
+		got, err := chosen(t, "", "", map[string]string{"OPENAI_BASE_URL": address, "OPENAI_MODEL": "m"})
+		if shown := fmt.Sprint(got.Reason, err); !strings.Contains(shown, want) || strings.Contains(shown, "hunter2") {
+			t.Errorf("%s: %s", address, shown)
+		}
 	}
 }
 

@@ -253,7 +253,7 @@ func (m *Model) connect(p Provider, env Env) error {
 func checkURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return errors.New("must be an address such as https://host/v1, got " + quoteShort(s))
+		return errors.New("must be an address such as https://host/v1, got " + quoteShort(ShownURL(s)))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -126,21 +125,4 @@ func Finish(body io.ReadCloser) {
 		io.CopyN(io.Discard, b, maxErrorBody)
 	}
 	body.Close()
-}
-
-// Secrets collects what must not appear in an error: the key, and the values of headers that by their name hold one.
-func Secrets(key string, header http.Header) []string {
-	var secrets []string
-	if key != "" {
-		secrets = append(secrets, key)
-	}
-	for name, values := range header {
-		name = strings.ToLower(name)
-		if has(name, []string{"auth", "key", "token", "secret", "cookie"}) {
-			for _, v := range values {
-				secrets = append(secrets, v, strings.TrimPrefix(v, "Bearer "))
-			}
-		}
-	}
-	return secrets
 }

@@ -98,7 +98,7 @@ func New(cfg Config) *Model {
 	m.header, m.interleaved = headers(cfg)
 	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
 	m.client.Provider, m.client.Model = cfg.Name, cfg.Model
-	m.client.Secrets = append(wire.Secrets(cfg.APIKey, m.header), wire.Secrets(cfg.AuthToken, nil)...)
+	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header, cfg.BaseURL)
 	return m
 }
 

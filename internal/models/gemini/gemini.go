@@ -87,20 +87,18 @@ func New(cfg Config) *Model {
 		cfg.BaseURL = DefaultBaseURL
 	}
 	m := &Model{cfg: cfg, family: familyOf(cfg.Model), header: wire.Header(cfg.APIKey, "X-Goog-Api-Key", cfg.Headers)}
-	var secret string
-	m.url, secret = endpoint(cfg.BaseURL, cfg.Model)
+	m.url = endpoint(cfg.BaseURL, cfg.Model)
 	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
 	m.client.Provider, m.client.Model, m.client.Refine = cfg.Name, cfg.Model, refine
-	m.client.Secrets = append(wire.Secrets(cfg.APIKey, m.header), wire.Secrets(secret, nil)...)
+	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header, cfg.BaseURL)
 	return m
 }
 
-// endpoint is the address of the model's stream, and the key that base holds, if it does. It is empty if base is no
-// address.
-func endpoint(base, name string) (address, key string) {
+// endpoint is the address of the model's stream. It is empty if base is no address.
+func endpoint(base, name string) string {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" {
-		return "", ""
+		return ""
 	}
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/openai")
 	switch path.Base(u.Path) {
@@ -115,7 +113,7 @@ func endpoint(base, name string) (address, key string) {
 	q := u.Query()
 	q.Set("alt", "sse")
 	u.RawQuery = q.Encode()
-	return u.String(), q.Get("key")
+	return u.String()
 }
 
 // Name is "provider/model".

@@ -85,7 +85,7 @@ func New(cfg Config) *Model {
 	m.header = wire.Header(cfg.APIKey, keyIn, cfg.Headers)
 	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
 	m.client.Provider, m.client.Model = m.cfg.Name, cfg.Model
-	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header)
+	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header, cfg.BaseURL)
 	return m
 }
 

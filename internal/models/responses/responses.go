@@ -90,7 +90,7 @@ func New(cfg Config) *Model {
 	m := &Model{cfg: cfg, habits: habitsOf(cfg.Model), url: endpoint(cfg.BaseURL), header: header(&cfg)}
 	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
 	m.client.Provider, m.client.Model = cfg.Name, cfg.Model
-	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header)
+	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header, cfg.BaseURL)
 	return m
 }
 

@@ -23,8 +23,9 @@ type Runtime struct {
 	Input state.Update
 	// Emit shows an event. It numbers the event, keeps the order and never waits for a reader.
 	Emit func(node string, data event.Data)
-	// Commit makes a step durable before it returns; calls may come side by side. An error ends the run at once, without
-	// another commit. nil keeps nothing.
+	// Commit makes a step durable before it returns; calls may come side by side. The step whose Next is [Done] is the last
+	// one: who records how the run ended writes it together with that. An error ends the run at once, without another
+	// commit. nil keeps nothing.
 	Commit func(ctx context.Context, step Step) error
 	// Now is the clock.
 	Now func() time.Time

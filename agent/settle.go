@@ -18,7 +18,7 @@ func (r *run) settle(ctx context.Context, err error) error {
 		err = context.Cause(ctx)
 		_ = r.closeCalls(cancelled) // appending messages to a log cannot fail
 	}
-	// Lazily: the run's end, which follows, is then written with it. In between a crash would make the run look finished.
+	// The last step: it is written with the run's end. In between a crash would make the run look finished.
 	if errCommit := r.commitLazy(ctx, Done); errCommit != nil {
 		return errors.Join(err, errCommit)
 	}

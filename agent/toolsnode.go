@@ -340,7 +340,8 @@ func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event
 	return &Interrupted{Interrupts: waiting}
 }
 
-// keepSiblings puts the results that there are into the state of a run that fails.
+// keepSiblings puts the results that there are into the state of a run that fails, and the ends that are not recorded yet
+// into its log.
 func (r *run) keepSiblings(outcomes []outcome, failure error) error {
 	if IsFatal(failure) {
 		return nil
@@ -349,6 +350,9 @@ func (r *run) keepSiblings(outcomes []outcome, failure error) error {
 		if o.err == nil {
 			if err := r.apply(NodeTools, o.update); err != nil {
 				return fmt.Errorf("%s: %w", o.call.Name, err)
+			}
+			if o.fresh {
+				r.events = append(r.events, Emitted{NodeTools, o.end})
 			}
 		}
 	}

@@ -16,6 +16,17 @@ func (c *campaign) besiege(ctx context.Context, parts int) error {
 	})
 }
 
+// ended executes runs that end in a way, and kills them at every write of as many of the shares as there are lanes.
+func (c *campaign) ended(ctx context.Context, w way, parts int) (*campaign, error) {
+	o := c.orderIn(string(w))
+	o.Way = w
+	one, err := newCampaign(ctx, o, c.seed)
+	if err != nil {
+		return nil, err
+	}
+	return one, one.besiege(ctx, parts)
+}
+
 func (c *campaign) share(ctx context.Context, d dying) error {
 	left := places(c.want.items, d)
 	for n := 0; len(left) > 0; n++ {

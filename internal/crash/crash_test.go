@@ -126,3 +126,21 @@ func TestARunThatGetsNowhereEnds(t *testing.T) {
 		t.Errorf("run %+v, faults %q, error %v", got.run, got.faults, err)
 	}
 }
+
+// TestEndings: a run that fails, is stopped, rolled back or reaches a limit ends so, also if its process dies between two
+// writes of that.
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]func(*testing.T) string{
+		"SQLite":     func(*testing.T) string { return "" },
+		"PostgreSQL": func(t *testing.T) string { t.Helper(); return pg.Database(t) },
+	} {
+		for _, w := range ways {
+			t.Run(name+"/"+string(w), func(t *testing.T) {
+				t.Parallel()
+				c := startCampaign(t, order{Dir: dirFor(t), URL: url(t), Way: w})
+				c.check(t, c.besiege(t.Context(), lanes))
+			})
+		}
+	}
+}

@@ -8,6 +8,7 @@
 //	                                       for whatever it does
 //	plan.go site.go campaign.go            when to kill it, and doing so
 //	death.go boundary.go                   kills by its own hand, at every write to the store
+//	way.go                                 how runs end that do not end with an answer; these are killed at every write too
 //	oracle.go report.go                    what must be true at the end
 //	backlog.go                             how soon a server goes on with the first of many unfinished runs
 //
@@ -125,7 +126,16 @@ func (c *campaign) all(ctx context.Context, f flags) error {
 	if err := c.besiege(ctx, lanes); err != nil {
 		return err
 	}
-	table(os.Stdout, []string{f.store, "at writes"}, map[string]tally{f.store: drawn, "at writes": c.tally})
+	rows, of := []string{f.store, "at writes"}, map[string]tally{f.store: drawn, "at writes": c.tally}
+	for _, w := range ways {
+		one, err := c.ended(ctx, w, lanes)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w, err)
+		}
+		rows, of[string(w)] = append(rows, string(w)), one.tally
+		c.wrong = append(c.wrong, one.wrong...)
+	}
+	table(os.Stdout, rows, of)
 	b, err := measureBacklog(ctx, c.orderIn("backlog"))
 	if err != nil {
 		return fmt.Errorf("measure backlog: %w", err)

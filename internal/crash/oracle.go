@@ -79,17 +79,40 @@ func (v *verdict) breachf(format string, args ...any) {
 func (s *site) judge(got, want ending) verdict {
 	var v verdict
 	v.wrong = append(v.wrong, got.faults...)
-	if got.run.Status == event.StatusSuccess {
-		v.finished = 1
-	} else {
-		v.breachf("the run ended as %s: %s", got.run.Status, got.run.Error)
-	}
+	v.checkEnd(got, s.order.Way)
 	unknown := unknownCalls(got.state)
+	v.checkLog(got, s.order.Way)
+	v.checkEvents(s, got)
+	if s.order.Way == wayRollback { // nothing is left to tell which outcome is unknown
+		v.checkNothingLeft(got, want)
+		return v
+	}
 	v.checkEffects(got, want, unknown)
-	v.checkState(got, want, unknown)
-	v.checkLog(got, got.schema)
+	v.checkState(got, want, unknown, s.order.Way == wayCancel)
 	v.checkSeen(s, got)
 	return v
+}
+
+// checkEnd compares how the run has ended with how it had to.
+func (v *verdict) checkEnd(got ending, w way) {
+	if end, is := w.end(), got.run; is.Status != end.Status || is.Error != end.Error || is.StopReason != end.StopReason {
+		v.breachf("the run ended as %s (%s): %s", is.Status, is.StopReason, is.Error)
+		return
+	}
+	v.finished = 1
+}
+
+// checkNothingLeft looks at a run that was rolled back, on a thread that was empty before.
+func (v *verdict) checkNothingLeft(got, want ending) {
+	if msgs := agent.Messages.Get(got.state); len(msgs) > 0 {
+		v.breachf("the thread holds %d messages of a run that was rolled back", len(msgs))
+	}
+	for line, n := range got.effects {
+		if want.effects[line] == 0 || n > 1 && effectOf(strings.Fields(line)[1]) == tool.SideEffects {
+			v.duplicated++
+			v.breachf("effect %q happened %d times", line, n)
+		}
+	}
 }
 
 // unknownCalls are the calls whose message says that the outcome is unknown.
@@ -146,8 +169,9 @@ func (v *verdict) checkEffects(got, want ending, unknown map[string]bool) {
 	}
 }
 
-// checkState compares the states, but for ids, times and the messages of unknown outcomes.
-func (v *verdict) checkState(got, want ending, unknown map[string]bool) {
+// checkState compares the states, but for ids, times and the messages of unknown outcomes. Where a run was stopped, its last
+// messages may be missing, with all that they brought: what was under way when the process died is not asked for again.
+func (v *verdict) checkState(got, want ending, unknown map[string]bool, stopped bool) {
 	g, errG := portray(got, unknown)
 	w, errW := portray(want, unknown)
 	if err := errors.Join(errG, errW); err != nil {
@@ -156,6 +180,10 @@ func (v *verdict) checkState(got, want ending, unknown map[string]bool) {
 	if !anyKnown(want.effects, "bash", unknown) { // the result of one would have noted the sandbox
 		delete(w, "channel sandbox")
 		delete(g, "channel sandbox")
+	}
+	if stopped {
+		maps.DeleteFunc(w, func(key, _ string) bool { return g[key] == "" || !strings.HasPrefix(key, "message ") })
+		maps.DeleteFunc(g, func(key, _ string) bool { return !strings.HasPrefix(key, "message ") })
 	}
 	for _, key := range slices.Sorted(maps.Keys(w)) {
 		if g[key] != w[key] {
@@ -221,13 +249,13 @@ func portray(e ending, unknown map[string]bool) (map[string]string, error) {
 	return p, err
 }
 
-// checkLog reads the log as a client would that was away: its ids grow, it makes the state, every call has one result, and
-// one whose outcome is unknown began in an earlier attempt.
-func (v *verdict) checkLog(got ending, schema state.Schema) {
+// checkLog reads the log as a client would that was away: its ids grow, it makes the state, every call has one result, but
+// for one that was cancelled before it began, and one whose outcome is unknown began in an earlier attempt.
+func (v *verdict) checkLog(got ending, w way) {
 	var last event.ID
 	results := make(map[string]int)
 	begun, ended := make(map[string]int), make(map[string]int) // the attempt, by call
-	read, err := schema.Load(nil)
+	read, err := got.schema.Load(nil)
 	if err != nil {
 		v.breachf("log: %v", err)
 	}
@@ -249,7 +277,7 @@ func (v *verdict) checkLog(got ending, schema state.Schema) {
 		}
 	}
 	for _, m := range agent.Messages.Get(got.state) {
-		if m.Role == message.Tool && results[m.ToolCallID] != 1 {
+		if n := results[m.ToolCallID]; m.Role == message.Tool && n != 1 && (w != wayCancel || n > 1) {
 			v.breachf("log: call %s has %d results", m.ToolCallID, results[m.ToolCallID])
 		}
 	}
@@ -258,6 +286,9 @@ func (v *verdict) checkLog(got ending, schema state.Schema) {
 			v.breachf("log: call %s has an unknown outcome, and began in attempt %d, ended in %d", callID, begun[callID], ended[callID])
 		}
 	}
+	if w == wayRollback { // the state before the run is no update of the run
+		return
+	}
 	a, errA := read.AppendSnapshot(nil)
 	b, errB := got.state.AppendSnapshot(nil)
 	if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
@@ -265,7 +296,7 @@ func (v *verdict) checkLog(got ending, schema state.Schema) {
 	}
 }
 
-// checkSeen looks for what readers were shown as committed.
+// checkSeen looks for the messages that readers were shown as committed.
 func (v *verdict) checkSeen(s *site, got ending) {
 	have := make(map[string]string)
 	for _, m := range agent.Messages.Get(got.state) {
@@ -276,6 +307,10 @@ func (v *verdict) checkSeen(s *site, got ending) {
 			v.breachf("message %s, which was shown as committed, is gone or has changed", id)
 		}
 	}
+}
+
+// checkEvents looks for the events that readers were shown as committed.
+func (v *verdict) checkEvents(s *site, got ending) {
 	logged := make(map[string]string)
 	for _, ev := range got.events {
 		logged[ev.ID.String()] = sumEvent(ev)

@@ -64,7 +64,7 @@ type deed struct {
 	took   time.Duration
 }
 
-// deeds are the tools of the script but flaky and bash. fails ends in a result that says so, breaks in a Go error.
+// deeds are the tools of the script but flaky and bash. fails ends in a result that says so, breaks and fatal in a Go error.
 func deeds() []deed {
 	return []deed{
 		{"note", tool.SideEffects, 5 * time.Millisecond},
@@ -73,6 +73,7 @@ func deeds() []deed {
 		{"look", tool.ReadOnly, 5 * time.Millisecond},
 		{"fails", tool.SideEffects, 6 * time.Millisecond},
 		{"breaks", tool.SideEffects, 6 * time.Millisecond},
+		{"fatal", tool.Idempotent, 6 * time.Millisecond},
 	}
 }
 
@@ -112,7 +113,7 @@ func (d deed) do(ctx context.Context, e effects, c *tool.Call) (*tool.Result, er
 	switch d.name {
 	case "fails":
 		return tool.Error("it did not work"), nil
-	case "breaks":
+	case "breaks", "fatal":
 		return nil, errors.New("the tool is out of order")
 	}
 	return tool.Text(strings.Repeat(d.name+" is done. ", 20)), nil

@@ -50,6 +50,15 @@ func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, n
 	return f, err
 }
 
+// StopRun implements [store.Runs].
+func (w *watched) StopRun(ctx context.Context, id, action string, now time.Time) (r store.Run, err error) {
+	err = w.write([]string{"stop"}, commitNote, func() error {
+		r, err = w.Store.StopRun(ctx, id, action, now)
+		return err
+	})
+	return r, err
+}
+
 // CommitAll implements [store.Log].
 func (w *watched) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) (ids []string, err error) {
 	kind := commitNote

@@ -51,6 +51,8 @@ type order struct {
 	Serve bool
 	// NoShell leaves the calls of bash out.
 	NoShell bool
+	// Way is how the run ends.
+	Way way
 	// Stuck makes the model hang after its first turn.
 	Stuck bool
 	// Die makes the worker kill itself around its writes.
@@ -79,7 +81,7 @@ func (o order) storeConfig() sqlstore.Config {
 }
 
 func (o order) turns() [][]call {
-	all := script()
+	all := o.Way.turns()
 	if o.NoShell {
 		for _, turn := range all {
 			for i, c := range turn {
@@ -123,7 +125,7 @@ func work(ctx context.Context, o order) (err error) {
 	w.manager = runs.NewManager(runs.Config{
 		Store: w.store, Owner: o.Owner, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
-			return runs.Built{Agent: w.agent, Close: func() error { w.space.Park(); return nil }}, nil
+			return runs.Built{Agent: w.agent, Config: w.Way.limits(), Close: w.close}, nil
 		},
 	})
 	release, err := w.manager.KeepLease(ctx)
@@ -156,10 +158,24 @@ func (w *worker) build() error {
 		tools = append(tools, marked{Tool: t, hold: w.Hold})
 	}
 	var m = robot{turns: w.turns(), stuck: w.Stuck}
-	w.agent, err = agent.New(agent.Config{Model: m, Tools: tools},
-		threaddata.New(threaddata.Config{}), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.Park}),
-		danglingtoolcall.New(), toolerror.New())
+	chain := []agent.Middleware{
+		threaddata.New(threaddata.Config{}), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.Park}), danglingtoolcall.New(),
+		stopper{way: w.Way, manager: func() *runs.Manager { return w.manager }},
+	}
+	if w.Way != wayFailed { // which needs an error that ends the run
+		chain = append(chain, toolerror.New())
+	}
+	w.agent, err = agent.New(agent.Config{Model: m, Tools: tools}, chain...)
 	return err
+}
+
+// close gives back what a run holds.
+func (w *worker) close() error {
+	w.space.Park()
+	if w.Way != wayAnswer {
+		time.Sleep(closing)
+	}
+	return nil
 }
 
 // schema is how a worker's states are read.

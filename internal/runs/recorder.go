@@ -48,7 +48,8 @@ type recorder struct {
 	unseen     []*event.Event // numbered and not yet shown, in order
 	streams    streams
 	queue      []*write
-	committing bool // the committer lives
+	last       agent.Step // leads to the run's end, and is written with it
+	committing bool       // the committer lives
 	delayed    *time.Timer
 	showing    bool // somebody hands events to show
 	shown      *sync.Cond
@@ -61,11 +62,11 @@ type recorder struct {
 	title      string // what the thread is called; the committer's own
 }
 
-// write is what one caller wants committed: a step, the run's end, or events alone.
+// write is what one caller wants committed: a step, the run's end with the step that led there, or events alone.
 type write struct {
 	step   agent.Step
 	end    *event.Run
-	undo   *store.Step    // goes before the end
+	undo   *store.Step    // goes before the end, in place of a step
 	events []*event.Event // those of step.Updates first
 	done   chan struct{}  // closed when it is committed, or lost
 }
@@ -102,14 +103,26 @@ func (r *recorder) emit(node string, data event.Data) {
 	r.showReady()
 }
 
-// commit makes a step durable. It implements agent.Runtime.Commit.
+// commit makes a step durable, the last one with the run's end. It implements agent.Runtime.Commit.
 func (r *recorder) commit(ctx context.Context, step agent.Step) error {
+	if step.Next == agent.Done {
+		return r.hold(step)
+	}
 	if step.Lazy {
 		if left, err := r.leave(step); left || err != nil {
 			return err
 		}
 	}
 	return r.wait(ctx, &write{step: step}, step.Events)
+}
+
+// hold keeps the step behind which nothing comes for the run's end: without that, who goes on with the run would take it
+// for one that is done.
+func (r *recorder) hold(step agent.Step) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = step
+	return r.lost
 }
 
 // leave leaves a step to be committed with what follows, if not too much waits for that already.
@@ -141,9 +154,14 @@ func (r *recorder) begin(run store.Run) {
 // the head has. It comes before the first step.
 func (r *recorder) standOn(parent, title string) { r.parent, r.title = parent, title }
 
-// end records the run's end, and before it undo, if it is not nil. When it returns everything is committed and shown.
+// end records the run's end in one transaction with the step that led there, and with undo, if it is not nil. When it
+// returns everything is committed and shown.
 func (r *recorder) end(end event.Run, undo *store.Step) error {
-	if err := r.wait(context.Background(), &write{end: &end, undo: undo}, []agent.Emitted{{Data: end}}); err != nil {
+	r.mu.Lock()
+	last := r.last
+	r.mu.Unlock()
+	events := append(slices.Clip(last.Events), agent.Emitted{Data: end})
+	if err := r.wait(context.Background(), &write{step: last, end: &end, undo: undo}, events); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -157,8 +175,18 @@ func (r *recorder) end(end event.Run, undo *store.Step) error {
 	return nil
 }
 
-// flush returns when everything so far is committed.
-func (r *recorder) flush(ctx context.Context) error { return r.wait(ctx, &write{}, nil) }
+// flush returns when everything so far is committed. The step that is held for the end becomes one that leads on: the run
+// is to be undone, and who goes on with it before that finds it under way.
+func (r *recorder) flush(ctx context.Context) error {
+	r.mu.Lock()
+	w := &write{step: r.last}
+	r.last = agent.Step{}
+	r.mu.Unlock()
+	if len(w.step.Updates) > 0 {
+		w.step.Next = agent.NodeBeforeModel
+	}
+	return r.wait(ctx, w, w.step.Events)
+}
 
 // usage is what the run's model calls took.
 func (r *recorder) usage() message.Usage {

@@ -32,6 +32,9 @@ type site struct {
 	model model.ChatModel
 	tools []tool.Tool
 	chain []agent.Middleware
+	// steps bounds the nodes of a run; 0 means the default. closing, if not nil, is called when a run's resources are.
+	steps   int
+	closing func()
 
 	seconds atomic.Int64
 
@@ -114,7 +117,12 @@ func (s *site) process(owner string) *runs.Manager {
 		s.t.Fatal(err)
 	}
 	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Now: s.now, Build: func(context.Context, runs.Job) (runs.Built, error) {
-		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
+		return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: s.steps}, Close: func() error {
+			if s.closing != nil {
+				s.closing()
+			}
+			return nil
+		}}, nil
 	}})
 }
 

@@ -312,6 +312,9 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 		NewID: m.newID,
 	}
 	rec.standOn(at.parent, at.title)
+	if cause := causeOf(job.Run.Stop); cause != nil { // the owner before did not come to it; the agent answers open calls
+		m.stopHere(job.Run.ID, cause)
+	}
 	return built.Agent.Run(ctx, rt, at.from.State)
 }
 

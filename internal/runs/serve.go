@@ -29,9 +29,6 @@ type live struct {
 func (m *Manager) enter(ctx context.Context, run store.Run, rec *recorder) (_ context.Context, leave func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &live{rec: rec, cancel: cancel}
-	if cause := causeOf(run.Stop); cause != nil { // the owner before did not come to it
-		cancel(cause)
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	runID := run.ID

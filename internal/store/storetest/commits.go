@@ -92,6 +92,30 @@ func stepsAllOrNone(f *fixture) {
 	f.equal("events", len(f.events(o.fence.RunID, event.ID{}, 10)), 1)
 }
 
+// stepsBehindAnEnd: what comes behind the end of a run is not written, and the end with it neither.
+func stepsBehindAnEnd(f *fixture) {
+	o := f.running("x")
+	head := o.say("one")
+	end := store.Step{Now: f.tick(), Run: &store.RunChange{Status: event.StatusError, Error: "broken"}}
+	for _, behind := range []store.Step{o.step(messages.Append(item{ID: "late", Text: "late"})), {Now: f.tick()}} {
+		_, err := f.CommitAll(f.Context(), o.fence, []store.Step{end, behind})
+		f.want(err, store.ErrFenced, "end")
+		f.equal("head", f.load(o.thread, "").ID, head)
+		r, err := f.Store.Run(f.Context(), o.fence.RunID)
+		f.must(err)
+		f.equal("status", r.Status, event.StatusRunning)
+	}
+	o.state = f.load(o.thread, "").State
+	ids, err := f.CommitAll(f.Context(), o.fence, []store.Step{o.step(messages.Append(item{ID: "last", Text: "last"})), end})
+	f.must(err)
+	f.equal("head", f.load(o.thread, "").ID, ids[1])
+	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	f.must(err)
+	f.equal("run", []string{r.Status, r.Error}, []string{event.StatusError, "broken"})
+	_, err = f.CommitAll(f.Context(), o.fence, []store.Step{{Now: f.tick()}, {Now: f.tick()}})
+	f.want(err, store.ErrFenced, o.fence.RunID)
+}
+
 func stepOfNothing(f *fixture) {
 	o := f.running("x")
 	f.equal("checkpoint before the first", o.commit(store.Step{Now: f.tick()}), "")

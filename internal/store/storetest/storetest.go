@@ -108,6 +108,7 @@ func Run(t *testing.T, open Open) {
 		{"steps together", stepsTogether},
 		{"many steps together", manyStepsTogether},
 		{"steps all or none", stepsAllOrNone},
+		{"steps behind an end", stepsBehindAnEnd},
 		{"steps on a parent", stepsOnParent},
 		{"concurrent commits", concurrentCommits},
 		{"concurrent events of one run", concurrentEventsOfOneRun},

@@ -206,6 +206,38 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 	}
 }
 
+// TestCollectBesideABranch: the newest snapshot is one of a side branch, as after a restore that left the head's own out. It
+// stays, and so does the older one that the head is read from; one that serves neither goes.
+func TestCollectBesideABranch(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	tk := newTalk(t, s, 1)
+	tk.begin("hello")
+	on := func(parent string, u state.Update) string {
+		c := forkOf(tk.fence, tk.step("model", "model", u), parent)
+		tk.must(s.commit(t.Context(), checkFence, c))
+		return c.id
+	}
+	long := func() state.Update { return chats.Reset(chat{ID: tk.uuid(), Content: tk.text(snapshotFloor + 1000)}) }
+	idle, served := on("", long()), on("", long())
+	main := on("", chats.Append(chat{ID: tk.uuid(), Content: "short"}))
+	mainState := tk.state
+	side := on(idle, long())
+	tk.state = mainState
+	head := on(main, chats.Append(chat{ID: tk.uuid(), Content: "short"}))
+	s.exec(t, "DELETE FROM snapshots WHERE checkpoint_id = '"+head+"'")
+	if c := collect(t, s, store.Retention{Snapshots: tk.now.Add(time.Hour)}); c.Snapshots != 1 {
+		t.Errorf("%d snapshots dropped, want 1", c.Snapshots)
+	}
+	tree, err := s.tree(t.Context(), tk.thread)
+	tk.must(err)
+	for id, want := range map[string]string{head: served, side: side, idle: ""} {
+		if got := tree.base(id); got != want {
+			t.Errorf("%q is read from %q, want %q", id, got, want)
+		}
+	}
+}
+
 // Free room goes back to the disk when it is much, while the store stays in use.
 func TestCollectShrinks(t *testing.T) {
 	dir := t.TempDir()

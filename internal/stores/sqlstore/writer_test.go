@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -42,6 +43,41 @@ func TestWriterQueue(t *testing.T) {
 	}
 	if len(ran) != 0 {
 		t.Errorf("%d jobs ran after their callers had gone", len(ran))
+	}
+}
+
+// TestWriterFinishesWhatItBegan: a caller whose context ends while his job runs gets the job's own outcome, and not before it
+// is known.
+func TestWriterFinishesWhatItBegan(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	broken := errors.New("broken")
+	for _, want := range []error{nil, broken} {
+		ctx, cancel := context.WithCancel(t.Context())
+		begun, gate, out := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			out <- s.write(ctx, 0, func(x *tx) error {
+				close(begun)
+				<-gate
+				return errors.Join(want, x.exec("INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprint(want)))
+			})
+		}()
+		<-begun
+		cancel()
+		select {
+		case err := <-out:
+			t.Errorf("the caller left with %v while his job ran", err)
+			out <- err
+		case <-time.After(20 * time.Millisecond): // an answer that comes too early comes at once
+		}
+		close(gate)
+		if err := <-out; !errors.Is(err, want) || (want == nil) != (err == nil) {
+			t.Errorf("error = %v, want %v", err, want)
+		}
+		there, err := s.exists(t.Context(), "SELECT 1 FROM settings WHERE key = $1", fmt.Sprint(want))
+		if err != nil || there != (want == nil) {
+			t.Errorf("written %t, %v after %v", there, err, want)
+		}
 	}
 }
 

@@ -153,6 +153,6 @@ func (n *notifier) again(runID string) bool {
 	if t.n++; t.n >= notifyTries {
 		return false
 	}
-	t.under, t.next = false, n.m.cfg.Now().Add(notifyWait<<t.n)
+	t.under, t.next = false, n.m.cfg.Now().Add(notifyWait<<(t.n-1))
 	return true
 }

@@ -231,18 +231,23 @@ func TestABreakpointOutlivesACrash(t *testing.T) {
 	}
 }
 
+// served is a process that serves until it is stopped.
+func (w *ward) served(owner string, with func(*runs.Config)) (*runs.Manager, func()) {
+	m := w.process(owner, with)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); m.Serve(ctx, nil) }()
+	return m, func() { stop(); <-done }
+}
+
 // TestAThreadGoesWithItsRun shows what follows the end of a run whose thread is to be deleted, on a clock of its own.
 func TestAThreadGoesWithItsRun(t *testing.T) {
 	type process struct{ called, deleted int }
 	serve := func(w *ward, owner string, p *process) (*runs.Manager, func()) {
-		m := w.process(owner, func(c *runs.Config) {
+		return w.served(owner, func(c *runs.Config) {
 			c.Notify = func(context.Context, store.Run) error { p.called++; return nil }
 			c.Delete = func(ctx context.Context, id string) error { p.deleted++; return w.store.DeleteThread(ctx, id) }
 		})
-		ctx, stop := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() { defer close(done); m.Serve(ctx, nil) }()
-		return m, func() { stop(); <-done }
 	}
 	gone := func(w *ward, run store.Run) bool {
 		_, err := w.store.Run(w.t.Context(), run.ID)

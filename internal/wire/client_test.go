@@ -118,6 +118,34 @@ func TestASlowReaderIsNotIdle(t *testing.T) {
 	}
 }
 
+// TestACallLeavesNoContext: the context that the idle time-out cancels ends with the call, however that ends, so that a
+// program with one long context does not gather those of all its calls.
+func TestACallLeavesNoContext(t *testing.T) {
+	for name, fails := range map[string]error{"an answer": nil, "no answer": errors.New("connection refused")} {
+		t.Run(name, func(t *testing.T) {
+			var seen context.Context
+			c := NewHTTPClient(&http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				seen = r.Context()
+				return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, fails
+			})}, 0)
+			resp, err := c.Post("http://model.test", "", nil)
+			if err == nil {
+				if seen.Err() != nil {
+					t.Error("the context ended before the answer was read")
+				}
+				resp.Body.Close()
+			}
+			if seen.Err() == nil {
+				t.Error("the context goes on after the call")
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func TestPostFailures(t *testing.T) {
 	c, srv := serve(t, 0, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

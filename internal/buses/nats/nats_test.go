@@ -221,6 +221,23 @@ func TestServerWithSmallerMessages(t *testing.T) {
 	}
 }
 
+// TestServerWithLargerMessages: what is above the bus's own limit is sent to nobody and counted once, though the server would
+// carry it.
+func TestServerWithLargerMessages(t *testing.T) {
+	noLeak(t)
+	s := natstest.StartWith(t, server.Options{MaxPayload: 2 * bus.MaxMessage, MaxPending: 8 * bus.MaxMessage})
+	a, _ := open(t, Config{URL: s.URL()})
+	b, _ := open(t, Config{URL: s.URL()})
+	healthy(t, a, b)
+	here, there := counter(t, a, "x"), counter(t, b, "x")
+	a.Publish("x", make([]byte, bus.MaxMessage+1))
+	a.Publish("x", make([]byte, bus.MaxMessage))
+	until(t, patience, "the smaller one is there", func() bool { return here.Load() >= 1 && there.Load() >= 1 })
+	if stats := a.Stats(); here.Load() != 1 || there.Load() != 1 || stats.Dropped != 1 {
+		t.Errorf("%d and %d messages arrived, %+v", here.Load(), there.Load(), stats)
+	}
+}
+
 func TestCredentials(t *testing.T) {
 	noLeak(t)
 	user := natstest.StartWith(t, server.Options{Username: "bambi", Password: "s3cr/t@,"})

@@ -60,4 +60,22 @@ func TestClarificationsOverTheAPI(t *testing.T) {
 		{name: "words", method: "POST", path: "/api/threads/t2/runs/wait", body: input(`{"type":"human","content":"Rome, I said"}`), status: 200,
 			want: `{"messages":["*","*","*","*","*","*",{"content":"You said: Rome, I said"}]}`},
 	})
+	resume := func(value string) string { return `{"assistant_id":"lead_agent","command":{"resume":` + value + `}}` }
+	const quietly = "/api/threads/t3/runs/wait"
+	k.play([]scenario{
+		{name: "one more question", method: "POST", path: quietly, body: input(`{"type":"human","content":"paint it"}`), status: 200,
+			want: `{}`, keep: map[string]string{"messages.2.artifact.human_input.request_id": "request"}},
+		{name: "no answer at all", method: "POST", path: quietly, body: resume(`{"decisions":[]}`), status: 422,
+			want: `{"detail":"this answers no question: the thread waits for an answer to \"Which colour?\": resume it with a string, or with an object {\"{request}\": a string}"}`},
+		{name: "a command that resumes nothing goes on, and there is nothing to go on with", method: "POST", path: quietly, body: resume("null"), status: 200,
+			want: `{"messages":["*","*","*","*"],"__error__":"*"}`},
+	})
+	k.play([]scenario{
+		{name: "the answer as LangGraph's clients send it", method: "POST", path: quietly, body: resume(`{"{request}":"r"}`), status: 200,
+			want: `{"messages":["*","*","*","*",{"type":"human","additional_kwargs":{"human_input_response":{"request_id":"{request}","response_kind":"option","option_id":"option-1"}}},
+				{"type":"ai","content":"You said: Answer to your question \"Which colour?\": Red (r)"}]}`},
+		{name: "an answer that nobody waits for", method: "POST", path: quietly, body: resume(`"more"`), status: 200, want: `{"messages":["*","*","*","*","*","*"]}`},
+		{name: "of which the run tells", method: "GET", path: "/api/threads/t3/runs?limit=1", status: 200,
+			want: `[{"status":"success","metadata":{"pudu_warnings":["command.resume: nothing was resumed, because the thread waits for no answer"]}}]`},
+	})
 }

@@ -45,7 +45,7 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusConflict, Detail: err.Error()}
 	case errors.Is(err, store.ErrFull):
 		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later", RetryAfter: 5}
-	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, store.ErrTooLarge):
+	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, runs.ErrBadAnswer), errors.Is(err, store.ErrTooLarge):
 		return &Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
 	case errors.Is(err, store.ErrClosed), errors.Is(err, runs.ErrStopped), errors.Is(err, errStopping):
 		return &Error{Status: http.StatusServiceUnavailable, Detail: "The server is stopping", RetryAfter: 1}

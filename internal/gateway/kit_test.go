@@ -118,6 +118,9 @@ func (k kitModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[mess
 		case text == "fail":
 			yield(message.Chunk{}, errors.New("the model is broken"))
 			return
+		case text == "excuse": // as the middleware does that handles errors of models
+			yield(message.Chunk{Text: "LLM request failed", Kwargs: message.Fields{message.KeyErrorFallback: json.RawMessage("true")}, FinishReason: "stop"}, nil)
+			return
 		case text == "wait":
 			k.begun <- struct{}{}
 			select {

@@ -92,6 +92,8 @@ func TestRunRoutes(t *testing.T) {
 		{name: "from no checkpoint", method: "POST", path: "/threads/t/runs", body: `{"input":{},"checkpoint_id":"nope"}`, status: 404, want: `{"detail":"Checkpoint nope not found"}`},
 		{name: "from another thread's", method: "POST", path: "/threads/t/runs", body: `{"checkpoint":{"thread_id":"x","checkpoint_id":"y"}}`, status: 422},
 		{name: "a model failure", method: "POST", path: "/threads/t/runs/wait", body: ask("fail"), status: 200, want: `{"__error__":{"error":"RunError","message":"model: the model is broken"}}`},
+		{name: "an answer that tells of one", method: "POST", path: "/threads/excused/runs/wait", body: `{"if_not_exists":"create","input":{"messages":["excuse"]}}`, status: 200, want: `{"messages":[{},{"content":"LLM request failed"}],"__error__":"<absent>"}`},
+		{name: "of which the thread tells, too", method: "GET", path: "/threads/excused", status: 200, want: `{"status":"error","error":{"error":"RunError","message":"LLM request failed"}}`},
 
 		{name: "no JSON", method: "POST", path: "/threads/t/runs", body: `{`, status: 422, want: `{"detail":[{"type":"json_invalid","loc":["body",1],"msg":"JSON decode error"}]}`},
 		{name: "no object", method: "POST", path: "/threads/t/runs", body: `[]`, status: 422, want: `{"detail":[{"type":"model_attributes_type"}]}`},

@@ -30,7 +30,8 @@ type Request struct {
 	// on where that one stopped to ask; Input is empty then.
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 	// Resume is the same as a LangGraph client says it: one answer, an object of answers by interrupt id, or an object with a
-	// list of decisions, one for each call that waits for approval.
+	// list of decisions, one for each call that waits for approval. If the last run has ended with a question, it is the answer
+	// to that, see clarification.Resumed, and [ErrBadAnswer] if it cannot be.
 	Resume json.RawMessage `json:"resume,omitempty"`
 	// Continue goes on where the thread's last run stopped, at a breakpoint or a question, without input.
 	Continue bool `json:"continue,omitempty"`
@@ -80,6 +81,9 @@ func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
 
 // admit returns the run, and whether it was made now: with a known key it is an earlier one.
 func (m *Manager) admit(ctx context.Context, req Request, owner string) (run store.Run, made bool, err error) {
+	if err := m.checkResume(ctx, &req); err != nil {
+		return store.Run{}, false, err
+	}
 	now := m.cfg.Now()
 	for i := range req.Input {
 		if req.Input[i].ID == "" && req.Input[i].Role != message.Remove {

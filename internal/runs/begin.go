@@ -14,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -26,6 +27,7 @@ type start struct {
 	parent string // of the first checkpoint, if that is another one than the head
 	title  string // in the state of the head
 	input  state.Update
+	said   []message.Message // answers to what the last run has asked in its answer
 	resume *agent.Resume
 }
 
@@ -93,8 +95,13 @@ func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
 		if !answers && len(req.Input) == 0 && len(req.Values) == 0 {
 			return ErrNothingToDo
 		}
-		at.resume = &agent.Resume{Next: agent.Done} // an answer that nobody waits for, or an update alone
-		return nil
+		if req.Resume != nil {
+			at.said, err = answered(from, req.Resume)
+		}
+		if len(at.said) == 0 {
+			at.resume = &agent.Resume{Next: agent.Done} // an answer that nobody waits for, or an update alone
+		}
+		return err
 	}
 	at.resume = &agent.Resume{Next: from.Next}
 	if at.parent == "" {
@@ -189,7 +196,7 @@ func spread(asked []event.Interrupt, resume json.RawMessage, answers map[string]
 
 // input is the update that the request makes before the first node.
 func (m *Manager) input(at start, schema state.Schema, req Request) (state.Update, error) {
-	update, err := agent.AddMessages(at.from.State, req.Input, m.newID)
+	update, err := agent.AddMessages(at.from.State, append(slices.Clip(req.Input), at.said...), m.newID)
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}

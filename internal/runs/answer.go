@@ -1,0 +1,79 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/clarification"
+	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// ErrBadAnswer says that a thread cannot be resumed with a value, and what its question could be answered with.
+var ErrBadAnswer = errors.New("this answers no question")
+
+// keyWarnings is the member of a run's metadata that lists what of its request had no effect.
+const keyWarnings = "pudu_warnings"
+
+// nothingWaits is the warning of a run that resumes a thread without a question.
+const nothingWaits = "command.resume: nothing was resumed, because the thread waits for no answer"
+
+// checkResume looks at what the thread waits for: [ErrBadAnswer] if the request resumes it with no answer to that, and a
+// warning in the run's metadata if it waits for nothing. A thread with an active run waits for what is not known yet.
+func (m *Manager) checkResume(ctx context.Context, req *Request) error {
+	if req.Resume == nil || req.Goto != "" {
+		return nil
+	}
+	thread, err := m.cfg.Store.Thread(ctx, req.ThreadID)
+	if err == nil && thread.UserID == req.UserID {
+		err = m.Free(ctx, req.ThreadID)
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict):
+		return nil
+	case err != nil || thread.UserID != req.UserID: // of another user's thread the admission tells
+		return err
+	}
+	at, err := m.load(ctx, m.schema, req.ThreadID, req.Checkpoint)
+	if err != nil {
+		return err
+	}
+	over, err := m.over(ctx, at)
+	if err != nil || !over {
+		return err
+	}
+	said, err := answered(at, req.Resume)
+	if err == nil && len(said) == 0 {
+		req.Metadata, err = warned(req.Metadata, nothingWaits)
+	}
+	return err
+}
+
+// answered are the messages with which a request answers what the last run has asked in its answer, if it has.
+func answered(at store.Checkpoint, resume json.RawMessage) ([]message.Message, error) {
+	said, err := clarification.Resumed(agent.Messages.Get(at.State), resume)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadAnswer, err)
+	}
+	return said, nil
+}
+
+// warned adds a warning to metadata, which is an object or nil.
+func warned(metadata json.RawMessage, warning string) (json.RawMessage, error) {
+	members, ok := rawjson.Members(metadata)
+	if !ok {
+		members = make(map[string]json.RawMessage)
+	}
+	var list []string
+	_ = json.Unmarshal(members[keyWarnings], &list) // of a client's it may be anything
+	raw, err := json.Marshal(append(list, warning))
+	if err != nil {
+		return nil, err
+	}
+	members[keyWarnings] = raw
+	return json.Marshal(members)
+}

@@ -38,6 +38,26 @@ func storeError(err error) error {
 	return err
 }
 
+// oneSlash is a path that begins with one slash.
+func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }
+
+// tidy takes empty names out of a path: http.ServeMux would send the client elsewhere, with escapes that are escaped again.
+// What comes after "artifacts" loses the slashes at its end alone.
+func tidy(path string) string {
+	var out []string
+	names := strings.Split(strings.TrimRight(path, "/"), "/")
+	for i, name := range names {
+		if len(out) == 3 && out[0] == "threads" && out[2] == "artifacts" {
+			out = append(out, strings.Join(names[i:], "/"))
+			break
+		}
+		if name != "" {
+			out = append(out, name)
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}
+
 // literal is the URL of a path that http.ServeMux takes as it stands. Without it a ".." would be resolved and the client
 // sent elsewhere: from DELETE /threads/ID/uploads/.. to DELETE /threads/ID. What comes after "artifacts" is one name, whose
 // slashes and dots are looked at by [artifactPath] alone.

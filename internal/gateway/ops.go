@@ -109,10 +109,11 @@ func (s *Server) features(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	paths := make(map[string]map[string]operation)
 	for _, route := range Routes() {
-		if paths[route.Path] == nil {
-			paths[route.Path] = make(map[string]operation)
+		path := route.Template()
+		if paths[path] == nil {
+			paths[path] = make(map[string]operation)
 		}
-		paths[route.Path][strings.ToLower(route.Method)] = operationOf(route)
+		paths[path][strings.ToLower(route.Method)] = operationOf(path, route)
 	}
 	return reply(w, http.StatusOK, map[string]any{
 		"openapi": "3.1.0",
@@ -136,15 +137,15 @@ type parameter struct {
 	Schema   map[string]string `json:"schema"`
 }
 
-func operationOf(route Route) operation {
+func operationOf(path string, route Route) operation {
 	op := operation{Summary: route.Summary, Tags: []string{route.Group}, Responses: map[string]map[string]string{"default": {"description": "see docs/api.md"}}}
-	for rest := route.Path; ; {
+	for rest := path; ; {
 		_, after, ok := strings.Cut(rest, "{")
 		if !ok {
 			break
 		}
 		name, tail, _ := strings.Cut(after, "}")
-		op.Parameters = append(op.Parameters, parameter{strings.TrimSuffix(name, "..."), "path", true, map[string]string{"type": "string"}})
+		op.Parameters = append(op.Parameters, parameter{name, "path", true, map[string]string{"type": "string"}})
 		rest = tail
 	}
 	if route.Method == post || route.Method == put || route.Method == patch {

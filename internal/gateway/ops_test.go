@@ -44,7 +44,7 @@ func TestOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range Routes() {
-		if api.Paths[r.Path][strings.ToLower(r.Method)] == nil || !strings.Contains(docs, "<code>"+r.Path+"</code>") {
+		if api.Paths[r.Template()][strings.ToLower(r.Method)] == nil || !strings.Contains(docs, "<code>"+r.Template()+"</code>") {
 			t.Errorf("%s %s is not described", r.Method, r.Path)
 		}
 	}

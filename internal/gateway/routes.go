@@ -1,6 +1,9 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // Route is one entry of the list of routes.
 type Route struct {
@@ -20,6 +23,9 @@ const (
 	patch  = http.MethodPatch
 	remove = http.MethodDelete
 )
+
+// Template is the path as OpenAPI writes it, each parameter in braces by its name alone.
+func (r Route) Template() string { return strings.NewReplacer("...}", "}", "{$}", "").Replace(r.Path) }
 
 // Routes is THE list of routes.
 func Routes() []Route {

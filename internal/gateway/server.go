@@ -178,20 +178,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// route takes the mount point and a last slash off the path, and reports whether a route matches.
+// route takes the mount point and slashes too many off the path, and reports whether a route matches.
 func (s *Server) route(r *http.Request) (*http.Request, bool) {
-	path := r.URL.Path
+	path := oneSlash(r.URL.Path)
 	for _, mount := range []string{"/api/langgraph", "/api"} {
 		if rest, ok := strings.CutPrefix(path, mount); ok && strings.HasPrefix(rest, "/") {
 			path = rest
 			break
 		}
 	}
-	if len(path) > 1 {
-		path = strings.TrimRight(path, "/")
-	}
 	next := r.WithContext(r.Context())
-	next.URL = literal(path)
+	next.URL = literal(tidy(path))
 	next.URL.RawQuery = r.URL.RawQuery
 	_, pattern := s.mux.Handler(next)
 	return next, pattern != ""
@@ -199,7 +196,7 @@ func (s *Server) route(r *http.Request) (*http.Request, bool) {
 
 // base is what goes before the path in a Content-Location: "/api" for a request that came under it.
 func base(r *http.Request) string {
-	if strings.HasPrefix(r.RequestURI, "/api/") {
+	if strings.HasPrefix(oneSlash(r.RequestURI), "/api/") {
 		return "/api"
 	}
 	return ""

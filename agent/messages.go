@@ -114,7 +114,7 @@ func addRest(
 	gone := make(map[string]bool)
 	for i, m := range msgs {
 		if m.ID == "" && m.Role != message.Remove {
-			m.ID = newID()
+			m.ID = conversation.IDFor(m, newID())
 		}
 		_, added := at[m.ID]
 		switch {

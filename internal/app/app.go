@@ -24,6 +24,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/follow"
+	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/picture"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -192,7 +193,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
 		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify,
-		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) },
+		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, ThreadMetadata: gateway.ThreadMetadata,
 	})
 	h.release, err = h.manager.KeepLease(ctx)
 	return h, err

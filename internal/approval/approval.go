@@ -2,10 +2,13 @@
 // anything; the answer, which may come days later and to another process, is given to the same call.
 //
 // Question and answer have the shape of LangChain's human-in-the-loop requests, so that its clients can show them: one
-// question for each call, with one action in it.
+// question for each call, with one action in it. Each name is there in the spelling of LangChain for Python, which its chat
+// UI reads, and in that for JavaScript; an answer may use either.
 //
-//	{"actionRequests":[{"name":"bash","args":{...},"description":"..."}],
-//	 "reviewConfigs":[{"actionName":"bash","allowedDecisions":["approve","edit","reject"]}]}
+//	{"action_requests":[{"name":"bash","args":{...},"description":"..."}],
+//	 "review_configs":[{"action_name":"bash","allowed_decisions":["approve","edit","reject"],
+//	                    "actionName":"bash","allowedDecisions":["approve","edit","reject"]}],
+//	 "actionRequests":[...],"reviewConfigs":[...]}
 //
 //	{"decisions":[{"type":"approve"}]}
 //	{"decisions":[{"type":"edit","editedAction":{"name":"bash","args":{...}}}]}
@@ -18,6 +21,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/rawjson"
@@ -73,12 +77,30 @@ func Ask(call tool.Call, reason, problem string) *tool.InterruptError {
 	if err != nil { // arguments that are no JSON reach no tool
 		return &tool.InterruptError{Value: json.RawMessage("null")}
 	}
-	review := rawjson.Begin(nil)
-	review.String("actionName", call.Name)
-	review.Raw("allowedDecisions", json.RawMessage(`["approve","edit","reject"]`))
-	config, _ := review.End()
-	value := bytes.Join([][]byte{[]byte(`{"actionRequests":[`), one, []byte(`],"reviewConfigs":[`), config, []byte(`]}`)}, nil)
-	return &tool.InterruptError{Value: value}
+	return &tool.InterruptError{Value: question(one, reviewOf(call.Name))}
+}
+
+// reviewOf says which decisions there are about a tool.
+func reviewOf(name string) []byte {
+	o := rawjson.Begin(nil)
+	for _, keys := range [][2]string{{"action_name", "allowed_decisions"}, {"actionName", "allowedDecisions"}} {
+		o.String(keys[0], name)
+		o.Raw(keys[1], json.RawMessage(`["approve","edit","reject"]`))
+	}
+	review, _ := o.End()
+	return review
+}
+
+// question asks about one action.
+func question(action, review []byte) json.RawMessage {
+	actions, reviews := slices.Concat([]byte("["), action, []byte("]")), slices.Concat([]byte("["), review, []byte("]"))
+	o := rawjson.Begin(nil)
+	for _, keys := range [][2]string{{"action_requests", "review_configs"}, {"actionRequests", "reviewConfigs"}} {
+		o.Raw(keys[0], actions)
+		o.Raw(keys[1], reviews)
+	}
+	value, _ := o.End()
+	return value
 }
 
 func pretty(args json.RawMessage) string {
@@ -89,7 +111,7 @@ func pretty(args json.RawMessage) string {
 	return excerpt.Bound(b.String(), maxArgs)
 }
 
-// answer is the answer of a client. The words of LangChain for Python are taken too.
+// answer is the answer of a client.
 type answer struct {
 	Decisions []json.RawMessage `json:"decisions"`
 }

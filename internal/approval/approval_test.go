@@ -11,9 +11,11 @@ import (
 
 func TestQuestionHasTheShapeOfLangChain(t *testing.T) {
 	call := tool.Call{Name: "write_file", Args: json.RawMessage(`{"path":"f0.txt","content":"content of step 0"}`)}
-	want := `{"actionRequests":[{"name":"write_file","args":{"path":"f0.txt","content":"content of step 0"},` +
-		`"description":"Tool execution requires approval\n\nTool: write_file\nArgs: {\n  \"path\": \"f0.txt\",\n  \"content\": \"content of step 0\"\n}"}],` +
-		`"reviewConfigs":[{"actionName":"write_file","allowedDecisions":["approve","edit","reject"]}]}`
+	const action = `[{"name":"write_file","args":{"path":"f0.txt","content":"content of step 0"},` +
+		`"description":"Tool execution requires approval\n\nTool: write_file\nArgs: {\n  \"path\": \"f0.txt\",\n  \"content\": \"content of step 0\"\n}"}]`
+	const review = `[{"action_name":"write_file","allowed_decisions":["approve","edit","reject"],` +
+		`"actionName":"write_file","allowedDecisions":["approve","edit","reject"]}]`
+	const want = `{"action_requests":` + action + `,"review_configs":` + review + `,"actionRequests":` + action + `,"reviewConfigs":` + review + `}`
 	if diff := cmp.Diff(want, string(Ask(call, "", "").Value)); diff != "" {
 		t.Error(diff)
 	}
@@ -25,7 +27,7 @@ func TestQuestionHasTheShapeOfLangChain(t *testing.T) {
 		t.Error("questions are not told apart")
 	}
 	call.Args = json.RawMessage(`{"content":"` + strings.Repeat("é", 10_000) + `"}`)
-	if n := len(Ask(call, "", "").Value); n > 26_000 || !json.Valid(Ask(call, "", "").Value) {
+	if n := len(Ask(call, "", "").Value); n > 52_000 || !json.Valid(Ask(call, "", "").Value) {
 		t.Errorf("a question of %d bytes", n)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -66,7 +67,9 @@ type orderJSON struct {
 	Input       *inputJSON   `json:"input,omitempty"`
 	Command     *commandJSON `json:"command,omitempty"` // in place of the input
 	IfNotExists string       `json:"if_not_exists"`
-	Config      struct {
+	// Strategy refuses a run on a thread that has an active one: a person who waits is told.
+	Strategy store.Strategy `json:"multitask_strategy"`
+	Config   struct {
 		MaxSteps int `json:"recursion_limit,omitempty"`
 	} `json:"config"`
 	Context map[string]json.RawMessage `json:"context"`
@@ -82,14 +85,14 @@ type commandJSON struct {
 
 // order is the request for a run. Its messages get their ids here, so that to ask again is to ask the same.
 func (c *Client) order(req runs.Request) (orderJSON, error) {
-	o := orderJSON{AssistantID: "lead_agent", IfNotExists: "create", Context: make(map[string]json.RawMessage)}
+	o := orderJSON{AssistantID: "lead_agent", IfNotExists: "create", Strategy: store.Reject, Context: make(map[string]json.RawMessage)}
 	if req.Resume != nil {
 		o.Command = &commandJSON{req.Resume}
 	} else {
 		o.Input = &inputJSON{slices.Clone(req.Input)}
 		for i := range o.Input.Messages {
 			if m := &o.Input.Messages[i]; m.ID == "" {
-				m.ID = id.New(time.Now())
+				m.ID = conversation.IDFor(*m, id.New(time.Now()))
 			}
 		}
 	}

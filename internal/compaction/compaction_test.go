@@ -45,14 +45,14 @@ func TestProject(t *testing.T) {
 		want string
 	}{
 		{"nothing cut", Compaction{}, all, "u0 a1 u2 c3 r4 u5 a6 c7 r8 u9"},
-		{"cut", Compaction{Upto: "u5", Block: "b", Number: 2}, all, "durable-context-2 a6 c7 r8 u9"},
-		{"rescued", Compaction{Upto: "a6", Block: "b", Rescued: []string{"u0", "u5"}}, all, "durable-context-0 u0 u5 c7 r8 u9"},
+		{"cut", Compaction{Upto: "u5", Block: "b", Number: 2}, all, "do-not-render-durable-context-2 a6 c7 r8 u9"},
+		{"rescued", Compaction{Upto: "a6", Block: "b", Rescued: []string{"u0", "u5"}}, all, "do-not-render-durable-context-0 u0 u5 c7 r8 u9"},
 		{"unknown cut shows all", Compaction{Upto: "gone", Block: "b"}, all, "u0 a1 u2 c3 r4 u5 a6 c7 r8 u9"},
-		{"first kept was left out by a wrapper", Compaction{Upto: "u5", Block: "b"}, slices.Delete(slices.Clone(all), 6, 7), "durable-context-0 c7 r8 u9"},
-		{"a message without id at the end", Compaction{Upto: "u5", Block: "b"}, append(slices.Clone(all), note), "durable-context-0 a6 c7 r8 u9 "},
-		{"all cut", Compaction{Upto: "u9", Block: "b", Rescued: []string{"u9"}}, append(slices.Clone(all), note), "durable-context-0 u9 "},
+		{"first kept was left out by a wrapper", Compaction{Upto: "u5", Block: "b"}, slices.Delete(slices.Clone(all), 6, 7), "do-not-render-durable-context-0 c7 r8 u9"},
+		{"a message without id at the end", Compaction{Upto: "u5", Block: "b"}, append(slices.Clone(all), note), "do-not-render-durable-context-0 a6 c7 r8 u9 "},
+		{"all cut", Compaction{Upto: "u9", Block: "b", Rescued: []string{"u9"}}, append(slices.Clone(all), note), "do-not-render-durable-context-0 u9 "},
 		{"a result that a repair put behind the cut", Compaction{Upto: "c3", Block: "b"},
-			slices.Concat(all[:4], []message.Message{{Role: message.Tool}}, all[5:]), "durable-context-0 u5 a6 c7 r8 u9"},
+			slices.Concat(all[:4], []message.Message{{Role: message.Tool}}, all[5:]), "do-not-render-durable-context-0 u5 a6 c7 r8 u9"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestBlockIsBounded(t *testing.T) {
 
 func TestBlockMessageIsHidden(t *testing.T) {
 	m := (&Compaction{Block: "b", Number: 3}).block()
-	if !conversation.IsNote(m, BlockName) || conversation.IsUser(m) || m.ID != "durable-context-3" {
+	if !conversation.IsNote(m, BlockName) || conversation.IsUser(m) || m.ID != "do-not-render-durable-context-3" {
 		t.Errorf("%+v", m)
 	}
 }

@@ -6,6 +6,7 @@ package conversation
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/pudu-ai/pudu/message"
 )
@@ -49,12 +50,24 @@ func LastUser(msgs []message.Message) int {
 	return -1
 }
 
+// hiddenID begins the ids of hidden messages. LangChain's chat clients know a message by it that they are not to show.
+const hiddenID = "do-not-render-"
+
+// IDFor is the id of a message that has none yet, made of a fresh one.
+func IDFor(m message.Message, fresh string) string {
+	if Hidden(m) && !strings.HasPrefix(fresh, hiddenID) {
+		return hiddenID + fresh
+	}
+	return fresh
+}
+
 // Note makes a message to the model that people do not see. It is stored like any other, so that every later request
 // begins as this one did. name says who wrote it, such as "loop_warning".
 func Note(id, name, text string) message.Message {
 	m := message.New(message.Human, text)
-	m.ID, m.Name = id, name
+	m.Name = name
 	m.Kwargs = message.Fields{message.KeyHidden: json.RawMessage("true")}
+	m.ID = IDFor(m, id)
 	return m
 }
 

@@ -22,13 +22,13 @@ func Day(t time.Time) string { return t.Format(dayFormat) }
 // DateMessage makes the message that tells the model what day it is. day is what [Day] returned.
 func DateMessage(id, day string) message.Message {
 	m := message.New(message.System, DateText(day))
-	m.ID = id
 	quoted, _ := json.Marshal(day)
 	m.Kwargs = message.Fields{
 		message.KeyHidden: json.RawMessage("true"),
 		KeyReminder:       json.RawMessage("true"),
 		KeyReminderDate:   quoted,
 	}
+	m.ID = IDFor(m, id)
 	return m
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -55,6 +56,15 @@ func (s *Server) leadAssistant() store.Assistant {
 		ID: systemAssistant, UserID: s.UserID, GraphID: GraphID, Name: GraphID, Description: "Lead agent", Version: 1,
 		Metadata: json.RawMessage(`{"created_by":"system"}`), CreatedAt: s.About.Started, UpdatedAt: s.About.Started,
 	}
+}
+
+// ThreadMetadata is what a thread tells of its first run, so that clients find the threads of their assistant.
+func ThreadMetadata(req runs.Request) json.RawMessage {
+	assistant := req.AssistantID
+	if assistant == "" || assistant == GraphID {
+		assistant = systemAssistant
+	}
+	return with(nil, map[string]string{"graph_id": GraphID, "assistant_id": assistant})
 }
 
 // assistant finds an assistant by its id, or the lead agent by the graph's name or by none. The error is a 404.

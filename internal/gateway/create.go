@@ -57,7 +57,7 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 		ThreadID: threadID, UserID: s.user(r), Subgraphs: in.boolean("stream_subgraphs", false),
 		OnDisconnect:    in.oneOf("on_disconnect", "continue", runs.CancelRun),
 		OnCompletion:    in.oneOf("on_completion", "keep", runs.DeleteThread),
-		Strategy:        store.Strategy(in.oneOf("multitask_strategy", "reject", "enqueue", "interrupt", "rollback")),
+		Strategy:        in.strategy(base(r)),
 		InterruptBefore: in.names("interrupt_before", maxNodes), InterruptAfter: in.names("interrupt_after", maxNodes),
 		Metadata: in.rawObject("metadata"), Key: r.Header.Get("Idempotency-Key"),
 	}}
@@ -83,6 +83,16 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 		return o, failf(http.StatusBadRequest, "Model '%s' is not in the configured model allowlist", clip(o.Model))
 	}
 	return o, s.takeAssistant(r.Context(), &o, name)
+}
+
+// strategy reads what becomes of a run behind an active one. By default it waits, as on LangGraph's servers; below /api it is
+// refused, as by DeerFlow's.
+func (in *input) strategy(mount string) store.Strategy {
+	first, second := store.Enqueue, store.Reject
+	if mount != "" {
+		first, second = second, first
+	}
+	return store.Strategy(in.oneOf("multitask_strategy", string(first), string(second), "interrupt", "rollback"))
 }
 
 func (o *order) takeModes(in *input) {

@@ -79,7 +79,7 @@ func newServerOf(t *testing.T, of agent.Config, change func(*Config), middleware
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 		},
-		Delete: st.DeleteThread,
+		Delete: st.DeleteThread, ThreadMetadata: ThreadMetadata,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup

@@ -66,7 +66,7 @@ func TestRunRoutes(t *testing.T) {
 		{
 			name: "get", method: "GET", path: "/api/threads/t/runs/{run}", status: 200,
 			want: `{"run_id":"{run}","thread_id":"t","assistant_id":"lead_agent","status":"success","metadata":{},"kwargs":{"input":{"messages":[{"content":"hello"}]},"config":{}},
-				"multitask_strategy":"reject","created_at":"*","updated_at":"*","total_tokens":0,"stop_reason":null,"error":null,"queue_position":"<absent>"}`,
+				"multitask_strategy":"enqueue","created_at":"*","updated_at":"*","total_tokens":0,"stop_reason":null,"error":null,"queue_position":"<absent>"}`,
 		},
 		{name: "get of another thread", method: "GET", path: "/threads/other/runs/{run}", status: 404, want: `{"detail":"Run {run} not found"}`},
 		{name: "get by itself", method: "GET", path: "/runs/{run}", status: 200, want: `{"thread_id":"t"}`},

@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// threadFilter reads which threads are meant. LangGraph's servers note in a thread which graph its runs are of, and clients
-// ask for it; here it is always the same.
+// threadFilter reads which threads are meant. Clients ask for those of a graph. There is one, so that all threads are meant,
+// those too that have had no run and do not tell it.
 func (s *Server) threadFilter(in *input, r *http.Request) store.ThreadFilter {
 	f := store.ThreadFilter{
 		UserID: s.user(r), IDs: in.names("ids", 1000), Status: in.text("status", 64), Metadata: in.filter("metadata"),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -85,9 +86,9 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 		return store.Run{}, false, err
 	}
 	now := m.cfg.Now()
-	for i := range req.Input {
-		if req.Input[i].ID == "" && req.Input[i].Role != message.Remove {
-			req.Input[i].ID = id.New(now)
+	for i, m := range req.Input {
+		if m.ID == "" && m.Role != message.Remove {
+			req.Input[i].ID = conversation.IDFor(m, id.New(now))
 		}
 	}
 	raw, err := json.Marshal(req)
@@ -103,6 +104,9 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 			ID: req.ThreadID, UserID: req.UserID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
 		},
 		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending,
+	}
+	if m.cfg.ThreadMetadata != nil {
+		a.Thread.Metadata = m.cfg.ThreadMetadata(req)
 	}
 	if owner != "" {
 		a.Begin = firstEvent(1, now)

@@ -63,7 +63,7 @@ func TestApprovalsAreGivenToAnotherProcess(t *testing.T) {
 	}
 	second := s.guarded("second")
 	asked, err := second.Snapshot(t.Context(), "thread", "")
-	if err != nil || len(asked.Questions) != 2 || !strings.Contains(string(asked.Questions[1].Value), `{"actionRequests":[{"name":"drop","args":{},`) {
+	if err != nil || len(asked.Questions) != 2 || !strings.Contains(string(asked.Questions[1].Value), `{"action_requests":[{"name":"drop","args":{},`) {
 		t.Fatalf("%+v, %v", asked.Questions, err)
 	}
 	out := s.executes(second, decided(`{"decisions":[{"type":"approve"},{"type":"reject","message":"no way"}]}`))

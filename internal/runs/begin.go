@@ -43,6 +43,10 @@ func (m *Manager) begin(ctx context.Context, schema state.Schema, job Job) (star
 		return at, err
 	}
 	req := job.Request
+	if req, err = m.onceMore(ctx, req); err != nil {
+		return at, err
+	}
+	job.Request = req
 	if req.Checkpoint != "" && req.Checkpoint != head.ID {
 		if at.from, err = m.load(ctx, schema, job.Run.ThreadID, req.Checkpoint); err != nil {
 			return at, err

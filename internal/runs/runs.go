@@ -75,6 +75,9 @@ type Config struct {
 	Parallel int
 	// MaxPending bounds the runs that wait, in the whole store; 0 means 10,000.
 	MaxPending int
+	// ThreadMetadata is what a thread tells of its first run: a JSON object whose members the thread's metadata gets that has
+	// none of the name. nil means nothing.
+	ThreadMetadata func(req Request) json.RawMessage
 	// Feed opens the live feed of an attempt; nil means that nobody follows.
 	Feed func(runID string, attempt int) Feed
 	// Bus wakes the processes that share the store; nil means that there are no others.

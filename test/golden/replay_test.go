@@ -207,6 +207,9 @@ func (r *replayer) request(ctx context.Context, e *Exchange) (*http.Request, err
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	body, kind := fill(e.Body, r.vars), "application/json"
+	if r.past && r.rec.Set() == "langgraph" {
+		body = saysDefaults(e, body)
+	}
 	if parts, ok := multipartBody(body); ok {
 		body = parts
 	}
@@ -221,6 +224,35 @@ func (r *replayer) request(ctx context.Context, e *Exchange) (*http.Request, err
 		req.Header.Set(name, fill(value, r.vars))
 	}
 	return req, nil
+}
+
+var startsRuns = whole(`POST .*/runs(/stream|/wait|/batch)?`)
+
+// saysDefaults is the body of a request to the JavaScript server with its default where ours is that of the Python server:
+// a run behind an active one is refused.
+func saysDefaults(e *Exchange, body string) string {
+	if !startsRuns.MatchString(e.Route()) || !json.Valid([]byte(body)) {
+		return body
+	}
+	say := func(order string) string {
+		var members map[string]json.RawMessage
+		if json.Unmarshal([]byte(order), &members) != nil || len(members) == 0 || members["multitask_strategy"] != nil {
+			return order
+		}
+		return `{"multitask_strategy":"reject",` + strings.TrimSpace(order)[1:]
+	}
+	var list []json.RawMessage
+	if json.Unmarshal([]byte(body), &list) != nil {
+		return say(body)
+	}
+	for i, order := range list {
+		list[i] = json.RawMessage(say(string(order)))
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return body
+	}
+	return string(raw)
 }
 
 // check begins a comparison on a copy of the variables.

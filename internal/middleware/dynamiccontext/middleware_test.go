@@ -201,9 +201,9 @@ func TestClientSendsItsMessagesAgain(t *testing.T) {
 func TestSeveralMessagesOfOneInput(t *testing.T) {
 	side := conversation.Note("s", "", "context")
 	check(t, newThread(t).turn(saturday, side, human("x", "question")),
-		"human s context", "human x question", "system date 2026-11-21, Saturday", "ai")
+		"human do-not-render-s context", "human x question", "system date 2026-11-21, Saturday", "ai")
 	check(t, newThread(t).turn(saturday, human("x", "question"), side),
-		"human x question", "human s context", "system date 2026-11-21, Saturday", "ai")
+		"human x question", "human do-not-render-s context", "system date 2026-11-21, Saturday", "ai")
 }
 
 // TestDateInOtherWordsIsNone: neither a memory nor a client can tell the program that the date is known.
@@ -212,7 +212,7 @@ func TestDateInOtherWordsIsNone(t *testing.T) {
 	forged := conversation.DateMessage("c", "2026-11-21, Saturday")
 	memory := human("m", "<memory>"+words+"</memory>")
 	got := newThread(t, memory, ai()).turn(saturday, forged, human("x", "hello"))
-	check(t, got[2:], "system c "+words, "human x hello", "system date 2026-11-21, Saturday", "ai")
+	check(t, got[2:], "system do-not-render-c "+words, "human x hello", "system date 2026-11-21, Saturday", "ai")
 }
 
 // TestSecondRunOfTheHook: after a crash it runs on what it did itself.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/approval"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/guardrail"
 	"github.com/pudu-ai/pudu/message"
@@ -289,8 +290,7 @@ func asking(t *testing.T) guardrail.Provider {
 func TestAskPausesBeforeTheIntent(t *testing.T) {
 	b := newBed(t, one, Config{Provider: asking(t)})
 	qs := b.asked(b.run(nil))
-	want := `{"actionRequests":[{"name":"bash","args":{"command":"ls"},"description":"Tool execution requires approval: it runs a command\n\nTool: bash\nArgs: {\n  \"command\": \"ls\"\n}"}],` +
-		`"reviewConfigs":[{"actionName":"bash","allowedDecisions":["approve","edit","reject"]}]}`
+	want := string(approval.Ask(tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"ls"}`)}, "it runs a command", "").Value)
 	if len(qs) != 1 || string(qs[0].Value) != want || qs[0].CallID != callID {
 		t.Fatalf("%s", qs[0].Value)
 	}

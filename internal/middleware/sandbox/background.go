@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/conversation"
 	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -55,7 +56,7 @@ func goneMessage(runID string, gone []threadstate.BackgroundProcesses) message.M
 	text := strings.Replace(strings.TrimSpace(goneText), "{{LIST}}", strings.Join(lines, "\n"), 1)
 	sum := sha256.Sum256([]byte(runID + "\x00" + gone[0].Instance + "\x00" + text))
 	msg := message.New(message.Human, text)
-	msg.ID = "background-gone:" + hex.EncodeToString(sum[:12])
 	msg.Kwargs = message.Fields{message.KeyHidden: json.RawMessage("true")}
+	msg.ID = conversation.IDFor(msg, "background-gone:"+hex.EncodeToString(sum[:12]))
 	return msg
 }

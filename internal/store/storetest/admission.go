@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -82,6 +84,28 @@ func admissionMustExist(f *fixture) {
 	t, err = f.Thread(f.Context(), "u")
 	f.must(err)
 	f.equal("title", t.Title, "Named by its run")
+
+	f.must(f.CreateThread(f.Context(), store.Thread{ID: "v", UserID: "ann", Title: "Kept", Metadata: json.RawMessage(`{"a":1,"deerflow_pinned":true}`)}))
+	for i, more := range []string{`{"a":2,"b":"first"}`, `{"b":"second","a":3}`} {
+		a.Run.ID, a.Run.ThreadID = fmt.Sprint("r", 3+i), "v"
+		a.Thread = store.Thread{ID: "v", UserID: "ann", Title: "Not this", Metadata: json.RawMessage(more)}
+		a.Strategy = store.Enqueue
+		_, err = f.Admit(f.Context(), a)
+		f.must(err)
+		found, err := f.SearchThreads(f.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1"), "b": json.RawMessage(`"first"`)}})
+		f.must(err)
+		f.equal("threads with what the first run told", len(found), 1)
+		f.equal("title", found[0].Title, "Kept")
+	}
+	full := json.RawMessage(`{"a":"` + strings.Repeat("x", 64<<10-9) + `"}`)
+	f.must(f.CreateThread(f.Context(), store.Thread{ID: "w", UserID: "ann", Metadata: full}))
+	a.Run.ID, a.Run.ThreadID, a.Thread = "r9", "w", store.Thread{ID: "w", UserID: "ann", Title: "Of a full one", Metadata: json.RawMessage(`{"b":"first"}`)}
+	_, err = f.Admit(f.Context(), a)
+	f.must(err)
+	t, err = f.Thread(f.Context(), "w")
+	f.must(err)
+	f.equal("metadata that has no room", string(t.Metadata), string(full))
+	f.equal("title", t.Title, "Of a full one")
 }
 
 // admissionOrder: runs of a thread wait in the order in which they came, whatever the clock says.

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -110,20 +112,47 @@ func enterThread(tx *tx, a store.Admission) (fresh bool, head string, err error)
 			}
 		}
 		var user, title string
-		err := tx.scan("SELECT user_id, title, head FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{a.Thread.ID}, &user, &title, &head)
+		var metadata []byte
+		err := tx.scan("SELECT user_id, title, head, metadata FROM threads WHERE id = $1"+tx.k.dialect.locking(),
+			[]any{a.Thread.ID}, &user, &title, &head, &metadata)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) && a.MustExist:
 			return false, "", store.ErrNotFound
 		case errors.Is(err, sql.ErrNoRows): // deleted by another process just now
 		case err == nil && user != a.Thread.UserID:
 			return false, "", fmt.Errorf("thread of another user: %w", store.ErrNotFound)
-		case err == nil && title == "" && a.Thread.Title != "":
-			return false, head, tx.exec("UPDATE threads SET title = $2 WHERE id = $1", a.Thread.ID, plain(a.Thread.Title))
+		case err == nil:
+			return false, head, introduce(tx, a.Thread, title, metadata)
 		default:
 			return false, head, err
 		}
 	}
 	return false, "", fmt.Errorf("%w: the thread is being deleted", store.ErrConflict)
+}
+
+// introduce gives a thread that is there the title and the metadata of its run, as far as it has none.
+func introduce(tx *tx, t store.Thread, title string, metadata json.RawMessage) error {
+	more := lacks(metadata, t.Metadata)
+	if !more && (title != "" || t.Title == "") {
+		return nil
+	}
+	if merged, err := merge(t.Metadata, metadata); more && err == nil {
+		metadata = merged
+	}
+	return tx.exec("UPDATE threads SET title = $2, metadata = $3, signature = $4 WHERE id = $1",
+		t.ID, cmp.Or(title, plain(t.Title)), string(metadata), signature(metadata))
+}
+
+// lacks reports whether metadata misses a member of more.
+func lacks(metadata, more json.RawMessage) bool {
+	known, _ := rawjson.Members(metadata)
+	members, _ := rawjson.Members(more)
+	for name := range members {
+		if known[name] == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // busy is the condition that a run of the thread is active. The indexes of both halves hold only such runs.

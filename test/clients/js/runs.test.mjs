@@ -102,21 +102,22 @@ test("cancelMany", async () => {
   assert.equal((await ended(c, id, run.run_id)).status, "interrupted");
 });
 
-test("a second run: reject is the default", async () => {
+test("a second run: reject", async () => {
   const id = await thread(c);
   const run = await started(c, id);
-  await refused(409, c.runs.create(id, agent, { input: human("hello") }));
-  await refused(409, c.runs.wait(id, agent, { input: human("hello"), multitaskStrategy: "reject" }));
-  await refused(409, collect(c.runs.stream(id, agent, { input: human("hello") })));
+  const options = { input: human("hello"), multitaskStrategy: "reject" };
+  await refused(409, c.runs.create(id, agent, options));
+  await refused(409, c.runs.wait(id, agent, options));
+  await refused(409, collect(c.runs.stream(id, agent, options)));
   await refused(409, c.threads.updateState(id, { values: { title: "x" } }));
   await c.runs.cancel(id, run.run_id, true);
 });
 
-test("a second run: enqueue waits for its turn, in order", async () => {
+test("a second run: enqueue, the default, waits for its turn, in order", async () => {
   const id = await thread(c);
   const first = await c.runs.create(id, agent, { input: human("brief") });
   const options = { multitaskStrategy: "enqueue" };
-  const second = await c.runs.create(id, agent, { input: human("recall second"), ...options });
+  const second = await c.runs.create(id, agent, { input: human("recall second") });
   const frames = collect(c.runs.stream(id, agent, { input: human("recall third"), streamMode: "values", ...options }));
   assert.equal((await c.runs.get(id, second.run_id)).status, "pending");
   const values = of(await frames, "values").at(-1).data;

@@ -60,17 +60,17 @@ class Runs(Case):
             self.assertEqual("slow one" in last_text(values), strategy == "interrupt")
             self.assertIn("recall two", last_text(values))
 
-    def test_reject_is_the_default(self):
+    def test_reject(self):
         thread_id = self.thread()
         run = self.started(thread_id)
-        self.refused(409, self.c.runs.create, thread_id, AGENT, input=human("hello"))
-        self.refused(409, self.c.runs.stream, thread_id, AGENT, input=human("hello"))
+        self.refused(409, self.c.runs.create, thread_id, AGENT, input=human("hello"), multitask_strategy="reject")
+        self.refused(409, self.c.runs.stream, thread_id, AGENT, input=human("hello"), multitask_strategy="reject")
         self.c.runs.cancel(thread_id, run["run_id"], wait=True)
 
-    def test_enqueue(self):
+    def test_enqueue_is_the_default(self):
         thread_id = self.thread()
         self.c.runs.create(thread_id, AGENT, input=human("brief"))
-        second = self.c.runs.create(thread_id, AGENT, input=human("recall two"), multitask_strategy="enqueue")
+        second = self.c.runs.create(thread_id, AGENT, input=human("recall two"))
         self.assertEqual(self.c.runs.get(thread_id, second["run_id"])["status"], "pending")
         values = self.c.runs.wait(thread_id, AGENT, input=human("recall three"), multitask_strategy="enqueue")
         self.assertEqual(len(answers(values)), 3)

@@ -26,6 +26,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/follow"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/metrics"
 	"github.com/pudu-ai/pudu/internal/picture"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
@@ -135,6 +136,7 @@ type house struct {
 	middlewares []agent.Middleware
 	bus         bus.Bus // to other processes; nil if there is no way to them
 	hub         *follow.Hub
+	watch       *watch
 	manager     *runs.Manager
 	version     string
 	// report and webhooks tell of the ends of runs; they are there once the house listens.
@@ -149,7 +151,11 @@ type house struct {
 
 // assemble opens the store and puts the house together around it. The lease on its runs is taken.
 func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
-	h := &house{cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, tools: a.Tools, middlewares: a.Middlewares}
+	h := &house{
+		cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, tools: a.Tools, middlewares: a.Middlewares,
+		watch: &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
+	}
+	h.inside = []agent.Middleware{toolWatch{h.watch.metrics}}
 	if err := lead.Check(cfg, a.Tools, a.Middlewares); err != nil {
 		return nil, err
 	}
@@ -176,11 +182,11 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
 		return nil, err
 	}
-	h.models = newModelSet(cfg, h.model)
+	h.models = newModelSet(cfg, h.model, h.watch.call)
 	if err := h.furnish(); err != nil {
 		return nil, err
 	}
-	h.pool = pool.New(pool.Config{Provider: h.box.provider})
+	h.pool = pool.New(pool.Config{Provider: h.box.provider, Observe: h.watch.metrics.CommandRun})
 	if h.shared {
 		if err := h.checkFolder(ctx); err != nil {
 			return nil, err
@@ -192,7 +198,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	owner := newOwner()
 	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
-		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify,
+		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify, Watch: h.watch,
 		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, ThreadMetadata: gateway.ThreadMetadata,
 	})
 	h.release, err = h.manager.KeepLease(ctx)

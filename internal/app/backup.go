@@ -46,9 +46,16 @@ func (k *kept) restore(ctx context.Context, r io.Reader) (archive.Summary, error
 
 // freeBytes is the room on the disk of a folder.
 func freeBytes(dir string) (int64, error) {
+	_, free, err := diskOf(dir)
+	return free, err
+}
+
+// diskOf is the size of the disk of a folder, and the room on it.
+func diskOf(dir string) (size, free int64, err error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return int64(fs.Bavail) * int64(fs.Bsize), nil //nolint:unconvert // of another type on other systems
+	block := int64(fs.Bsize) //nolint:unconvert // of another type on other systems
+	return int64(fs.Blocks) * block, int64(fs.Bavail) * block, nil
 }

@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
@@ -47,30 +44,6 @@ func listening(cfg *config.Config, o cli.Options) (config.Server, error) {
 			"secret that callers send as \"Authorization: Bearer ...\", or say --insecure", s.Addr)
 	}
 	return s, nil
-}
-
-// logTo sends the log to w until restore is called.
-func logTo(w io.Writer, level string, asJSON bool) (restore func()) {
-	before := slog.Default()
-	opts := &slog.HandlerOptions{Level: levelOf(level)}
-	if asJSON {
-		slog.SetDefault(slog.New(slog.NewJSONHandler(w, opts)))
-	} else {
-		slog.SetDefault(slog.New(slog.NewTextHandler(w, opts)))
-	}
-	return func() { slog.SetDefault(before) }
-}
-
-func levelOf(name string) slog.Level {
-	switch strings.ToLower(name) {
-	case "debug":
-		return slog.LevelDebug
-	case "warning", "warn":
-		return slog.LevelWarn
-	case "error", "critical":
-		return slog.LevelError
-	}
-	return slog.LevelInfo
 }
 
 // listen opens the address, and the socket in the data folder, and puts the gateway behind them; serve answers.
@@ -165,10 +138,8 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 			Address: s.Address, NoModel: s.NoModel, Started: time.Now(),
 		},
 	}
-	m := metrics.New(metrics.Source{
-		Version: h.version, Runs: h.manager.Stats, Waiting: h.waiting, Bus: h.bus,
-	})
-	c.Metrics, c.Watch = m.Handler(), m
+	c.Metrics, c.Watch = h.watch.metrics.Handler(), h.watch.metrics
+	h.watch.metrics.Read(h.figures())
 	if h.shared {
 		c.About.Data += " and a PostgreSQL"
 	}
@@ -203,12 +174,13 @@ func (h *house) notify(ctx context.Context, run store.Run) error {
 	return h.webhooks.Call(ctx, req.Webhook, body)
 }
 
-// waiting counts the runs that wait.
-func (h *house) waiting() (int, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
-	defer cancel()
-	list, err := h.store.ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Limit: 1000})
-	return len(list), err
+// figures is where /metrics reads what is so at present.
+func (h *house) figures() metrics.Source {
+	return metrics.Source{
+		Version: h.version, Runs: h.manager.Stats, Sandboxes: h.pool.Stats, Database: h.store.Stats, Bus: h.bus,
+		Queue: func(ctx context.Context) (store.Queue, error) { return h.store.Queue(ctx, time.Now()) },
+		Disk:  func() (size, free int64, err error) { return diskOf(h.dir) },
+	}
 }
 
 // ready reports whether runs can be taken: the database answers, and the bus carries what is said.

@@ -50,8 +50,8 @@ type guarded struct {
 	guard lead.ModelGuard
 }
 
-func newModelSet(cfg *config.Config, std chosen) *modelSet {
-	guards := lead.NewModelGuards(cfg)
+func newModelSet(cfg *config.Config, std chosen, observe lead.CallObserver) *modelSet {
+	guards := lead.NewModelGuards(cfg, observe)
 	return &modelSet{
 		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, alone: std.missing != "", guards: guards, byNames: make(map[string]guarded),
 	}

@@ -13,25 +13,40 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 )
 
-// Serve implements cli.App.
+// Serve implements cli.App. Where the log is JSON it has everything that there is to say, also why the server ends.
 func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) error {
+	defer outliveHangups()()
+	asJSON, err := a.serve(ctx, o, ready)
+	if err == nil || !asJSON {
+		return err
+	}
+	defer logTo(os.Stderr, "", asJSON)()
+	slog.Error("the server cannot go on", "error", err)
+	return cli.Told(err)
+}
+
+func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) (asJSON bool, err error) {
+	asJSON = fromEnv("PUDU_LOG_FORMAT") == "json" // known before the configuration is
 	cfg, dir, notes, err := settings(o)
 	if err != nil {
-		return err
+		return asJSON, err
 	}
 	server, err := listening(cfg, o)
 	if err != nil {
-		return err
+		return asJSON, err
 	}
-	restore := logTo(os.Stderr, cfg.LogLevel, server.JSONLog)
-	defer restore()
+	defer logTo(os.Stderr, cfg.LogLevel, server.JSONLog)()
+	if server.JSONLog {
+		ready = logReady
+	}
 	o.NATS = server.NATS.Reveal()
 	h, err := a.assemble(ctx, cfg, dir, o)
 	if err != nil {
-		return err
+		return server.JSONLog, err
 	}
+	h.watch.log = slog.Default()
 	s := h.session(append(notes, h.notes...))
-	return errors.Join(h.serve(ctx, s, server, func() { ready(s) }), s.Close())
+	return server.JSONLog, errors.Join(h.serve(ctx, s, server, func() { ready(s) }), s.Close())
 }
 
 // ballast is how many bytes a server holds without ever touching them, so that they take no memory. The collector counts

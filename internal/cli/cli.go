@@ -225,6 +225,15 @@ func usageError(format string, args ...any) error {
 	return &codeError{ExitUsage, fmt.Errorf(format, args...)}
 }
 
+// Told marks an error that the person, or the log, was told already: only its exit code is left.
+func Told(err error) error {
+	code := ExitUsage
+	if coded, ok := errors.AsType[*codeError](err); ok {
+		code = coded.code
+	}
+	return &codeError{code, errors.New("")}
+}
+
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, app App, version string, stdio IO, args []string) int {
 	stdio.In = bufio.NewReader(stdio.In) // one buffer for all questions

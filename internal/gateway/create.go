@@ -17,6 +17,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/frames"
 	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -53,7 +54,9 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request, threadID string) 
 }
 
 func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, error) {
+	by := logctx.Of(r.Context())
 	o := order{Request: runs.Request{
+		RequestID: by.Request, Token: by.Token,
 		ThreadID: threadID, UserID: s.user(r), Subgraphs: in.boolean("stream_subgraphs", false),
 		OnDisconnect:    in.oneOf("on_disconnect", "continue", runs.CancelRun),
 		OnCompletion:    in.oneOf("on_completion", "keep", runs.DeleteThread),

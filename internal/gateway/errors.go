@@ -60,7 +60,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	e := asError(err)
 	if e.Status >= http.StatusInternalServerError {
-		s.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "error", err)
+		s.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "error", err)
 	}
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))

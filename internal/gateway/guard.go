@@ -19,10 +19,20 @@ import (
 type Guard struct {
 	// Token is asked for as "Authorization: Bearer TOKEN" or "X-Api-Key: TOKEN"; empty asks for none.
 	Token string
+	// Named are further tokens, each with a name, which come and go while the server runs; nil is none.
+	Named Tokens
 	// Open lets everybody in who reaches the address.
 	Open bool
 	// Origins are web origins, as https://host:port, whose pages may call; "*" is every page.
 	Origins []string
+}
+
+// Tokens are the tokens that have a name. It is a bearer.File.
+type Tokens interface {
+	// Required reports whether callers must bring a token.
+	Required() bool
+	// Name returns the name of a token; false if it is none of them.
+	Name(token string) (string, bool)
 }
 
 // admit reports whether the request may go on, and answers it if not, or if it only asks whether it may.
@@ -43,13 +53,7 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 			return false
 		}
 	}
-	switch {
-	case g.Token != "":
-		if !public(r) && !g.knows(r) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			return refuse(w, http.StatusUnauthorized, "The token is missing or wrong: send it as Authorization: Bearer TOKEN")
-		}
-	case !g.Open && !loopback(r.Host):
+	if !g.Open && !g.asks() && !loopback(r.Host) {
 		return refuse(w, http.StatusForbidden, "This server answers to localhost alone, not to "+clip(r.Host))
 	}
 	return true
@@ -69,12 +73,27 @@ func public(r *http.Request) bool {
 	return false
 }
 
-func (g Guard) knows(r *http.Request) bool {
-	given := r.Header.Get("X-Api-Key")
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		given = strings.TrimSpace(token)
+// asks reports whether callers must bring a token.
+func (g Guard) asks() bool { return g.Token != "" || g.Named != nil && g.Named.Required() }
+
+// knows reports whether the request has a token that is good, and its name; [Guard.Token] has none.
+func (g Guard) knows(r *http.Request) (name string, ok bool) {
+	given := tokenOf(r)
+	if g.Token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(g.Token)) == 1 {
+		return "", true
 	}
-	return subtle.ConstantTimeCompare([]byte(given), []byte(g.Token)) == 1
+	if g.Named == nil {
+		return "", false
+	}
+	return g.Named.Name(given)
+}
+
+// tokenOf is the token that the request brings; empty if it brings none.
+func tokenOf(r *http.Request) string {
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	return r.Header.Get("X-Api-Key")
 }
 
 // sameHost reports whether an origin is the server's own, as the client names it.

@@ -42,7 +42,7 @@ func (s *Server) runLog(w http.ResponseWriter, r *http.Request) error {
 		err = l.end(end)
 	}
 	if err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) && !errors.Is(err, errStopping) {
-		s.Log.Warn("the log of a run broke off", "run", run.ID, "error", err)
+		s.Log.WarnContext(r.Context(), "the log of a run broke off", "run", run.ID, "error", err)
 	}
 	return nil
 }

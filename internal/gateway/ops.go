@@ -27,7 +27,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	}
 	if s.Ready != nil {
 		if err := s.Ready(r.Context()); err != nil {
-			s.Log.Warn("not ready", "error", err)
+			s.Log.WarnContext(r.Context(), "not ready", "error", err)
 			return &Error{Status: http.StatusServiceUnavailable, Detail: "Not ready: see the log", RetryAfter: 1}
 		}
 	}
@@ -180,7 +180,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 
 		Token   bool
 		Threads []row
-	}{s.About, s.Guard.Token != "", rows})
+	}{s.About, s.Guard.asks(), rows})
 }
 
 // docs lists the routes for people.

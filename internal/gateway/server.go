@@ -65,6 +65,8 @@ type Watcher interface {
 	Answered(route, method string, status int, took time.Duration)
 	// Streaming tells of a stream that begins (1) or ends (-1).
 	Streaming(change int)
+	// Refused tells of a request without a good token.
+	Refused()
 }
 
 // nobody watches.
@@ -72,6 +74,7 @@ type nobody struct{}
 
 func (nobody) Answered(string, string, int, time.Duration) {}
 func (nobody) Streaming(int)                               {}
+func (nobody) Refused()                                    {}
 
 // Model is one that a run may name.
 type Model struct {
@@ -167,7 +170,12 @@ func (s *Server) Stop() { s.stop() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = s.identified(w, r)
 	if !s.Guard.admit(w, r) {
+		return
+	}
+	r, ok := s.authenticated(w, r)
+	if !ok {
 		return
 	}
 	r, known := s.route(r)
@@ -225,7 +233,7 @@ func (s *Server) handler(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &answer{ResponseWriter: w, rc: http.NewResponseController(w), wait: s.Limits.Write, status: http.StatusOK}
 		start := time.Now()
-		defer func() { s.Watch.Answered(route.Path, route.Method, out.status, time.Since(start)) }()
+		defer func() { s.answered(r, route, out.status, time.Since(start)) }()
 		if err := route.handle(s, out, r); err != nil {
 			s.fail(out, r, err)
 		}

@@ -89,6 +89,7 @@ func (a *answered) Answered(string, string, int, time.Duration) {
 }
 
 func (*answered) Streaming(int) {}
+func (*answered) Refused()      {}
 
 func (a *answered) count() int {
 	a.mu.Lock()

@@ -135,7 +135,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run store.Run, v
 	case r.Context().Err() != nil || errors.Is(err, errGone):
 		s.disconnected(r.Context(), run, v)
 	case !errors.Is(err, errStopping):
-		s.Log.Warn("stream broke off", "run", run.ID, "error", err)
+		s.Log.WarnContext(r.Context(), "stream broke off", "run", run.ID, "error", err)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (s *Server) disconnected(ctx context.Context, run store.Run, v view) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limits.Write) // the reader's has ended
 	defer cancel()
 	if _, err := s.Manager.Cancel(ctx, run.ID, store.StopInterrupt); err != nil {
-		s.Log.Warn("the run of a client that has gone was not cancelled", "run", run.ID, "error", err)
+		s.Log.WarnContext(ctx, "the run of a client that has gone was not cancelled", "run", run.ID, "error", err)
 	}
 }
 

@@ -67,7 +67,7 @@ func (s *Server) await(w http.ResponseWriter, r *http.Request, run store.Run, ca
 	}
 	body, err := s.result(ctx, end)
 	if err != nil {
-		s.Log.Error("cannot read the end of a run", "run", run.ID, "error", err)
+		s.Log.ErrorContext(ctx, "cannot read the end of a run", "run", run.ID, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 	quiet()

@@ -142,7 +142,7 @@ func (s *crowded) visit(t *testing.T, n int) (queued int) {
 	entry := config.Model{Name: "a", BaseURL: "http://vendor.test/v1", Key: "k", RateLimit: config.RateLimit{RequestsPerMinute: 60, TokensPerMinute: 100_000, Concurrent: 8}}
 	cfg := config.Default()
 	cfg.Models = []config.Model{entry}
-	guard := lead.NewModelGuards(cfg).Of(entry)
+	guard := lead.NewModelGuards(cfg, nil).Of(entry)
 	m := openai.New(openai.Config{BaseURL: entry.BaseURL, APIKey: "k", Model: "m", Client: &http.Client{Transport: transport}})
 	place := newThread(t, nil).cfg.Space
 	var mu sync.Mutex

@@ -1,6 +1,7 @@
 package lead
 
 import (
+	"context"
 	"sync"
 
 	"github.com/pudu-ai/pudu/internal/config"
@@ -9,18 +10,23 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// ModelGuard is what all calls of one model share: its circuit breaker, the limiter of its key, and the bound on the calls of
-// the process.
+// ModelGuard is what all calls of one model share: its circuit breaker, the limiter of its key, the bound on the calls of
+// the process, and who is told of them.
 type ModelGuard struct {
 	breaker *llmerror.Breaker
 	key     *modelcall.Limiter
 	limiter *modelcall.Limiter
+	all     *ModelGuards // nil in a guard that was not made
 }
+
+// CallObserver is told of each call of a model, with the model's configuration.
+type CallObserver func(ctx context.Context, m config.Model, c modelcall.Call)
 
 // ModelGuards makes the guards of a process's models. It may be used by many goroutines.
 type ModelGuards struct {
-	cfg *config.Config
-	all *modelcall.Limiter
+	cfg     *config.Config
+	all     *modelcall.Limiter
+	observe CallObserver
 
 	mu   sync.Mutex
 	keys []keyLimiter
@@ -32,9 +38,9 @@ type keyLimiter struct {
 	limiter *modelcall.Limiter
 }
 
-// NewModelGuards makes the guards for a configuration.
-func NewModelGuards(cfg *config.Config) *ModelGuards {
-	return &ModelGuards{cfg: cfg, all: modelcall.NewBound(cfg.LLMCall.MaxConcurrentCalls)}
+// NewModelGuards makes the guards for a configuration. observe may be nil.
+func NewModelGuards(cfg *config.Config, observe CallObserver) *ModelGuards {
+	return &ModelGuards{cfg: cfg, all: modelcall.NewBound(cfg.LLMCall.MaxConcurrentCalls), observe: observe}
 }
 
 // Of makes the guard of a model. It is made once for each model; models with one key share its limiter.
@@ -43,8 +49,16 @@ func (g *ModelGuards) Of(m config.Model) ModelGuard {
 		breaker: llmerror.NewBreaker(llmerror.BreakerConfig{
 			Threshold: g.cfg.CircuitBreaker.FailureThreshold, Recovery: g.cfg.CircuitBreaker.RecoveryTimeout,
 		}),
-		key: g.limiterOf(m), limiter: g.all,
+		key: g.limiterOf(m), limiter: g.all, all: g,
 	}
+}
+
+// observer is who is told of the calls of a model.
+func (g *ModelGuards) observer(m config.Model) modelcall.Observer {
+	if g == nil || g.observe == nil {
+		return nil
+	}
+	return func(ctx context.Context, c modelcall.Call) { g.observe(ctx, m, c) }
 }
 
 func (g *ModelGuards) limiterOf(m config.Model) *modelcall.Limiter {
@@ -65,7 +79,7 @@ func (g *ModelGuards) limiterOf(m config.Model) *modelcall.Limiter {
 
 // NewModelGuard makes the guard of a model that shares nothing with others.
 func NewModelGuard(call config.LLMCall, breaker config.CircuitBreaker) ModelGuard {
-	return NewModelGuards(&config.Config{LLMCall: call, CircuitBreaker: breaker}).Of(config.Model{})
+	return NewModelGuards(&config.Config{LLMCall: call, CircuitBreaker: breaker}, nil).Of(config.Model{})
 }
 
 // Fallback is a model that is asked in the place of another, with its configuration.
@@ -78,7 +92,7 @@ type Fallback struct {
 func (f *Fallback) candidate() llmerror.Candidate {
 	e := f.Entry
 	return llmerror.Candidate{
-		Model: f.Model, Breaker: f.Guard.breaker, Key: f.Guard.key,
+		Model: f.Model, Breaker: f.Guard.breaker, Key: f.Guard.key, Observe: f.Guard.all.observer(e),
 		Entry: modelcall.Entry{
 			Name: e.Name, Window: e.ContextWindow, MaxAnswer: e.MaxTokens,
 			Vision: e.SupportsVision, Thinking: e.SupportsThinking, Effort: e.SupportsReasoningEffort,

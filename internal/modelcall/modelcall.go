@@ -60,6 +60,8 @@ type Model struct {
 	Key, All *Limiter
 	// Queued, if set, is told once, when the call waits for longer than a second; ahead is how many were before it then.
 	Queued func(ahead int)
+	// Observe, if set, is told when the call is over.
+	Observe Observer
 
 	ticket ticket
 	told   bool
@@ -92,9 +94,12 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 			return
 		}
 		defer p.leave()
+		w := m.watch()
+		defer func() { w.tell(ctx, m.Observe) }()
 		first := true
 		for c, err := range m.ChatModel.Stream(ctx, req) {
 			p.see(&c, err)
+			w.see(&c, err)
 			if first && m.Instead && err == nil {
 				c.Metadata = with(c.Metadata, KeyAnsweredBy, cmp.Or(m.Entry.Name, m.Name()))
 			}
@@ -104,6 +109,7 @@ func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[messag
 			}
 		}
 		if c, missing := p.estimate(req); missing {
+			w.see(&c, nil)
 			yield(c, nil)
 		}
 	}

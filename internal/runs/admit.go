@@ -51,6 +51,9 @@ type Request struct {
 	Context     json.RawMessage `json:"context,omitempty"`
 	Modes       []string        `json:"stream_mode,omitempty"`
 	Subgraphs   bool            `json:"subgraphs,omitempty"`
+	// RequestID is that of the HTTP request, and Token the name of the token that came with it; empty if there was none.
+	RequestID string `json:"request_id,omitempty"`
+	Token     string `json:"token,omitempty"`
 	// OnDisconnect is [CancelRun] if the run shall stop when the client goes away that started it.
 	OnDisconnect string `json:"on_disconnect,omitempty"`
 	// OnCompletion is [DeleteThread] if the thread shall go with the run's end.
@@ -114,6 +117,9 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 	run, err = m.cfg.Store.Admit(ctx, a)
 	if errors.Is(err, store.ErrUnknown) { // it may be there, and this process's
 		m.lose(a.Run.ID, err)
+	}
+	if err == nil && (req.Strategy == store.Interrupt || req.Strategy == store.Rollback) {
+		m.endedBy(ctx, run, now)
 	}
 	return run, run.ID == a.Run.ID, err
 }

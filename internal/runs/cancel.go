@@ -27,11 +27,13 @@ func (m *Manager) Cancel(ctx context.Context, runID, action string) (store.Run, 
 	if cause == nil {
 		return store.Run{}, fmt.Errorf("cancel run %s: the action %.40q is neither %q nor %q", runID, action, store.StopInterrupt, store.StopRollback)
 	}
-	run, err := m.cfg.Store.StopRun(ctx, runID, action, m.cfg.Now())
+	now := m.cfg.Now()
+	run, err := m.cfg.Store.StopRun(ctx, runID, action, now)
 	if err != nil {
 		return run, err
 	}
 	if run.Status != event.StatusRunning {
+		m.endedWaiting(ctx, run, now)
 		m.tell(subjectQueue) // the run behind it may be the next
 		return run, nil
 	}

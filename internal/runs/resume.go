@@ -64,10 +64,12 @@ func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
 	to := m.audience(run, nil)
 	defer to.leave()
 	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
-	if err := rec.end(event.Run{Status: event.StatusError, Error: reason.Error()}, nil); err != nil {
+	end := event.Run{Status: event.StatusError, Error: reason.Error()}
+	if err := rec.end(end, nil); err != nil {
 		m.lose(run.ID, err)
 		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
 	}
-	m.roomForNext()
+	req, _ := readRequest(run)
+	m.ended(ctx, Job{Run: run, Request: req}, End{end, rec.usage()})
 	return nil
 }

@@ -91,6 +91,8 @@ type Config struct {
 	// Schema is every channel that a state can have, for looking at states without an agent: it tells which are private.
 	// nil means the channels that every agent has.
 	Schema state.Schema
+	// Watch is told of the attempts that begin here and of the ends of runs; nil is nobody.
+	Watch Watcher
 	// Log hears of runs that are taken over or lost; nil discards.
 	Log *slog.Logger
 	Now func() time.Time
@@ -128,6 +130,9 @@ func NewManager(cfg Config) *Manager {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Watch == nil {
+		cfg.Watch = nobody{}
 	}
 	cfg.Parallel = cmp.Or(cfg.Parallel, 2000)
 	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10_000)
@@ -200,21 +205,31 @@ func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Ev
 // execute is Execute, but that the outcome's run is as it was at the beginning.
 func (m *Manager) execute(ctx context.Context, run store.Run, to audience) (Outcome, error) {
 	defer to.leave()
-	var req Request
-	if err := json.Unmarshal(run.Request, &req); err != nil {
-		return m.unreadable(run, to.show, fmt.Errorf("decode request of run %s: %w", run.ID, err))
+	req, err := readRequest(run)
+	if err != nil {
+		return m.unreadable(ctx, run, to.show, err)
 	}
+	job := Job{Run: run, Request: req}
+	ctx = m.cfg.Watch.Begun(ctx, job)
 	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
 	ctx, leave := m.enter(ctx, run, rec)
 	defer leave()
-	last, errRun := m.drive(ctx, Job{Run: run, Request: req}, rec)
+	last, errRun := m.drive(ctx, job, rec)
 	end := ending(ctx, run.ID, last, errRun)
 	if err := m.finish(ctx, run, rec, end); err != nil {
 		m.lose(run.ID, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
-	m.ended(end.Status)
+	m.ended(ctx, job, End{end, rec.usage()})
 	return Outcome{Run: run, State: last, Usage: rec.usage()}, nil
+}
+
+// readRequest is what the client wanted.
+func readRequest(run store.Run) (req Request, err error) {
+	if err := json.Unmarshal(run.Request, &req); err != nil {
+		return req, fmt.Errorf("decode request of run %s: %w", run.ID, err)
+	}
+	return req, nil
 }
 
 // audience is who sees what happens in an attempt of a run.
@@ -239,13 +254,14 @@ func (m *Manager) audience(run store.Run, show func(event.Event)) audience {
 }
 
 // unreadable ends a run as failed whose request this program cannot read.
-func (m *Manager) unreadable(run store.Run, show func(event.Event), why error) (Outcome, error) {
+func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event.Event), why error) (Outcome, error) {
 	end := event.Run{Status: event.StatusError, Error: why.Error()}
-	if err := newRecorder(m.cfg.Store, run, m.cfg.Now, show).end(end, nil); err != nil {
+	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, show)
+	if err := rec.end(end, nil); err != nil {
 		m.lose(run.ID, err)
 		return Outcome{Run: run}, errors.Join(why, err)
 	}
-	m.ended(end.Status)
+	m.ended(ctx, Job{Run: run}, End{end, rec.usage()})
 	run.Status, run.Error = end.Status, end.Error
 	return Outcome{Run: run}, nil
 }
@@ -288,10 +304,11 @@ func (m *Manager) undo(ctx context.Context, run store.Run) (*store.Step, error) 
 const nodeRollback = "rollback"
 
 // ended does what follows a run's end.
-func (m *Manager) ended(status string) {
+func (m *Manager) ended(ctx context.Context, job Job, end End) {
 	m.mu.Lock()
-	m.counts[status]++
+	m.counts[end.Status]++
 	m.mu.Unlock()
+	m.cfg.Watch.Ended(ctx, job, end)
 	m.roomForNext()
 }
 

@@ -380,12 +380,8 @@ func (m *Manager) due() []string {
 func (m *Manager) goOn(ctx context.Context, run store.Run, show func(event.Event)) {
 	log := m.cfg.Log.With("run", run.ID, "thread", run.ThreadID)
 	log.Info("going on with an unfinished run", "attempt", run.Attempt+1, "left by", run.Owner)
-	out, err := m.Resume(ctx, run, show)
-	switch {
-	case err == nil:
-		log.Info("run ended", "status", out.Run.Status)
-	case errors.Is(err, store.ErrConflict): // it is another's, or at its end
-	default:
+	_, err := m.Resume(ctx, run, show)
+	if err != nil && !errors.Is(err, store.ErrConflict) { // a conflict: it is another's, or at its end
 		log.Warn("run is left unfinished", "reason", err)
 	}
 }

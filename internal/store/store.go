@@ -51,6 +51,8 @@ type Store interface {
 	// Setting returns the value that is kept under the key; it becomes the one given if there was none. Processes that share
 	// a store agree on it. Key and value have at most 256 bytes.
 	Setting(ctx context.Context, key, value string) (string, error)
+	// Stats returns the figures as they are now. It does not wait for the database.
+	Stats() Stats
 	// Close finishes the writes that were accepted, refuses later ones ([ErrClosed]) and releases the database. A second
 	// call does nothing.
 	Close() error
@@ -225,6 +227,29 @@ type Admission struct {
 	MaxPending int
 }
 
+// MaxCounted is how far the runs that wait are counted.
+const MaxCounted = 10_001
+
+// Queue is what there is of runs that wait.
+type Queue struct {
+	// Waiting counts the pending runs, those for a later time included, up to [MaxCounted].
+	Waiting int
+	// Oldest is since when the run has waited that has waited for the longest: since its admission, or since the time that it
+	// was for. Zero if none waits but for its time.
+	Oldest time.Time
+}
+
+// Stats are figures of the database since the store was opened.
+type Stats struct {
+	InUse, Idle int   // connections
+	Waits       int64 // reads that had to wait for a connection
+	Queued      int   // writes that wait
+	// Commits counts transactions that were committed, Failed those whose commit failed; Committing is the time of both.
+	Commits, Failed int64
+	Committing      time.Duration
+	Bytes           int64 // of SQLite's files; 0 for a server
+}
+
 // Runs keeps the runs.
 type Runs interface {
 	// Admit creates the run, and before it its thread if there is none of that id, in one transaction: the first durable
@@ -252,6 +277,8 @@ type Runs interface {
 	// Position is the place of a pending run among all that wait, from 1; 0 for a run that does not wait. [ErrNotFound] if
 	// there is no such run, here and below.
 	Position(ctx context.Context, id string) (int, error)
+	// Queue tells how many runs wait, and since when. It reads at most [MaxCounted] rows.
+	Queue(ctx context.Context, now time.Time) (Queue, error)
 	// DeleteRun removes a run and its events. Its checkpoints stay, as those of no run: the thread's state is made of them.
 	// [ErrConflict] if it is active.
 	DeleteRun(ctx context.Context, id string) error

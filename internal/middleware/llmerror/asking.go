@@ -157,6 +157,7 @@ func (a *asking) try(ctx context.Context, i int, probe, more bool) (early bool, 
 	c := &a.list[i]
 	to := &modelcall.Model{
 		ChatModel: c.Model, Entry: c.Entry, Instead: i > 0, Key: c.Key, All: a.m.cfg.Limiter, Queued: a.queued(c),
+		Observe: c.Observe,
 	}
 	wait, patience := a.m.cfg.BaseDelay, longestWait
 	if more {

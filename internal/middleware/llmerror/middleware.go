@@ -51,6 +51,8 @@ type Candidate struct {
 	Breaker *Breaker
 	// Key is the limiter of the key that the model is called with; nil means no bound.
 	Key *modelcall.Limiter
+	// Observe is told of each try; nil is nobody.
+	Observe modelcall.Observer
 }
 
 // name is the configured one, else the vendor's.

@@ -26,6 +26,16 @@ type Config struct {
 	// Max is how many sandboxes are open at once. Default 64. When it is reached, the one that has been idle for the longest
 	// makes place; one in use never does, so Acquire waits when all are.
 	Max int
+	// Observe is told of each command that was run; nil is nobody.
+	Observe func(res sandbox.Result, err error, took time.Duration)
+}
+
+// Stats are figures of a pool.
+type Stats struct {
+	// Open counts the sandboxes that are open, InUse those that a run uses, Waiting the runs that wait for a place.
+	Open, InUse, Waiting int
+	// Opened and Failed count, since the start, the sandboxes that were opened and that could not be.
+	Opened, Failed int64
 }
 
 // Pool hands out sandboxes, one per [sandbox.Spec] ID. It is safe for concurrent use.
@@ -36,7 +46,9 @@ type Pool struct {
 	entries map[string]*entry
 	closed  bool
 	changed chan struct{} // closed and replaced whenever an Acquire that waits should look again
+	stats   Stats         // the counts of what has happened; the others are looked up
 	closing sync.WaitGroup
+	waiting atomic.Int64 // runs that wait for a place
 }
 
 // entry is a sandbox in the pool. It goes from opening (box and err are nil) to open to closing, and is then removed.
@@ -72,12 +84,36 @@ func (p *Pool) Acquire(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox,
 		case e != nil:
 			return e.box, p.releaser(e), nil
 		}
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("wait for a sandbox (at most %d are open at once): %w", p.cfg.Max, ctx.Err())
+		if err := p.wait(ctx, wait); err != nil {
+			return nil, nil, fmt.Errorf("wait for a sandbox (at most %d are open at once): %w", p.cfg.Max, err)
 		}
 	}
+}
+
+// wait waits until there may be a place.
+func (p *Pool) wait(ctx context.Context, changed <-chan struct{}) error {
+	p.waiting.Add(1)
+	defer p.waiting.Add(-1)
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Stats returns the figures as they are now.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := p.stats
+	out.Open, out.Waiting = len(p.entries), int(p.waiting.Load())
+	for _, e := range p.entries {
+		if e.users > 0 {
+			out.InUse++
+		}
+	}
+	return out
 }
 
 // reserve finds an open sandbox, or makes a place that the caller has to fill (mine), or says what to wait for.
@@ -117,10 +153,12 @@ func (p *Pool) open(ctx context.Context, e *entry) (sandbox.Sandbox, func(), err
 	defer p.mu.Unlock()
 	defer p.wake()
 	if err != nil {
+		p.stats.Failed++
 		delete(p.entries, e.spec.ID)
 		return nil, nil, err
 	}
-	e.box = &tracked{Sandbox: box, instance: rand.Text()}
+	p.stats.Opened++
+	e.box = &tracked{Sandbox: box, instance: rand.Text(), observe: p.cfg.Observe}
 	if p.closed {
 		p.shut(e)
 		return nil, nil, fmt.Errorf("acquire sandbox: pool is closed: %w", sandbox.ErrClosed)
@@ -232,6 +270,7 @@ func (p *Pool) Close() error {
 type tracked struct {
 	sandbox.Sandbox
 	instance string // random, so that no other process gives out the same
+	observe  func(sandbox.Result, error, time.Duration)
 	dead     atomic.Bool
 }
 
@@ -256,7 +295,11 @@ func (t *tracked) isDead() bool {
 
 // Run implements [sandbox.Sandbox].
 func (t *tracked) Run(ctx context.Context, cmd sandbox.Command) (sandbox.Result, error) {
+	begun := time.Now()
 	res, err := t.Sandbox.Run(ctx, cmd)
+	if t.observe != nil {
+		t.observe(res, err, time.Since(begun))
+	}
 	if errors.Is(err, sandbox.ErrClosed) {
 		t.dead.Store(true)
 	}

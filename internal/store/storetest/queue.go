@@ -197,6 +197,32 @@ func waitingAndPosition(f *fixture) {
 	}
 }
 
+func queueFigures(f *fixture) {
+	look := func(now time.Time) store.Queue {
+		f.Helper()
+		q, err := f.Queue(f.Context(), now)
+		f.must(err)
+		return q
+	}
+	f.equal("empty", look(start), store.Queue{})
+	before := f.Stats()
+	later := start.Add(time.Hour)
+	f.thread("a")
+	f.queue(store.Enqueue, store.Run{ID: "a1", ThreadID: "a", NotBefore: later})
+	f.equal("one for later", look(f.now), store.Queue{Waiting: 1})
+	f.equal("its time has come", look(later.Add(time.Minute)).Oldest.Equal(later), true)
+	f.thread("b")
+	f.queue(store.Enqueue, store.Run{ID: "b1", ThreadID: "b"})
+	q := look(later.Add(time.Minute))
+	f.equal("waiting", q.Waiting, 2)
+	f.equal("oldest", q.Oldest.Equal(f.stored("b1").CreatedAt), true)
+	f.claim("b1", 0)
+	f.equal("one that runs waits no more", look(f.now), store.Queue{Waiting: 1})
+	after := f.Stats()
+	f.equal("commits", after.Commits-before.Commits >= 3 && after.Committing > before.Committing && after.Failed == before.Failed, true)
+	f.equal("connections", after.InUse+after.Idle > 0, true)
+}
+
 func runNotified(f *fixture) {
 	unnotified := func(limit int) []string {
 		f.Helper()

@@ -72,6 +72,7 @@ func Run(t *testing.T, open Open) {
 		{"run stopped at its end", stopRace},
 		{"run claimed that waits", claimWaiting},
 		{"run waiting", waitingAndPosition},
+		{"queue figures", queueFigures},
 		{"run notified", runNotified},
 		{"run delete", runDelete},
 		{"run list", runList},

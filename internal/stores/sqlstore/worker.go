@@ -207,7 +207,9 @@ func (t *tx) again(batch []*job) error {
 }
 
 func (t *tx) commit() error {
+	begun := time.Now()
 	err := t.exec("COMMIT")
+	t.k.tally.count(begun, err)
 	if err == nil {
 		return nil
 	}

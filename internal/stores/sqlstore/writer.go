@@ -25,6 +25,7 @@ type writer struct {
 	workers []*worker
 	running sync.WaitGroup
 	closing atomic.Bool
+	tally   tally
 
 	mu     sync.RWMutex // guards closed, and jobs against being closed during a send
 	closed bool

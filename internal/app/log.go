@@ -1,0 +1,66 @@
+package app
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/logctx"
+)
+
+// logTo sends the log to w until restore is called: what this program logs, and what libraries print with the packages log
+// and log/slog.
+func logTo(w io.Writer, level string, asJSON bool) (restore func()) {
+	before := slog.Default()
+	opts := &slog.HandlerOptions{Level: levelOf(level)}
+	var h slog.Handler = slog.NewTextHandler(w, opts)
+	if asJSON {
+		h = slog.NewJSONHandler(w, opts)
+	}
+	slog.SetDefault(slog.New(logctx.Handler(h)))
+	return func() { slog.SetDefault(before) }
+}
+
+// levelOf is the level of the configuration's log_level: lines below it are left out.
+func levelOf(name string) slog.Level {
+	switch strings.ToLower(name) {
+	case "debug":
+		return slog.LevelDebug
+	case "warning", "warn":
+		return slog.LevelWarn
+	case "error", "critical":
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// logReady says in the log what a person is told at the start.
+func logReady(s *cli.Session) {
+	for _, note := range s.Notes {
+		slog.Warn(note)
+	}
+	attrs := []any{"address", s.Address, "model", s.Model, "why", s.Why, "sandbox", s.Sandbox, "data", s.Data, "pid", os.Getpid()}
+	if s.NoModel != "" {
+		slog.Warn("there is no model", "remedy", s.NoModel)
+	}
+	slog.Info("ready", attrs...)
+}
+
+// outliveHangups keeps the process alive when its terminal is closed or somebody asks it to load its configuration again.
+func outliveHangups() (stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			slog.Warn("SIGHUP is ignored: the configuration is read at the start only; stop the server and start it again, its runs go on then")
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+	}
+}

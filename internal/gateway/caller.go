@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/logctx"
+)
+
+// requestHeader is where a request's id stands, in the request if a proxy has given it one, and in the answer.
+const requestHeader = "X-Request-ID"
+
+var requestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// identified gives the request its id, by which the log names it.
+func (s *Server) identified(w http.ResponseWriter, r *http.Request) *http.Request {
+	given := r.Header.Get(requestHeader)
+	if !requestID.MatchString(given) {
+		given = id.New(s.Now())
+	}
+	w.Header().Set(requestHeader, given)
+	return r.WithContext(logctx.With(r.Context(), logctx.IDs{Request: given}))
+}
+
+// authenticated asks for a token where one is needed, and refuses the request if it has none that is good.
+func (s *Server) authenticated(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+	ids := logctx.IDs{User: s.user(r)}
+	ok := true
+	if s.Guard.asks() && !public(r) {
+		ids.Token, ok = s.Guard.knows(r)
+	}
+	if ok {
+		return r.WithContext(logctx.With(r.Context(), ids)), true
+	}
+	s.Watch.Refused()
+	why := "wrong"
+	if tokenOf(r) == "" {
+		why = "missing"
+	}
+	s.Log.WarnContext(r.Context(), "token refused", "why", why, "method", clip(r.Method), "path", clip(r.URL.Path), "from", from(r))
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	return r, refuse(w, http.StatusUnauthorized, "The token is missing or wrong: send it as Authorization: Bearer TOKEN")
+}
+
+// from is the address that a request comes from: the last proxy's, if there is one.
+func from(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// answered counts a request and notes it in the log, where that is to have everything.
+func (s *Server) answered(r *http.Request, route Route, status int, took time.Duration) {
+	s.Watch.Answered(route.Path, route.Method, status, took)
+	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
+		s.Log.DebugContext(r.Context(), "request answered",
+			"method", route.Method, "route", route.Path, "status", status, "duration_ms", took.Milliseconds(), "from", from(r))
+	}
+}

@@ -41,16 +41,22 @@ func place(file string, line int, key string) string {
 
 // suggest returns `; did you mean "x"?` for the known word next to word, or nothing when none is near.
 func suggest(word string, known []string) string {
-	best, at := "", max(2, len(word)/3)+1
+	best := Near(word, known, max(2, len(word)/3))
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// Near is the known word next to word, with at most so many letters to change, whatever their case; empty if there is none.
+func Near(word string, known []string, most int) (best string) {
+	at := most + 1
 	for _, k := range slices.Sorted(slices.Values(known)) {
 		if d := distance(word, k, at); d < at {
 			best, at = k, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
+	return best
 }
 
 // distance is the edit distance of two short words, or limit when it is that far or more.

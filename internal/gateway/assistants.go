@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -191,7 +192,27 @@ func (s *Server) checkAssistant(in *input, a store.Assistant) error {
 	if a.GraphID != GraphID {
 		return notFound("Graph", clip(a.GraphID))
 	}
-	return nil
+	s.checkModels(in)
+	return in.err()
+}
+
+// checkModels refuses an assistant whose runs would name a model that is not there: they would get another one.
+func (s *Server) checkModels(in *input) {
+	config := in.object("config")
+	for _, options := range []*input{in.object("context"), config.object("context"), config.object("configurable")} {
+		for _, key := range []string{"model_name", "model"} {
+			name, _ := rawjson.String(options.raw(key))
+			if name == "" || slices.ContainsFunc(s.Models, func(m Model) bool { return m.Name == name }) {
+				continue
+			}
+			names := make([]string, len(s.Models))
+			for i, m := range s.Models {
+				names[i] = m.Name
+			}
+			in.add("value_error", fmt.Sprintf("Value error, Model '%s' is not configured; choose among %s", clip(name), strings.Join(names, ", ")),
+				quoted(options.raw(key)), options.loc(key)...)
+		}
+	}
 }
 
 // createAssistant makes an assistant. One that exists is an error, or is answered as it is with if_exists "do_nothing".

@@ -85,7 +85,10 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	if o.choice && o.Model != "" && !slices.ContainsFunc(s.Models, func(m Model) bool { return m.Name == o.Model }) {
 		return o, failf(http.StatusBadRequest, "Model '%s' is not in the configured model allowlist", clip(o.Model))
 	}
-	return o, s.takeAssistant(r.Context(), &o, name)
+	if err := s.takeAssistant(r.Context(), &o, name); err != nil {
+		return o, err
+	}
+	return o, s.warn(&o, in)
 }
 
 // strategy reads what becomes of a run behind an active one. By default it waits, as on LangGraph's servers; below /api it is

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
+	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -67,7 +69,31 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	_ = reply(w, e.Status, struct {
 		Detail any `json:"detail"`
-	}{e.Detail})
+		// Message says in a sentence what the detail lists: LangGraph's SDK for Python shows no list.
+		Message string `json:"message,omitempty"`
+	}{e.Detail, e.message()})
+}
+
+// maxMessage is about how many bytes a message has at most.
+const maxMessage = 1000
+
+// message is a list of faults as a sentence; empty if the detail is one.
+func (e *Error) message() string {
+	list, _ := e.Detail.([]fault)
+	var b strings.Builder
+	for i, f := range list {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		for j, name := range f.Loc {
+			if j > 0 {
+				b.WriteByte('.')
+			}
+			fmt.Fprint(&b, name)
+		}
+		b.WriteString(": " + f.Msg)
+	}
+	return excerpt.Bound(b.String(), maxMessage)
 }
 
 // reply writes a JSON answer.

@@ -48,7 +48,7 @@ func (m *Manager) checkResume(ctx context.Context, req *Request) error {
 	}
 	said, err := answered(at, req.Resume)
 	if err == nil && len(said) == 0 {
-		req.Metadata, err = warned(req.Metadata, nothingWaits)
+		req.Metadata, err = Warned(req.Metadata, nothingWaits)
 	}
 	return err
 }
@@ -62,8 +62,8 @@ func answered(at store.Checkpoint, resume json.RawMessage) ([]message.Message, e
 	return said, nil
 }
 
-// warned adds a warning to metadata, which is an object or nil.
-func warned(metadata json.RawMessage, warning string) (json.RawMessage, error) {
+// Warned adds a warning to a run's metadata, which is an object or nil.
+func Warned(metadata json.RawMessage, warning string) (json.RawMessage, error) {
 	members, ok := rawjson.Members(metadata)
 	if !ok {
 		members = make(map[string]json.RawMessage)

@@ -4,6 +4,7 @@ import os
 import random
 import warnings
 
+import httpx
 from base import AGENT, URL, Case, answers, asyncio, check_stream, get_client, get_sync_client, human, last_text, names, of, text_of, unittest
 from proxy import Cutting
 
@@ -36,6 +37,11 @@ class Streams(Case):
     def test_custom(self):
         _, frames = self.stream("retry please", "custom")
         self.assertEqual(of(frames, "custom")[0]["type"], "llm_retry")
+
+    def test_a_refused_mode_says_why(self):
+        with self.assertRaises(httpx.HTTPStatusError) as caught:
+            list(self.c.runs.stream(self.thread(), AGENT, input=human("hello"), stream_mode="events"))
+        self.assertIn('stream mode "events" is not supported; choose among values, updates', str(caught.exception))
 
     def test_messages(self):
         thread_id, frames = self.stream("look around", "messages-tuple")

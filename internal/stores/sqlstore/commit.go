@@ -29,7 +29,8 @@ type commit struct {
 	fence    store.Fence
 	step     store.Step
 	body     body
-	snapshot []byte
+	snapshot []byte // of the state, once one was due
+	keep     bool   // the snapshot is written
 	random   [8]byte
 
 	// What run finds and makes.
@@ -100,7 +101,7 @@ func (s *Store) cacheHead(all []*commit) {
 		last = c
 	}
 	if last != nil {
-		s.cache.put(&cached{thread: last.thread, id: last.id, state: last.step.State, bytes: last.base.snap + last.base.since})
+		s.cache.put(&cached{thread: last.thread, id: last.id, state: last.step.State, bytes: max(last.base.snap, last.base.since)})
 	}
 }
 

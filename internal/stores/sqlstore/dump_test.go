@@ -30,6 +30,9 @@ func furnish(t *testing.T, s *Store) (all []*talk) {
 	open := all[2]
 	open.begin("unfinished")
 	open.human("a line\nand another, <b>&amp; \x01 \u2028 é")
+	for range 10 {
+		open.rewrite()
+	}
 	odd := store.Thread{ID: "odd", UserID: "ünï", Title: "\"quoted\"\nline \\", Metadata: []byte("{\n \"a\": 1}"),
 		CreatedAt: time.UnixMicro(0), UpdatedAt: time.Date(12026, 1, 1, 0, 0, 0, 7000, time.UTC)}
 	if err := s.CreateThread(t.Context(), odd); err != nil {

@@ -218,13 +218,13 @@ func TestCollectBesideABranch(t *testing.T) {
 		tk.must(s.commit(t.Context(), checkFence, c))
 		return c.id
 	}
-	long := func() state.Update { return chats.Reset(chat{ID: tk.uuid(), Content: tk.text(snapshotFloor + 1000)}) }
-	idle, served := on("", long()), on("", long())
-	main := on("", chats.Append(chat{ID: tk.uuid(), Content: "short"}))
-	mainState := tk.state
-	side := on(idle, long())
-	tk.state = mainState
-	head := on(main, chats.Append(chat{ID: tk.uuid(), Content: "short"}))
+	short := func() state.Update { return chats.Reset(chat{ID: tk.uuid(), Content: tk.text(1000)}) }
+	root, left := on("", short()), on("", short())
+	idle := on(root, short()) // a branch begins with a snapshot
+	served := on(left, short())
+	main := on("", short())
+	side := on(idle, short())
+	head := on(main, short())
 	s.exec(t, "DELETE FROM snapshots WHERE checkpoint_id = '"+head+"'")
 	if c := collect(t, s, store.Retention{Snapshots: tk.now.Add(time.Hour)}); c.Snapshots != 1 {
 		t.Errorf("%d snapshots dropped, want 1", c.Snapshots)

@@ -64,20 +64,28 @@ func (c *commit) findParent(t *tx) error {
 	return err
 }
 
-// newCheckpoint names the checkpoint and decides about a snapshot: one is due when the deltas since the last outweigh
-// it, and on a fork, so that the deltas to be read for a state always stand side by side.
+// newCheckpoint names the checkpoint and decides about a snapshot. One is due when the deltas since the last are more than
+// twice as much as the state, and on a fork, so that the deltas to be read for a state always stand side by side. A state that
+// has only grown is hardly less than its deltas: a snapshot would be all of it once more, and is put off until there are half as
+// many deltas again.
 func (c *commit) newCheckpoint() (err error) {
 	if c.id, err = nextCheckpointID(c.head, c.step.Now, c.random); err != nil {
 		return err
 	}
 	c.base.step++
 	c.base.since += int64(len(c.body.updates))
-	due := c.base.since > max(c.base.snap, snapshotFloor) || c.from != c.head
-	if due && c.snapshot == nil {
-		return errSnapshotDue
+	fork := c.from != c.head
+	if c.snapshot == nil {
+		if fork || c.base.since > max(2*c.base.snap, snapshotFloor) {
+			return errSnapshotDue
+		}
+		return nil
 	}
-	if c.snapshot != nil {
-		c.base.since, c.base.snap = 0, int64(len(c.snapshot))
+	size := int64(len(c.snapshot))
+	if c.keep = fork || c.base.since > 2*size; c.keep {
+		c.base.since, c.base.snap = 0, size
+	} else {
+		c.base.snap = max(size, c.base.since*3/4)
 	}
 	return nil
 }

@@ -51,11 +51,11 @@ func (c *commit) appendRow(args []any) []any {
 		base.since, base.snap, micros(c.step.Now), plain(c.step.Next), c.body.updates, c.body.events)
 }
 
-// insertSnapshot adds the snapshot, if there is one. The one before it is dropped if the state has only grown since: then
+// insertSnapshot adds the snapshot, if there is one to keep. The one before it is dropped if the state has only grown since: then
 // the deltas up to any checkpoint before are no more than the state that they make, and replaying them costs no more than
 // loading it.
 func (c *commit) insertSnapshot(t *tx) error {
-	if c.snapshot == nil {
+	if !c.keep {
 		return nil
 	}
 	err := t.exec("DELETE FROM snapshots WHERE thread_id = $1 AND bytes * 3 <= CAST($2 AS BIGINT) * 2 AND checkpoint_id = "+

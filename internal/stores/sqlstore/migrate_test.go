@@ -1,8 +1,12 @@
 package sqlstore
 
 import (
+	"compress/gzip"
 	"database/sql"
+	"io"
 	"io/fs"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 	"testing/fstest"
@@ -66,6 +70,55 @@ func writeVersion2(t *testing.T, db *sql.DB, dialect goose.Dialect, folder strin
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDatabaseOfVersion4 opens a file that a program of version 4 has written: a thread of four runs of 12 messages, whose
+// snapshot came at the first 32 KB of deltas, and one run that was cut off behind its question; two items.
+func TestDatabaseOfVersion4(t *testing.T) {
+	const thread, run = "ff4ae39f-4fb8-7bb4-1a3d-1e601c115a0b", "c15000cb-ebe2-727f-f286-76973aa2c94e"
+	packed, err := os.Open("testdata/version4.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	file, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, FileName), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openWith(t, Config{Dir: dir, Logger: discard})
+	defer s.Close()
+	if found := faults(t, s); len(found) > 0 {
+		t.Errorf("faults: %v", found)
+	}
+	c, err := s.Checkpoint(t.Context(), schema, thread, "")
+	if err != nil || len(chats.Get(c.State)) != 49 {
+		t.Fatalf("%d messages, %v", len(chats.Get(c.State)), err)
+	}
+	is, err := s.SearchItems(t.Context(), store.ItemFilter{Query: "deer", Access: store.Access{Now: time.Now()}})
+	if err != nil || len(is) != 2 {
+		t.Errorf("%d items, %v", len(is), err)
+	}
+	tk := &talk{tb: t, s: s, thread: thread, n: 2, state: c.State, now: c.CreatedAt, rnd: rand.New(rand.NewPCG(2, 1))}
+	tk.fence = store.Fence{RunID: run, Attempt: 1}
+	for range 60 {
+		tk.ai(tk.text(1000), true)
+	}
+	tk.end()
+	s.cache.forgetThread(thread)
+	if c, err = s.Checkpoint(t.Context(), schema, thread, ""); err != nil || len(chats.Get(c.State)) != 49+60 {
+		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
+	}
+	if found := faults(t, s); len(found) > 0 {
+		t.Errorf("faults: %v", found)
 	}
 }
 

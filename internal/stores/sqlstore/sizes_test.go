@@ -49,7 +49,8 @@ type toolCall struct {
 var (
 	chats  = state.Log("messages", func(c chat) string { return c.ID })
 	turns  = state.Reduced("turns", func(a, b int) (int, error) { return a + b, nil }).AsPrivate()
-	schema = state.Schema{"messages": chats, "turns": turns}
+	notes  = state.LastValue[string]("note")
+	schema = state.Schema{"messages": chats, "turns": turns, "note": notes}
 )
 
 func newTalk(tb testing.TB, s *Store, seed uint64) *talk {
@@ -125,6 +126,13 @@ func (tk *talk) human(text string) {
 	tk.commit(tk.step("input", "model", chats.Append(chat{ID: tk.uuid(), Type: "human", Content: text})))
 }
 
+// rewrite changes a note again and again: its updates are several times what is left of them, and worth a snapshot.
+func (tk *talk) rewrite() {
+	for range 6 {
+		tk.commit(tk.step("model", "model", notes.Put(tk.text(8000))))
+	}
+}
+
 // ai commits an answer, with a call of a tool unless it is the last one.
 func (tk *talk) ai(text string, last bool) (callID string) {
 	c := chat{ID: tk.uuid(), Type: "ai", Content: text, Usage: message.Usage{InputTokens: 1200, OutputTokens: 340, TotalTokens: 1540}}
@@ -165,6 +173,23 @@ func (tk *talk) agentRun() {
 		tk.tool(tk.ai(tk.text(700), false), tk.text(700))
 	}
 	tk.ai(tk.text(700), true)
+	tk.end()
+}
+
+// chainTurn is a run with a tool call and answers of 700 bytes as the whole chain of middlewares writes it: they put beside
+// the text about as much again of what clients need, write the question twice, and remember the calls.
+func (tk *talk) chainTurn() {
+	tk.begin(tk.text(400))
+	question := chat{ID: tk.uuid(), Type: "human", Content: tk.text(230)}
+	steps := tk.step("__start__", "before_model", chats.Append(question))
+	question.Content += tk.text(100)
+	more := tk.step("before_agent", "before_model", chats.Append(question).With(notes.Put(tk.text(80))))
+	more.Events[0].ID.N = steps.Events[0].ID.N + 1
+	steps.Updates, steps.Events, steps.State = append(steps.Updates, more.Updates...), append(steps.Events, more.Events...), more.State
+	tk.commit(steps)
+	tk.tool(tk.ai(tk.text(1100), false), tk.text(1250))
+	tk.commit(tk.step("before_model", "model", notes.Put(tk.text(240))))
+	tk.ai(tk.text(1100), true)
 	tk.end()
 }
 
@@ -223,6 +248,11 @@ func TestSizes(t *testing.T) {
 				tk.end()
 			}
 		}, 1 << 20},
+		{"60 turns of the whole chain", 1, func(tk *talk) {
+			for range 60 {
+				tk.chainTurn()
+			}
+		}, 746_000}, // with the empty database a megabyte
 		{"2000 turns of 2 KB", 1, func(tk *talk) {
 			for range 2000 {
 				tk.turn(1 << 10)

@@ -9,8 +9,8 @@
 // texts are written once for all databases; dialect.go says what differs.
 //
 // A thread's state is stored as the deltas of its steps. A snapshot of the whole state is added when the deltas since
-// the last one outweigh it, so that loading costs as much as the state is large and the file stays a small multiple of
-// what was said. The states of the last checkpoints written and read are kept in memory (cache.go).
+// the last one are much more than it, so that loading reads at most three times what the state is large and the file stays a
+// small multiple of what was said. The states of the last checkpoints written and read are kept in memory (cache.go).
 package sqlstore
 
 import (

@@ -131,6 +131,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			tk := newTalk(t, s, 1)
 			tk.begin("hello")
 			tk.human("my first words")
+			tk.rewrite()
 			for range 12 {
 				tk.ai(tk.text(5000), true)
 			}

@@ -35,7 +35,8 @@ CREATE INDEX runs_by_user ON runs (user_id, created_at, id);
 CREATE INDEX runs_by_status ON runs (status, created_at, id);
 
 -- One row per commit. checkpoint_id is null in a row that has events alone; first_n and last_n are 0 in a row without
--- events. since counts the bytes of updates along the parents after the last snapshot, snap the bytes of that snapshot.
+-- events. since counts the bytes of updates along the parents after the last snapshot; snap is half of what since may
+-- reach before a snapshot is considered: the bytes of the last one, or of the state when one was not worth its bytes.
 CREATE TABLE log (
     seq           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     thread_id     TEXT   COLLATE "C" NOT NULL REFERENCES threads (id) ON DELETE CASCADE,

@@ -26,11 +26,8 @@ run: setup build ## build and bring the server up at http://127.0.0.1:2026; with
 build: need-go ## build bin/pudu, one static file
 	@CGO_ENABLED=0 $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/pudu ./cmd/pudu
 
-test: need-go setup-tests lint ## everything that must hold before a commit
-	$(GO) vet ./...
-	$(GO) list ./... | grep -Ev 'pudu(/(test|examples).*)?$$' | xargs $(GO) test -race
-	$(GO) test -race -count=1 . ./examples/... ./test/... # these build programs, which the cache of results does not see
-	$(BUILD) ./...
+test: need-go setup-tests ## everything that must hold before a commit
+	@GO="$(GO)" GOLANGCI_VERSION=$(GOLANGCI_VERSION) scripts/test
 
 test-model: need-go ## drive a real language model, a small one; the first time llama.cpp is built (minutes)
 	@model="$$(scripts/real-model)" && PUDU_REAL_MODEL="$$model" $(GO) test -count=1 -v -tags realmodel ./test/realmodel

@@ -52,19 +52,23 @@ func threadFolder(user, threadID string) string {
 	return path.Join("users", config.UserFolder(user), "threads", threadID)
 }
 
-// filesIn opens the files of a thread's folder, as far as they are there; nil if none is.
+// filesIn opens the files of a thread's folder; nil if it has none. A folder of its own that nobody has used is empty.
 func filesIn(dir, folder string, readOnly bool) (*sandbox.Files, error) {
 	var mounts []sandbox.Mount
-	for _, name := range []string{"workspace", "uploads", "outputs"} {
+	there := false
+	for _, name := range threadFolders {
 		host := filepath.Join(dir, filepath.FromSlash(folder), "user-data", name)
-		if info, err := os.Lstat(host); err == nil && info.IsDir() {
-			mounts = append(mounts, sandbox.Mount{Host: host, Path: sandbox.UserData + "/" + name, ReadOnly: readOnly})
+		info, err := os.Lstat(host)
+		if err == nil && !info.IsDir() {
+			continue
 		}
+		there = there || err == nil
+		mounts = append(mounts, sandbox.Mount{Host: host, Path: sandbox.UserData + "/" + name, ReadOnly: readOnly})
 	}
-	if len(mounts) == 0 {
+	if !there {
 		return nil, nil
 	}
-	files, err := sandbox.NewFiles(mounts, sandbox.FilesOptions{})
+	files, err := sandbox.NewFiles(mounts, sandbox.FilesOptions{Make: true})
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", folder, err)
 	}

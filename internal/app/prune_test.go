@@ -72,3 +72,29 @@ func TestOldResultsArePruned(t *testing.T) {
 		t.Errorf("%d kinds by default", n)
 	}
 }
+
+// TestPruneThreadWithoutFolders: a thread has the folders that it has used, and gc finds nothing in the others.
+func TestPruneThreadWithoutFolders(t *testing.T) {
+	for _, used := range threadFolders {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, "one", "user-data", used), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filesIn(dir, "one", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer files.Close()
+		for _, k := range leavings(config.Default().ToolOutput) {
+			if n, _, err := k.prune(files, time.Now()); n != 0 || err != nil {
+				t.Errorf("a thread with %s alone: %d files, %v", used, n, err)
+			}
+		}
+		if made, err := os.ReadDir(filepath.Join(dir, "one", "user-data")); err != nil || len(made) != 1 {
+			t.Errorf("folders %v, %v: looking made some", made, err)
+		}
+	}
+	if files, err := filesIn(t.TempDir(), "none", false); files != nil || err != nil {
+		t.Errorf("a thread without folders has %v, %v", files, err)
+	}
+}

@@ -199,6 +199,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
 		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify, Watch: h.watch,
+		Room: h.room,
 		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, ThreadMetadata: gateway.ThreadMetadata,
 	})
 	h.release, err = h.manager.KeepLease(ctx)

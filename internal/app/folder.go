@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 )
 
 // folderToken is the file by which processes that share a database find out that they share the data folder too.
@@ -58,4 +60,39 @@ func comes(ctx context.Context, path, want string) bool {
 		}
 	}
 	return false
+}
+
+// checkAbandoned refuses to begin an empty database in a folder that has had one: the threads in it would be lost to view, and a
+// later backup would not have them. Who adopts the folder has it begun all the same; what is left of the database is kept under
+// other names.
+func checkAbandoned(dir string, adopt bool, now time.Time) error {
+	path := filepath.Join(dir, sqlstore.FileName)
+	if sizeOf(path) > 0 {
+		return nil
+	}
+	folders, err := fs.Glob(os.DirFS(dir), "users/*/threads/*")
+	if err != nil {
+		return fmt.Errorf("look for the files of threads: %w", err)
+	}
+	unsaved := sizeOf(path+"-wal") > 0
+	switch {
+	case len(folders) == 0 && !unsaved:
+		return nil
+	case adopt && unsaved:
+		return os.Rename(path+"-wal", fmt.Sprintf("%s-wal-%s.bak", path, now.UTC().Format("20060102T150405Z"))) // SQLite would remove it
+	case adopt:
+		return nil
+	}
+	return fmt.Errorf("the data folder %s has the files of %d thread(s), but its database %s is missing or empty, and was not begun anew: "+
+		"put it back, with its -wal if that is there (copies are named %[3]s.*.bak), or read a backup into a new folder with "+
+		"pudu restore --data DIR FILE; to begin without the threads, and keep the files where they are, say --adopt", dir, len(folders), path)
+}
+
+// sizeOf is the size of a file; 0 if it cannot be found out.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }

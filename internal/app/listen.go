@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/metrics"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/internal/webhook"
 )
 
@@ -183,10 +184,36 @@ func (h *house) figures() metrics.Source {
 	}
 }
 
-// ready reports whether runs can be taken: the database answers, and the bus carries what is said.
+const (
+	// minFree is what a disk must have left for a run to be taken in: the database's log alone may grow by half of it before
+	// its next commit fits into the file.
+	minFree = 16 << 20
+	// readyTimeout bounds the wait for the database's answer.
+	readyTimeout = 2 * time.Second
+)
+
+// ready reports whether runs can be taken: there is room for them, and the database answers.
 func (h *house) ready(ctx context.Context) error {
-	if _, err := h.store.Waiting(ctx, time.Now(), 1); err != nil {
+	if err := h.room(); err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	_, err := h.store.Waiting(bounded, time.Now(), 1)
+	if bounded.Err() != nil {
+		err = fmt.Errorf("%w: no answer within %v", store.ErrUnreachable, readyTimeout)
+	}
+	if err != nil {
 		return fmt.Errorf("the database does not answer: %w", err)
 	}
 	return nil
+}
+
+// room reports whether the disk of the data folder has place for another run.
+func (h *house) room() error {
+	free, err := freeBytes(h.dir)
+	if err != nil || free >= minFree { // what the error is about, the store tells
+		return nil //nolint:nilerr // see above
+	}
+	return fmt.Errorf("%w: %s has %s left, and a run needs %s; free some space", store.ErrDiskFull, h.dir, units.Bytes(float64(free)), units.Bytes(minFree))
 }

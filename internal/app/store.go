@@ -29,6 +29,11 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 			return nil, fmt.Errorf("data folder %s: %w", dir, fs.ErrNotExist)
 		}
 	}
+	if b.URL == "" && !readOnly {
+		if err := checkAbandoned(dir, o.Adopt, time.Now()); err != nil {
+			return nil, err
+		}
+	}
 	if b.URL != "" && !readOnly { // the threads' files are there
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make data folder: %w", err)

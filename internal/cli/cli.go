@@ -41,6 +41,8 @@ type Options struct {
 	Database string
 	Model    string          // --model: name or provider/model; empty chooses
 	Mounts   []sandbox.Mount // --mount
+	// Adopt is --adopt: begin a new database in a data folder that has files of threads and no database any more.
+	Adopt bool
 	// ReadOnly opens the store for looking only: no lock is taken, no model and no sandbox are set up.
 	ReadOnly bool
 	// Server is --server, the URL of a server to work with instead of what is here; Token is --token.
@@ -144,6 +146,14 @@ func open(ctx context.Context, app App, o Options) (*Session, error) {
 		return s, err
 	}
 	return app.Open(ctx, o)
+}
+
+// adoptFlag is the flag of a command that may begin a database.
+func adoptFlag(flags interface {
+	BoolVar(into *bool, name string, value bool, usage string)
+}, o *Options,
+) {
+	flags.BoolVar(&o.Adopt, "adopt", false, "begin a new database in a data folder that has files of threads but no database any more")
 }
 
 // serverFlags are the flags of a command that works with a server, too.

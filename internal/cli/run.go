@@ -82,6 +82,7 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")
 	flags.StringArrayVar(&f.mounts, "mount", nil, "show `DIR[:rw]` at /mnt/<its name>, read-only unless :rw (repeatable)")
 	flags.StringVar(&f.out, "out", ".", "`DIR` that gets copies of the presented files; empty for none")
+	adoptFlag(flags, o)
 	serverFlags(flags, o)
 	flags.IntVar(&f.maxSteps, "max-steps", 0, "bound on model and tool steps (default 1000)")
 	return cmd

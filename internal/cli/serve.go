@@ -41,6 +41,7 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
 	cmd.Flags().StringVar(&o.Addr, "addr", "", "listen at `HOST:PORT` (default: $PUDU_ADDR, then 127.0.0.1:2026)")
 	cmd.Flags().BoolVar(&o.Insecure, "insecure", false, "let everybody in who reaches an address beyond this machine, without a token ($PUDU_TOKEN)")
+	adoptFlag(cmd.Flags(), o)
 	cmd.Flags().StringVar(&o.NATS, "nats", "", "NATS `URL` that servers of one PostgreSQL share for live events (default: $PUDU_NATS)")
 	return cmd
 }

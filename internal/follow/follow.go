@@ -112,7 +112,8 @@ func (h *Hub) Follow(ctx context.Context, runID string, after event.ID, yield fu
 	if err != nil {
 		return store.Run{}, err
 	}
-	if t == nil { // the run is at its end
+	ctx = store.WithPatience(ctx, 0) // who follows already need not hear of a database that was away for a moment
+	if t == nil {                    // the run is at its end
 		if err := r.readLog(ctx, h.cfg.Store, runID, theEnd); err != nil {
 			return store.Run{}, err
 		}

@@ -49,10 +49,26 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later", RetryAfter: 5}
 	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, runs.ErrBadAnswer), errors.Is(err, store.ErrTooLarge):
 		return &Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
+	case errors.Is(err, store.ErrUnavailable):
+		return unavailable(err)
 	case errors.Is(err, store.ErrClosed), errors.Is(err, runs.ErrStopped), errors.Is(err, errStopping):
 		return &Error{Status: http.StatusServiceUnavailable, Detail: "The server is stopping", RetryAfter: 1}
 	}
 	return &Error{Status: http.StatusInternalServerError, Detail: "Internal Server Error"}
+}
+
+// unavailable is the answer of a server whose database cannot be used. The log has the names, which clients do not need.
+func unavailable(err error) *Error {
+	e := &Error{Status: http.StatusServiceUnavailable, Detail: "The server's database cannot be used at present", RetryAfter: 5}
+	switch {
+	case errors.Is(err, store.ErrDiskFull):
+		e.Detail = "The server's disk is full; nothing is taken in until there is room again"
+	case errors.Is(err, store.ErrLost):
+		e.Detail = "The file of the server's database was deleted or replaced; the server's log says what to do"
+	case errors.Is(err, store.ErrUnreachable):
+		e.Detail = "The server's database cannot be reached; try again"
+	}
+	return e
 }
 
 // fail answers with an error. A client that has gone hears nothing.

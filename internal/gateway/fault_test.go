@@ -77,6 +77,18 @@ func TestABodyThatDoesNotCome(t *testing.T) {
 	}
 }
 
+// A client that announces more than is taken is refused at once: nothing of it is waited for.
+func TestABodyThatIsAnnouncedTooLarge(t *testing.T) {
+	for _, path := range []string{"/threads", "/runs/batch", "/threads/t/runs/stream"} {
+		_, server, _ := faultKit(t, func(c *Config) { c.Limits.Write = time.Hour })
+		conn := raw(t, server, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n{")
+		if got := readAll(t, conn); !strings.HasPrefix(got, "HTTP/1.1 413 ") || !strings.Contains(got, "\r\nConnection: close\r\n") {
+			t.Errorf("%s: %s", path, got)
+		}
+		conn.Close()
+	}
+}
+
 // countedStore is a store that counts how often runs are looked at.
 type countedStore struct {
 	store.Store

@@ -61,6 +61,10 @@ type input struct {
 
 // bodyText reads what a request brings, without white space around it.
 func (s *Server) bodyText(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > s.Limits.Body { // it says so itself: not a byte of it is waited for
+		w.Header().Set("Connection", "close")
+		return nil, &http.MaxBytesError{Limit: s.Limits.Body}
+	}
 	raw, err := io.ReadAll(s.steady(w, r, s.Limits.Body))
 	var tooLarge *http.MaxBytesError
 	switch {

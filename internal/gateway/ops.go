@@ -2,12 +2,15 @@ package gateway
 
 import (
 	"encoding/json"
+	"errors"
 	"html/template"
 	"net/http"
 	"strings"
 	"time"
 
 	_ "embed"
+
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // health says that the process is there.
@@ -28,6 +31,9 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if s.Ready != nil {
 		if err := s.Ready(r.Context()); err != nil {
 			s.Log.WarnContext(r.Context(), "not ready", "error", err)
+			if errors.Is(err, store.ErrUnavailable) {
+				return unavailable(err)
+			}
 			return &Error{Status: http.StatusServiceUnavailable, Detail: "Not ready: see the log", RetryAfter: 1}
 		}
 	}

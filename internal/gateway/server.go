@@ -228,12 +228,16 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, &Error{Status: http.StatusMethodNotAllowed, Detail: "Method Not Allowed"})
 }
 
+// patience is how long a request waits for a database that cannot be reached.
+const patience = time.Second
+
 // handler wraps a route's function: its error becomes the answer, and the answer is counted.
 func (s *Server) handler(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &answer{ResponseWriter: w, rc: http.NewResponseController(w), wait: s.Limits.Write, status: http.StatusOK}
 		start := time.Now()
 		defer func() { s.answered(r, route, out.status, time.Since(start)) }()
+		r = r.WithContext(store.WithPatience(r.Context(), patience))
 		if err := route.handle(s, out, r); err != nil {
 			s.fail(out, r, err)
 		}

@@ -150,6 +150,7 @@ func (s *Server) uploadFiles(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer files.Close()
 	if r.ContentLength > s.Limits.Uploads+formOverhead {
+		w.Header().Set("Connection", "close")
 		return errTotal
 	}
 	body := s.steady(w, r, s.Limits.Uploads+formOverhead)

@@ -85,6 +85,9 @@ func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
 
 // admit returns the run, and whether it was made now: with a known key it is an earlier one.
 func (m *Manager) admit(ctx context.Context, req Request, owner string) (run store.Run, made bool, err error) {
+	if err := m.cfg.Room(); err != nil {
+		return store.Run{}, false, fmt.Errorf("take in a run: %w", err)
+	}
 	if err := m.checkResume(ctx, &req); err != nil {
 		return store.Run{}, false, err
 	}

@@ -78,6 +78,8 @@ type Config struct {
 	// ThreadMetadata is what a thread tells of its first run: a JSON object whose members the thread's metadata gets that has
 	// none of the name. nil means nothing.
 	ThreadMetadata func(req Request) json.RawMessage
+	// Room says why no run can be taken in at present, such as a full disk; nil means that all can.
+	Room func() error
 	// Feed opens the live feed of an attempt; nil means that nobody follows.
 	Feed func(runID string, attempt int) Feed
 	// Bus wakes the processes that share the store; nil means that there are no others.
@@ -133,6 +135,9 @@ func NewManager(cfg Config) *Manager {
 	}
 	if cfg.Watch == nil {
 		cfg.Watch = nobody{}
+	}
+	if cfg.Room == nil {
+		cfg.Room = func() error { return nil }
 	}
 	cfg.Parallel = cmp.Or(cfg.Parallel, 2000)
 	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10_000)

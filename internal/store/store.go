@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -35,6 +36,13 @@ var (
 	// ErrUnknown: the database was lost while it committed. What was to be written is there as a whole or not at all, and
 	// only reading tells which; writing it again could do it twice.
 	ErrUnknown = errors.New("the outcome of the write is unknown")
+	// ErrUnavailable: the database cannot be used at present, for the reason that one of the next errors gives. Nothing was
+	// written, unless the error is ErrUnknown too.
+	ErrUnavailable = errors.New("the database cannot be used")
+	ErrDiskFull    = fmt.Errorf("%w: its disk is full", ErrUnavailable)
+	ErrUnreachable = fmt.Errorf("%w: it cannot be reached", ErrUnavailable)
+	// ErrLost: the files of the database were deleted, replaced or cut off. It stays so until the process starts again.
+	ErrLost = fmt.Errorf("%w: its file was deleted, replaced or cut off", ErrUnavailable)
 	// ErrClosed: the store was closed; nothing was read or written.
 	ErrClosed = errors.New("store is closed")
 )

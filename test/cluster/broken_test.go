@@ -71,8 +71,11 @@ func onSmallDisk(t *testing.T) {
 	})
 	status, raw := request(t, http.MethodPost, n.URL+"/threads/refused/runs", order(plan{Plan: "refused", Padding: string(make([]byte, 100<<10))}, nil))
 	t.Logf("a run that comes when the disk is full: HTTP %d %s", status, raw)
-	if status < 500 {
+	if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "disk is full") || strings.Contains(string(raw), p.dir) {
 		t.Errorf("HTTP %d %.200s", status, raw)
+	}
+	if status, raw := request(t, http.MethodGet, n.URL+"/ready", ""); status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "disk is full") {
+		t.Errorf("ready: HTTP %d %.200s", status, raw)
 	}
 	for _, path := range []string{"/ok", "/threads/full-1", "/threads/full-1/state", viewers[0].run.path()} {
 		if status, raw := request(t, http.MethodGet, n.URL+path, ""); status != http.StatusOK {
@@ -98,6 +101,57 @@ func onSmallDisk(t *testing.T) {
 		t.Error("the run that was refused was executed")
 	}
 	n.succeeds(n.submit("new", plan{Plan: "new", Words: 3}, nil))
+}
+
+// TestTheDatabaseIsDeleted: a server whose database goes away says so at once, and answers nothing as if it were well. What was
+// committed is there after a restart, runs that were under way go on, and a folder without its database is not begun anew.
+func TestTheDatabaseIsDeleted(t *testing.T) {
+	t.Parallel()
+	p, m := alone(t)
+	n := p.start(t, options{})
+	before := n.submit("before", plan{Plan: "before", Bash: "echo a report > /mnt/user-data/outputs/report"}, nil)
+	n.succeeds(before)
+	under := n.submit("under-way", plan{Plan: "under", Tools: 2, Hold: "under"}, nil)
+	server.Eventually(t, "the run under way has asked the model", func() bool { return m.asked("under") > 0 })
+	database := filepath.Join(p.dir, sqlstore.FileName)
+	server.Must(t, os.Remove(database))
+	refused := func(method, path, body string) {
+		t.Helper()
+		status, raw := request(t, method, n.URL+path, body)
+		if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "deleted or replaced") || strings.Contains(string(raw), p.dir) {
+			t.Errorf("%s %s: HTTP %d %.300s", method, path, status, raw)
+		}
+	}
+	refused(http.MethodPost, "/threads/after/runs", order(plan{Plan: "after"}, nil))
+	refused(http.MethodPost, "/threads/after/runs/wait", order(plan{Plan: "after"}, nil))
+	refused(http.MethodPost, "/threads/after/runs/stream", order(plan{Plan: "after"}, nil))
+	refused(http.MethodGet, "/threads/before", "")
+	refused(http.MethodGet, "/ready", "")
+	m.open("under")
+	server.Eventually(t, "all that was in it is saved", func() bool { return strings.Contains(n.Out.String(), "start Pudu again") })
+	refused(http.MethodGet, under.path()+"/join", "")
+	n.Signal(syscall.SIGTERM)
+	<-n.Ended()
+
+	again := p.start(t, options{})
+	if now := again.look(before); now.Status != "success" {
+		t.Errorf("%+v", now)
+	}
+	again.succeeds(under)
+	if m.asked("after") > 0 {
+		t.Error("a run that was refused was executed")
+	}
+	again.Term()
+
+	server.Must(t, os.Remove(database))
+	if out := p.launch(t, options{}).Refused(); !strings.Contains(out, "has the files of 1 thread(s)") || !strings.Contains(out, "pudu restore") || !strings.Contains(out, "--adopt") {
+		t.Errorf("the start without a database: %s", out)
+	}
+	if _, err := os.Lstat(database); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a start that was refused has made a database: %v", err)
+	}
+	adopted := p.start(t, options{args: []string{"--adopt"}})
+	adopted.succeeds(adopted.submit("new", plan{Plan: "new", Words: 2}, nil))
 }
 
 // fill writes zeros until the disk is full.

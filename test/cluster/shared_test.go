@@ -232,6 +232,18 @@ func TestPostgreSQLRestarts(t *testing.T) {
 			for _, n := range []*node{c.a, c.b} {
 				server.Eventually(t, "the node has let go of its runs", func() bool { return strings.Contains(n.Out.String(), "the lease could not be renewed") })
 			}
+			for path, body := range map[string]string{"/threads/refused/runs": order(plan{Plan: "refused"}, nil), "/threads/pg-1": "", "/ready": ""} {
+				method := http.MethodGet
+				if body != "" {
+					method = http.MethodPost
+				}
+				begun := time.Now()
+				status, raw := request(t, method, c.a.URL+path, body)
+				if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "cannot be reached") {
+					t.Errorf("%s without a database: HTTP %d %.200s", path, status, raw)
+				}
+				t.Logf("%s was refused after %v", path, time.Since(begun).Round(time.Millisecond))
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

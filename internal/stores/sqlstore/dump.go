@@ -98,6 +98,9 @@ func (s *Store) dump(ctx context.Context, threadID string, w io.Writer) (n count
 			return n, err
 		}
 	}
+	if err := s.watch.err(); err != nil {
+		return n, err
+	}
 	tx, err := s.readers.BeginTx(ctx, s.oneMoment())
 	if err != nil {
 		return n, s.readError(err)

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,15 +16,29 @@ import (
 // is the process id of the owner.
 const LockName = "pudu.lock"
 
-// lockDir makes this process the owner of the data folder until the file is closed.
-func lockDir(dir string) (*os.File, error) {
+// lockDir makes this process the owner of the data folder until unlock is called. It locks the folder itself, too: the lock on
+// a file that somebody removes keeps nobody out any more.
+func lockDir(dir string) (unlock func() error, err error) {
+	folder, free, err := lockFolder(dir)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	file, err := lockFile(dir, free)
+	if err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return func() error { return errors.Join(file.Close(), folder.Close()) }, nil
+}
+
+// lockFile locks the lock file of a folder; free says that nobody has locked the folder.
+func lockFile(dir string, free bool) (*os.File, error) {
 	path := filepath.Join(dir, LockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock file: %w", err)
 	}
 	ok, err := tryLock(f)
-	if err == nil && !ok {
+	if err == nil && (!ok || !free) {
 		err = fmt.Errorf("%w: %s is held by %s; stop it, or name another data folder", store.ErrLocked, dir, holder(f))
 	}
 	if err == nil {

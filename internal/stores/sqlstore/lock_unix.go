@@ -17,3 +17,14 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// lockFolder opens a folder and locks it; false if another process has it locked. A file system whose folders cannot be locked,
+// as of some networks, has the lock file alone.
+func lockFolder(dir string) (*os.File, bool, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	ok, err := tryLock(f)
+	return f, ok || err != nil, nil
+}

@@ -118,10 +118,7 @@ func truncate(t *testing.T, file string, size int64) {
 // raw runs a statement on the file without the store.
 func raw(t *testing.T, file, query string) {
 	t.Helper()
-	db, err := sqlite{path: file}.open(1, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openDB(t, sqlite{path: file})
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), query); err != nil {
 		t.Fatal(err)
@@ -242,8 +239,14 @@ func TestMigrationFails(t *testing.T) {
 	}
 }
 
+// openDB opens the file without the store, and makes it if it is not there.
 func openDB(t *testing.T, d sqlite) *sql.DB {
 	t.Helper()
+	f, err := os.OpenFile(d.path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
 	db, err := d.open(1, false)
 	if err != nil {
 		t.Fatal(err)

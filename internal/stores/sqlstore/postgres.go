@@ -122,9 +122,9 @@ func (d *postgres) explain(err error) error {
 	switch {
 	case errors.Is(err, errSlow), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		// The deadline is ours, not the caller's: nobody may take it for one of a run.
-		return keepUnknown(err, fmt.Errorf("%s did not answer in time; check the server, its load and the network: %s", d.name, oneLine(d.hide(err))))
+		return keepUnknown(err, fmt.Errorf("%w: %s did not answer in time; check the server, its load and the network: %s", store.ErrUnreachable, d.name, oneLine(d.hide(err))))
 	case isConnectionError(err):
-		return keepUnknown(err, fmt.Errorf("%s cannot be reached; check that it runs, and that this machine may connect to it: %s", d.name, oneLine(d.hide(err))))
+		return keepUnknown(err, fmt.Errorf("%w: %s cannot be reached; check that it runs, and that this machine may connect to it: %s", store.ErrUnreachable, d.name, oneLine(d.hide(err))))
 	}
 	return d.hide(err)
 }
@@ -162,12 +162,12 @@ func (d *postgres) explainServer(err error, pg *pgconn.PgError) error {
 	case "XX001", "XX002":
 		return fmt.Errorf("%w: %s; restore it from a backup: %w", store.ErrCorrupt, d.name, err)
 	case "53100":
-		return fmt.Errorf("disk of %s is full; free some space and try again: %w", d.name, err)
+		return fmt.Errorf("%w: disk of %s is full; free some space and try again: %w", store.ErrDiskFull, d.name, err)
 	case "53300":
-		return fmt.Errorf("%s has no connection left; raise its max_connections, or lower database.pool_size: %w", d.name, err)
+		return fmt.Errorf("%w: %s has no connection left; raise its max_connections, or lower database.pool_size: %w", store.ErrUnreachable, d.name, err)
 	}
 	if d.unreachable(err) {
-		return fmt.Errorf("%s ended the connection; it works again when the server does: %w", d.name, err)
+		return fmt.Errorf("%w: %s ended the connection; it works again when the server does: %w", store.ErrUnreachable, d.name, err)
 	}
 	return err
 }

@@ -194,6 +194,32 @@ func TestServerHangs(t *testing.T) {
 	}
 }
 
+// TestServerGone: who has little patience hears at once that the server is gone, and nothing of his was written; others wait for it.
+func TestServerGone(t *testing.T) {
+	server := ownServer(t)
+	s := openWith(t, Config{URL: server.URL("postgres")})
+	defer s.Close()
+	s.tuning.patience, s.writer.tuning.patience = time.Hour, time.Hour
+	must(t, s.CreateThread(t.Context(), store.Thread{ID: "before"}), server.Kill())
+	patient := make(chan error, 1)
+	go func() { patient <- s.CreateThread(t.Context(), store.Thread{ID: "patient"}) }()
+	ctx := store.WithPatience(t.Context(), 50*time.Millisecond)
+	for what, err := range map[string]error{
+		"admit": second(s.Admit(ctx, admission("run", "thread"))), "write": s.CreateThread(ctx, store.Thread{ID: "hasty"}),
+		"read": second(s.Thread(ctx, "before")),
+	} {
+		if !errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnknown) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, server.Restart(t.Context()), <-patient)
+	for _, id := range []string{"thread", "hasty"} {
+		if _, err := s.Thread(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
 // terminate ends the session that runs the transaction, as an administrator or a failing network does.
 func terminate(t *testing.T, s *Store, x *tx) {
 	t.Helper()

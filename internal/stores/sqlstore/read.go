@@ -31,7 +31,10 @@ func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 // read runs a query and hands each row to scan until that returns false or an error. A read that has given no row yet
 // is tried again when the database was lost, up to the limit of patience.
 func (s *Store) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) (more bool, err error)) error {
-	giveUp := time.Now().Add(s.tuning.patience)
+	if err := s.watch.err(); err != nil {
+		return err
+	}
+	giveUp := time.Now().Add(store.Patience(ctx, s.tuning.patience))
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		given, err := s.readOnce(ctx, query, args, scan)
 		switch {
@@ -126,6 +129,9 @@ func (s *Store) isClosed() bool {
 func (s *Store) readError(err error) error {
 	if err != nil && s.isClosed() {
 		return store.ErrClosed
+	}
+	if lost := s.watch.look(); err != nil && lost != nil {
+		return lost
 	}
 	return s.dialect.explain(err)
 }

@@ -62,7 +62,7 @@ func (sqlite) unreachable(error) bool { return false }
 func (sqlite) tuning() tuning { return tuning{writers: 1, batch: 128, company: true} }
 
 // retriable: a COMMIT that SQLite reports as failed is rolled back.
-func (sqlite) retriable(error) bool { return true }
+func (sqlite) retriable(err error) bool { return !errors.Is(err, store.ErrUnknown) }
 
 // explain implements dialect.
 func (d sqlite) explain(err error) error {
@@ -77,13 +77,13 @@ func (d sqlite) explain(err error) error {
 	case errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT):
 		return d.corrupt(err)
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("disk of %s is full; free some space and try again: %w", d.path, err)
+		return fmt.Errorf("%w: disk of %s is full; free some space and try again: %w", store.ErrDiskFull, d.path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.PERM), errors.Is(err, sqlite3.CANTOPEN),
 		errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("cannot write %s; check that this user may read and write the folder %s: %w",
 			d.path, filepath.Dir(d.path), err)
 	case errors.Is(err, sqlite3.IOERR): // the driver reports a full disk so, too
-		return fmt.Errorf("disk of %s is full or fails; free some space, or check it, and try again: %w", d.path, err)
+		return fmt.Errorf("%w: disk of %s is full or fails; free some space, or check it, and try again: %w", store.ErrDiskFull, d.path, err)
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED):
 		return fmt.Errorf("%w: another program is using %s; close it and try again: %w", store.ErrLocked, d.path, err)
 	}
@@ -104,14 +104,15 @@ func stablePlans(c *sqlite3.Conn) error {
 	return err
 }
 
-// open makes a pool of at most conns connections. Nothing is opened before the first use.
+// open makes a pool of at most conns connections to a file that is there: a connection made later must not put an empty one
+// in the place of one that was deleted. Nothing is opened before the first use.
 func (d sqlite) open(conns int, readOnly bool) (*sql.DB, error) {
 	pragmas := []string{"busy_timeout(10000)", fmt.Sprintf("page_size(%d)", pageSize), "journal_mode(wal)",
 		"synchronous(full)", "foreign_keys(on)", "cache_size(-16000)", "journal_size_limit(67108864)", "temp_store(memory)"}
 	if readOnly {
 		pragmas = []string{"busy_timeout(10000)", "cache_size(-16000)", "query_only(on)"}
 	}
-	query := url.Values{"_pragma": pragmas}
+	query := url.Values{"_pragma": pragmas, "mode": {"rw"}}
 	if d.vfs != "" {
 		query.Set("vfs", d.vfs)
 	}

@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,6 +69,7 @@ type Store struct {
 	dialect dialect
 	writer  *writer // nil when read-only
 	readers *sql.DB
+	watch   *watch  // nil with a server, and when read-only
 	leases  *sql.DB // nil with SQLite, and when read-only
 	tuning  tuning
 	stmts   sync.Map // query text -> *sql.Stmt of readers
@@ -123,48 +125,68 @@ func (s *Store) open(ctx context.Context, cfg Config, d sqlite) error {
 		if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("%w: there is no database at %s", store.ErrNotFound, d.path)
 		}
-	} else if err := s.own(cfg.Dir); err != nil {
+	} else if err := s.own(d); err != nil {
 		return err
 	}
-	if err := s.openReaders(d, cfg); err != nil {
+	readers, err := d.open(cfg.Readers, true)
+	if err != nil {
 		return err
 	}
+	s.readers = readers
 	if cfg.ReadOnly {
-		return prepare(ctx, s.readers, d, cfg)
+		s.release = append(s.release, readers.Close)
+		return prepare(ctx, readers, d, cfg)
 	}
 	db, err := d.open(1, false)
 	if err != nil {
-		return err
+		return errors.Join(err, readers.Close())
 	}
-	s.release = append([]func() error{db.Close}, s.release...)
+	s.release = slices.Insert(s.release, 0, func() error { return s.closePools(db, readers) })
 	if err := prepare(ctx, db, d, cfg); err != nil {
 		return err
 	}
-	s.writer, err = newWriter(ctx, db, d, s.tuning)
-	return err
+	if s.writer, err = newWriter(ctx, db, d, s.tuning); err != nil {
+		return err
+	}
+	if s.watch, err = newWatch(d.path); err != nil {
+		return err
+	}
+	r := rescue{conn: s.writer.workers[0].conn, file: s.watch.file, dialect: d, now: cfg.Now, log: cfg.Logger}
+	s.watch.start(r.save)
+	s.release = slices.Insert(s.release, len(s.release)-1, s.watch.close) // the folder stays locked until then
+	s.writer.usable = s.watch.names
+	return nil
 }
 
-// own makes the data folder, if need be, and locks it.
-func (s *Store) own(dir string) error {
+// own makes the data folder and the file of the database, if need be, and locks the folder.
+func (s *Store) own(d sqlite) error {
+	dir := filepath.Dir(d.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make data folder: %w", err)
 	}
-	lock, err := lockDir(dir)
+	unlock, err := lockDir(dir)
 	if err != nil {
 		return err
 	}
-	s.release = append(s.release, lock.Close)
-	return nil
+	s.release = append(s.release, unlock)
+	f, err := os.OpenFile(d.path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
-func (s *Store) openReaders(d sqlite, cfg Config) error {
-	db, err := d.open(cfg.Readers, true)
-	if err != nil {
-		return err
+// closePools closes the connections, but not over lost files: SQLite's last one would move its log into a file that nobody has,
+// and remove the log. The end of the process closes them.
+func (s *Store) closePools(pools ...*sql.DB) error {
+	if s.watch.look() != nil {
+		return nil //nolint:nilerr // its close tells
 	}
-	s.readers = db
-	s.release = append([]func() error{db.Close}, s.release...)
-	return nil
+	var errs []error
+	for _, db := range pools {
+		errs = append(errs, db.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Close implements [store.Store].
@@ -172,6 +194,7 @@ func (s *Store) Close() error {
 	var errs []error
 	s.closing.Do(func() {
 		close(s.closed)
+		s.watch.end()
 		if s.writer != nil {
 			s.writer.close()
 		}

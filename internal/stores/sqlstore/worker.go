@@ -136,6 +136,7 @@ func (k *worker) begin() (*tx, error) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		t, err := k.tryBegin()
 		if err == nil {
+			k.begun.Add(1)
 			return t, nil
 		}
 		if !k.dialect.unreachable(err) {
@@ -152,6 +153,9 @@ func (k *worker) begin() (*tx, error) {
 func (k *worker) tryBegin() (*tx, error) {
 	if k.tuning.recycle > 0 && time.Since(k.since) > k.tuning.recycle {
 		k.disconnect()
+	}
+	if err := k.usable(); err != nil {
+		return nil, err
 	}
 	t := &tx{ctx: context.Background(), k: k}
 	if k.conn == nil {
@@ -211,6 +215,9 @@ func (t *tx) commit() error {
 	err := t.exec("COMMIT")
 	t.k.tally.count(begun, err)
 	if err == nil {
+		if err := t.k.usable(); err != nil {
+			return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+		}
 		return nil
 	}
 	t.rollback()

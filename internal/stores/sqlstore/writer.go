@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -20,6 +21,10 @@ type writer struct {
 	db      *sql.DB
 	dialect dialect
 	tuning  tuning
+	// usable says before each transaction why there can be none, and after it why what was written is lost.
+	usable func() error
+	// begun counts the transactions.
+	begun atomic.Int64
 
 	jobs    chan *job
 	workers []*worker
@@ -46,7 +51,7 @@ type job struct {
 
 // newWriter starts the workers. The first one's connection is tried at once.
 func newWriter(ctx context.Context, db *sql.DB, d dialect, tuning tuning) (*writer, error) {
-	w := &writer{db: db, dialect: d, tuning: tuning, jobs: make(chan *job, queueLen)}
+	w := &writer{db: db, dialect: d, tuning: tuning, usable: func() error { return nil }, jobs: make(chan *job, queueLen)}
 	for range tuning.writers {
 		w.workers = append(w.workers, &worker{writer: w})
 	}
@@ -59,23 +64,48 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, tuning tuning) (*writ
 	return w, nil
 }
 
-// do runs one job of about size bytes and returns when it is durable, or has left nothing behind. The context counts
-// while the job waits; once it runs, its end is waited for, so that the caller always knows the outcome.
+// do runs one job of about size bytes and returns when it is durable, or has left nothing behind. The context, and its patience
+// with a database that cannot be reached, count while the job waits; once it runs, its end is waited for, so that the caller
+// always knows the outcome.
 func (w *writer) do(ctx context.Context, j *job) error {
 	j.done = make(chan struct{})
 	if err := w.enqueue(ctx, j); err != nil {
 		return err
 	}
-	select {
-	case <-j.done:
-		return j.err
-	case <-ctx.Done():
-	}
-	if j.taken.CompareAndSwap(false, true) {
-		return fmt.Errorf("wait for the writer: %w", ctx.Err())
+	if err := w.wait(ctx, j); err != nil && j.taken.CompareAndSwap(false, true) {
+		return fmt.Errorf("wait for the writer: %w", err)
 	}
 	<-j.done
 	return j.err
+}
+
+// wait returns when the job is done, or with the reason not to wait for it any more.
+func (w *writer) wait(ctx context.Context, j *job) error {
+	patience := store.Patience(ctx, w.tuning.patience)
+	if patience == w.tuning.patience { // which the workers have by themselves
+		select {
+		case <-j.done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for {
+		late := time.NewTimer(patience)
+		since := w.begun.Load()
+		select {
+		case <-j.done:
+			late.Stop()
+			return nil
+		case <-ctx.Done():
+			late.Stop()
+			return ctx.Err()
+		case <-late.C:
+		}
+		if w.begun.Load() == since { // else the database is there, and has much to do
+			return w.dialect.explain(context.DeadlineExceeded)
+		}
+	}
 }
 
 func (w *writer) enqueue(ctx context.Context, j *job) error {

@@ -145,6 +145,17 @@ call('swapon', (167, 224), b'/tmp', 0)
 call('acct', (163, 89), b'/tmp')
 call('settimeofday', (164, 170), buf, Z)
 `},
+	{"ReservedSpace", `
+f = os.open('reserved', os.O_RDWR | os.O_CREAT)
+unsupported = (errno.EOPNOTSUPP,)
+for mode in (0, 1, 16): call('fallocate', (285, 47), f, mode, ctypes.c_long(0), ctypes.c_long(1 << 20), allowed=unsupported)
+space = ctypes.create_string_buffer((1 << 20).to_bytes(8, 'little').rjust(24, b'\0'), 48)
+for name, number in dict(RESVSP=0x40305828, RESVSP64=0x4030582a, ZERO_RANGE=0x40305839).items():
+    call(name, (16, 29), f, ctypes.c_long(number), space, allowed=unsupported)
+if os.fstat(f).st_blocks: print('ESCAPED space was reserved')
+os.posix_fallocate(f, 0, 1 << 20)
+if os.fstat(f).st_blocks < 2048: print('ESCAPED libc does not write it')
+`},
 	{"Clone", `
 call('clone3', (435, 435), ctypes.create_string_buffer(88), 88, allowed=(errno.ENOSYS,))
 for name, flag in dict(user=0x10000000, mount=0x20000, pid=0x20000000, net=0x40000000).items():

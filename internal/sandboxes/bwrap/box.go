@@ -34,13 +34,13 @@ type box struct {
 	lines  *bufio.Reader
 	init   int // pidfd of the sandbox's first process; when it is gone all are
 	view   *view
+	disk   *disk
 	dead   chan struct{} // closed when bwrap has ended
 
 	mu      sync.Mutex
 	closed  bool
 	lastID  uint64
 	running map[uint64]*command
-	room    int64 // bytes that are left in the writable mounts, as far as is known
 
 	wake    chan struct{} // tells the watchdog that there is something to watch
 	runs    sync.WaitGroup
@@ -49,9 +49,9 @@ type box struct {
 	closing sync.Once
 }
 
-func newBox(cfg Config, spec sandbox.Spec, who identity, dir string, g *group) *box {
+func newBox(cfg Config, spec sandbox.Spec, who identity, dir string, g *group, held *contents) *box {
 	return &box{cfg: cfg, spec: spec, who: who, dir: dir, group: g, init: -1, running: map[uint64]*command{},
-		room: spec.Limits.Disk, wake: make(chan struct{}, 1), dead: make(chan struct{})}
+		disk: newDisk(spec.Mounts, spec.Limits.Disk, held), wake: make(chan struct{}, 1), dead: make(chan struct{})}
 }
 
 // Done is closed when the sandbox has died or was closed.
@@ -180,6 +180,13 @@ func (b *box) command(id uint64) *command {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.running[id]
+}
+
+// begun is how many commands there have been.
+func (b *box) begun() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lastID
 }
 
 func (b *box) commands() []*command {

@@ -4,7 +4,6 @@ package bwrap
 
 import (
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -13,36 +12,42 @@ import (
 
 // own makes the thread's own folders the sandbox user's, and with them all files in them that root wrote. Other mounts
 // are a person's: they are shown with mapped users instead. Links are never followed, as earlier code of the sandbox may
-// have laid them.
-func (w identity) own(mounts []sandbox.Mount) error {
+// have laid them. On its way it counts what the folders hold, while nothing in them changes.
+func (w identity) own(mounts []sandbox.Mount) (*contents, error) {
+	held := &contents{}
 	for _, m := range mounts {
 		fd, err := unix.Open(m.Host, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return fmt.Errorf("mount %s: open its folder on the host: %w", m.Path, err)
+			return nil, fmt.Errorf("mount %s: open its folder on the host: %w", m.Path, err)
 		}
-		if w.drop && !m.ReadOnly && m.OfThread() {
-			err = w.ownTree(fd)
+		switch {
+		case m.ReadOnly:
+		case m.OfThread():
+			err = w.ownTree(fd, held)
+		default:
+			held.partial = true // it may be large
 		}
 		unix.Close(fd)
 		if err != nil {
-			return fmt.Errorf("mount %s: %w", m.Path, err)
+			return nil, fmt.Errorf("mount %s: %w", m.Path, err)
 		}
 	}
-	return nil
+	return held, nil
 }
 
-func (w identity) ownTree(fd int) error {
+func (w identity) ownTree(fd int, held *contents) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if int(st.Uid) != w.uid {
+	if w.drop && int(st.Uid) != w.uid {
 		if err := unix.Fchownat(fd, "", w.uid, w.gid, unix.AT_EMPTY_PATH); err != nil {
 			return fmt.Errorf("change owner: %w", err)
 		}
 	}
 	return walk(fd, func(dir int, name string, st *unix.Stat_t) error {
-		if st.Uid != 0 {
+		held.add(st)
+		if !w.drop || st.Uid != 0 {
 			return nil
 		}
 		err := unix.Fchownat(dir, name, w.uid, w.gid, unix.AT_SYMLINK_NOFOLLOW)
@@ -51,42 +56,4 @@ func (w identity) ownTree(fd int) error {
 		}
 		return err
 	})
-}
-
-// walk visits everything below the folder fd, parents first, through file descriptors and without following links, so
-// that nothing that moves meanwhile can lead it elsewhere. What vanishes or cannot be read is left out.
-func walk(fd int, visit func(dir int, name string, st *unix.Stat_t) error) error {
-	dirfd, err := unix.Openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	f := os.NewFile(uintptr(dirfd), "")
-	defer f.Close()
-	for {
-		names, err := f.Readdirnames(1024)
-		for _, name := range names {
-			if err := visitOne(dirfd, name, visit); err != nil {
-				return err
-			}
-		}
-		if err != nil || len(names) == 0 {
-			return nil
-		}
-	}
-}
-
-func visitOne(dir int, name string, visit func(int, string, *unix.Stat_t) error) error {
-	var st unix.Stat_t
-	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-		return nil
-	}
-	if err := visit(dir, name, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return err
-	}
-	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	return walk(fd, visit)
 }

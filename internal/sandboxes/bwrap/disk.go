@@ -3,7 +3,7 @@
 package bwrap
 
 import (
-	"errors"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -11,58 +11,151 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// disk measures the writable mounts, seldom enough to take at most a twentieth of one processor.
+const (
+	// diskTick is how often the file systems are asked while something runs, and diskTickLeast how often when a sandbox
+	// may be near its limit.
+	diskTick      = 50 * time.Millisecond
+	diskTickLeast = 5 * time.Millisecond
+	// diskRate is how much a sandbox is thought to write in a second at most.
+	diskRate = 4 << 30
+	// diskStep is how much the file systems may grow before a sandbox that is near its limit is measured: others write too.
+	// A small limit has a smaller step, its sixteenth.
+	diskStep = 256 << 20
+	// diskStepFull is the same for a sandbox that must not grow at all.
+	diskStepFull = 1 << 20
+	// leastRoom is how large a file may be as long as the limit is not passed.
+	leastRoom = 1 << 20
+	// diskReserve is how much of a file system sandboxes leave free. Of a small one it is a twentieth.
+	diskReserve = 1 << 30
+)
+
+// disk bounds what the writable mounts hold. Counting that takes long, and it is right only while nothing changes; to ask
+// the file systems how full they are takes a microsecond, but tells of all who write. So what was counted last and what
+// the file systems have grown by since is what a sandbox may hold at most: when that is too much, it is stopped and
+// counted again.
 type disk struct {
-	used  int64
-	known bool
-	next  time.Time
+	mounts []sandbox.Mount
+	limit  int64
+
+	mu     sync.Mutex
+	known  bool  // it was counted
+	used   int64 // counted last
+	rough  bool  // the count did not go to its end, because so much was there
+	grown  int64 // of the file systems since: each gain between two looks, without the losses
+	filled int64 // of the file systems at the last look
+	scarce bool  // less than the reserve is free
+	before bool  // and it was at the last count
+	idle   int64 // filled when nothing ran and the mounts were counted
 }
 
-// inodeCost is what a file counts at least, so that a million empty ones are no free ride.
-const inodeCost = 4096
-
-func (d *disk) due(now time.Time) bool { return !now.Before(d.next) }
-
-// measure adds up what the writable mounts occupy, and stops counting at enough.
-func (d *disk) measure(mounts []sandbox.Mount, enough int64) int64 {
-	began := time.Now()
-	d.used, d.known = occupied(mounts, enough), true
-	now := time.Now()
-	d.next = now.Add(20 * now.Sub(began))
-	return d.used
-}
-
-var errEnough = errors.New("enough")
-
-func occupied(mounts []sandbox.Mount, enough int64) int64 {
-	type inode struct{ dev, ino uint64 }
-	linked := map[inode]bool{} // files with several names count once
-	var sum int64
-	for _, m := range mounts {
-		if m.ReadOnly {
-			continue
-		}
-		fd, err := unix.Open(m.Host, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			continue
-		}
-		err = walk(fd, func(_ int, _ string, st *unix.Stat_t) error {
-			if st.Nlink > 1 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-				id := inode{st.Dev, st.Ino}
-				if linked[id] {
-					return nil
-				}
-				linked[id] = true
-			}
-			if sum += max(st.Blocks*512, inodeCost); sum > enough {
-				return errEnough
-			}
-			return nil
-		})
-		unix.Close(fd)
-		if err != nil {
-			break
-		}
+// newDisk begins with what was counted while the sandbox was opened.
+func newDisk(mounts []sandbox.Mount, limit int64, held *contents) *disk {
+	d := &disk{mounts: mounts, limit: limit, known: !held.partial, used: held.bytes}
+	if !d.known {
+		d.used = limit // the worst that it may be
 	}
-	return sum
+	d.look()
+	d.grown, d.before = 0, d.scarce
+	return d
+}
+
+// look asks the file systems how full they are.
+func (d *disk) look() {
+	filled, scarce := fileSystems(d.mounts)
+	d.grown += max(filled-d.filled, 0)
+	d.filled, d.scarce = filled, scarce
+}
+
+// changed reports whether the file systems have changed since it was last called, and by how much they have grown since
+// the last count.
+func (d *disk) changed() (grown int64, changed bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.look()
+	changed = d.filled != d.idle
+	d.idle = d.filled
+	return d.grown, changed
+}
+
+// fileSystems returns what is used of those below the writable mounts, and whether one has less than its reserve left.
+// Where root has set a project quota on a folder, Linux answers for that.
+func fileSystems(mounts []sandbox.Mount) (filled int64, scarce bool) {
+	type id struct {
+		fs     unix.Fsid
+		blocks uint64
+	}
+	asked := map[id]bool{}
+	for _, m := range mounts {
+		var st unix.Statfs_t
+		if m.ReadOnly || unix.Statfs(m.Host, &st) != nil || asked[id{st.Fsid, st.Blocks}] {
+			continue
+		}
+		asked[id{st.Fsid, st.Blocks}] = true
+		size := st.Frsize
+		filled += int64(st.Blocks-st.Bfree)*size + int64(st.Files-st.Ffree)*inodeCost
+		scarce = scarce || int64(st.Bavail)*size < min(diskReserve, int64(st.Blocks)*size/20)
+	}
+	return filled, scarce
+}
+
+// step is what the file systems may gain before it is worth a count, also by what others write.
+func (d *disk) step() int64 { return min(diskStep, d.limit/16) }
+
+// allowance is by how much the file systems may grow before the sandbox must be counted again.
+func (d *disk) allowance() int64 {
+	step := d.step()
+	switch {
+	case d.scarce, d.used > d.limit && !d.rough:
+		return min(step, diskStepFull)
+	default:
+		return max(step, d.limit-d.used)
+	}
+}
+
+// pause is how long to wait for the next look: not longer than it takes to use the allowance up.
+func (d *disk) pause() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left := time.Duration(float64(d.allowance()-d.grown) / diskRate * float64(time.Second))
+	return min(max(left, diskTickLeast), diskTick)
+}
+
+// most is how much there may be where a count does not find everything, when the file systems had grown by so much since
+// the count before.
+func (d *disk) most(held *contents, grown int64) int64 {
+	if !d.known {
+		return held.bytes + grown
+	}
+	return d.used + grown + d.grown
+}
+
+// within reports whether it is worth to go on counting: what holds twice the limit may hold any amount.
+func (d *disk) within(held *contents) bool { return held.bytes < 2*d.limit }
+
+// count sets what the sandbox holds, and reports whether it has to be ended for that, and by which limit. Being above
+// the limit is no reason by itself: it has to be tidied up somehow.
+func (d *disk) count(held *contents) (limit string) {
+	grew := held.bytes > d.used
+	switch {
+	case grew && held.bytes > d.limit:
+		limit = "disk"
+	case grew && d.scarce && d.before:
+		limit = "free disk"
+	}
+	d.known, d.used, d.rough, d.before = true, held.bytes, held.partial, d.scarce
+	return limit
+}
+
+// room is how large a file may become.
+func (d *disk) room() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case !d.known:
+		return d.limit
+	case d.used > d.limit:
+		return 0
+	default:
+		return max(d.limit-d.used, leastRoom)
+	}
 }

@@ -6,5 +6,6 @@
 // init is a bash that reads the numbers of commands from a pipe (controller.go). [sandbox.Sandbox.Run] writes the
 // command into a file that the init sources and reads the output from FIFOs (run.go, stream.go). All that goes on
 // inside is observed through the sandbox's own /proc (procs.go), which is also how commands are killed (kill.go) and how the
-// watchdog finds what breaks a limit (watchdog.go, disk.go).
+// watchdog finds what breaks a limit (watchdog.go). The disk's is held by disk.go: it says when the sandbox must be
+// stopped and measured (pause.go), by a walk (tree.go, contents.go) and a look at files without a name (nameless.go).
 package bwrap

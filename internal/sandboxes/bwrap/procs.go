@@ -23,6 +23,7 @@ type process struct {
 	pid, parent int
 	threads     int
 	zombie      bool   // ended, but its parent has not looked; it still takes a place
+	stopped     bool   // by a signal
 	memory      int64  // bytes that are its own
 	mark        uint64 // the command that it belongs to, see [mark]
 }
@@ -107,6 +108,7 @@ func (p *process) parseStat(data []byte) bool {
 		return false
 	}
 	p.zombie = f[0][0] == 'Z' || f[0][0] == 'X'
+	p.stopped = f[0][0] == 'T'
 	p.parent, _ = strconv.Atoi(string(f[1]))
 	p.threads, _ = strconv.Atoi(string(f[17]))
 	return true

@@ -83,7 +83,8 @@ func (p *Provider) open(ctx context.Context, spec sandbox.Spec) (*box, error) {
 		return nil, unavailable("choose a user", err)
 	}
 	spec.Mend()
-	if err := who.own(spec.Mounts); err != nil {
+	held, err := who.own(spec.Mounts)
+	if err != nil {
 		return nil, fmt.Errorf("hand over folders: %w", err)
 	}
 	dir, err := p.runtimeDir()
@@ -95,7 +96,7 @@ func (p *Provider) open(ctx context.Context, spec sandbox.Spec) (*box, error) {
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("make cgroup: %w", err)
 	}
-	b := newBox(p.cfg, spec, who, dir, group)
+	b := newBox(p.cfg, spec, who, dir, group, held)
 	if err := b.start(ctx, bin); err != nil {
 		b.Close()
 		return nil, err

@@ -93,7 +93,11 @@ func (b *box) Run(ctx context.Context, cmd sandbox.Command) (sandbox.Result, err
 		s.release()
 	}
 	b.drain(c, res.Background)
+	above := b.above()
 	res.Limit = cmp.Or(c.breached(), b.metLimit(c, res))
+	if above {
+		res.Limit = cmp.Or(res.Limit, "disk")
+	}
 	res.Duration = time.Since(c.begun)
 	if err != nil {
 		return res, fmt.Errorf("run command: %w", err)
@@ -102,6 +106,7 @@ func (b *box) Run(ctx context.Context, cmd sandbox.Command) (sandbox.Result, err
 }
 
 func (b *box) register(cmd sandbox.Command) (*command, error) {
+	room := b.disk.room()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
@@ -117,15 +122,12 @@ func (b *box) register(cmd sandbox.Command) (*command, error) {
 	l := b.spec.Limits
 	c := &command{
 		request: request{id: b.lastID, cmd: cmd, out: "/dev/null", err: "/dev/null", limits: l,
-			room: max(min(b.room, l.FileSize), leastRoom)},
+			room: min(room, l.FileSize)},
 		begun: time.Now(), ooms: b.group.oomKills(), ended: make(chan struct{}),
 	}
 	b.running[c.id] = c
 	return c, nil
 }
-
-// leastRoom is how large a file may always be, lest a full workspace could not even be tidied up.
-const leastRoom = 1 << 20
 
 // begin makes the FIFOs and the files of the command and tells the init.
 func (b *box) begin(c *command) error {

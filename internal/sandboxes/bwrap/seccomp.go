@@ -18,6 +18,7 @@ const (
 	kill  = unix.SECCOMP_RET_KILL_PROCESS
 	eperm = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	enoss = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	enots = unix.SECCOMP_RET_ERRNO | uint32(unix.EOPNOTSUPP)
 )
 
 // Where the kernel's struct seccomp_data has its fields; arguments are 64 bits wide, little endian.
@@ -74,9 +75,16 @@ func filter() []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: newNamespaces, SkipFalse: 1},
 		bpf.RetConstant{Val: eperm}, bpf.RetConstant{Val: allow})...)
 	prog = append(prog, onCall(unix.SYS_SOCKET, oneOf(offArg0, families, allow, eperm)...)...)
-	prog = append(prog, onCall(unix.SYS_IOCTL, oneOf(offArg1, []uint32{unix.TIOCSTI, tioclinux}, eperm, allow)...)...)
+	prog = append(prog, onCall(unix.SYS_IOCTL, slices.Concat(
+		when(offArg1, reservations, enots), when(offArg1, []uint32{unix.TIOCSTI, tioclinux}, eperm),
+		[]bpf.Instruction{bpf.RetConstant{Val: allow}})...)...)
+	// Space that is reserved is taken in microseconds, which nobody can watch. Programs write zeros instead.
+	prog = append(prog, onCall(unix.SYS_FALLOCATE, bpf.RetConstant{Val: enots})...)
 	return append(prog, bpf.RetConstant{Val: allow})
 }
+
+// reservations are ioctls that do what fallocate does: FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE.
+var reservations = []uint32{0x40305828, 0x4030582a, 0x40305839}
 
 // tioclinux is an ioctl of the console that can type on it.
 const tioclinux = 0x541c
@@ -90,11 +98,16 @@ func onCall(nr uint32, body ...bpf.Instruction) []bpf.Instruction {
 
 // oneOf answers yes when the argument is one of vals, else no.
 func oneOf(off uint32, vals []uint32, yes, no uint32) []bpf.Instruction {
+	return append(when(off, vals, yes), bpf.RetConstant{Val: no})
+}
+
+// when answers when the argument is one of vals.
+func when(off uint32, vals []uint32, answer uint32) []bpf.Instruction {
 	out := []bpf.Instruction{load(off)}
 	for _, v := range vals {
-		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: v, SkipFalse: 1}, bpf.RetConstant{Val: yes})
+		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: v, SkipFalse: 1}, bpf.RetConstant{Val: answer})
 	}
-	return append(out, bpf.RetConstant{Val: no})
+	return out
 }
 
 // denied are the system calls that no program of an agent needs.

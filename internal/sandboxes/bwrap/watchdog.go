@@ -26,11 +26,12 @@ func (b *box) watch() {
 			return
 		case <-b.wake:
 		}
+		w.next = time.Now().Add(tick)
 		for busy := true; busy; {
 			select {
 			case <-b.dead:
 				return
-			case <-time.After(tick):
+			case <-time.After(b.disk.pause()):
 			}
 			busy = w.look()
 		}
@@ -39,9 +40,10 @@ func (b *box) watch() {
 
 type watchdog struct {
 	box   *box
-	full  int // ticks in a row with all processes used
-	disk  disk
-	dirty bool // something ran since the disk was measured
+	next  time.Time // when the processes are looked at again
+	full  int       // ticks in a row with all processes used
+	dirty bool      // something ran since the mounts were last counted
+	rest  time.Time // until when they are not counted again
 }
 
 // usage is what the processes of one command take.
@@ -50,8 +52,13 @@ type usage struct {
 	memory  int64
 }
 
-// look checks everything once and reports whether it has to come again.
+// look checks everything that is due and reports whether it has to come again.
 func (w *watchdog) look() bool {
+	w.box.checkDisk()
+	if time.Now().Before(w.next) {
+		return true
+	}
+	w.next = time.Now().Add(tick)
 	all := w.box.view.processes()
 	commands := w.box.commands()
 	use, total := tally(all)
@@ -59,8 +66,9 @@ func (w *watchdog) look() bool {
 	w.checkProcesses(use, total)
 	w.checkMemory(use, total)
 	busy := len(all) > 0 || len(commands) > 0
-	w.dirty = w.dirty || busy
-	w.checkDisk()
+	if w.dirty = w.dirty || busy; !busy {
+		w.countIdle()
+	}
 	return busy || w.dirty
 }
 
@@ -99,13 +107,13 @@ func (w *watchdog) checkProcesses(use map[uint64]usage, total usage) {
 	}
 	if w.full++; w.full >= crowded {
 		w.full = 0
-		w.end("processes", worst(use, func(u usage) int64 { return int64(u.threads) }))
+		w.box.endMarked("processes", worst(use, func(u usage) int64 { return int64(u.threads) }))
 	}
 }
 
 func (w *watchdog) checkMemory(use map[uint64]usage, total usage) {
 	if !w.box.group.has("memory") && total.memory > w.box.spec.Limits.Memory {
-		w.end("memory", worst(use, func(u usage) int64 { return u.memory }))
+		w.box.endMarked("memory", worst(use, func(u usage) int64 { return u.memory }))
 	}
 }
 
@@ -120,41 +128,47 @@ func worst(use map[uint64]usage, size func(usage) int64) uint64 {
 	return out
 }
 
-// end kills a command, running or in the background, that takes too much of something.
-func (w *watchdog) end(limit string, marked uint64) {
-	w.endAll(limit, func(m uint64) bool { return m == marked })
+// endMarked kills a command, running or in the background, that takes too much of something.
+func (b *box) endMarked(limit string, marked uint64) {
+	b.end(limit, func(p process) bool { return p.mark == marked })
 }
 
-func (w *watchdog) endAll(limit string, match func(mark uint64) bool) {
+// end kills the commands that match.
+func (b *box) end(limit string, match func(process) bool) {
 	var hit []*command
-	for _, c := range w.box.commands() {
-		if match(mark(c.id)) {
+	for _, c := range b.commands() {
+		if match(process{mark: mark(c.id)}) {
 			c.breach(limit)
 			hit = append(hit, c)
 		}
 	}
-	if _, clean := w.box.kill(func(p process) bool { return match(p.mark) }); !clean {
-		w.box.fail()
+	if _, clean := b.kill(match); !clean {
+		b.fail()
 	}
 	for _, c := range hit {
 		c.settle(exitKilled, 0)
 	}
 }
 
-// checkDisk ends everything when the writable mounts hold too much and still grow: nobody can tell who writes. A full
-// workspace alone is no reason, it has to be tidied up somehow.
-func (w *watchdog) checkDisk() {
-	if !w.dirty || !w.disk.due(time.Now()) {
+// countIdle counts what the mounts hold when nothing runs and their file systems have changed, seldom enough to take at
+// most a twentieth of one processor. It gives up when a command begins: while something runs, files can move about.
+func (w *watchdog) countIdle() {
+	b, d, now := w.box, w.box.disk, time.Now()
+	if now.Before(w.rest) {
 		return
 	}
 	w.dirty = false
-	limit := w.box.spec.Limits.Disk
-	before, known := w.disk.used, w.disk.known
-	used := w.disk.measure(w.box.spec.Mounts, 2*limit)
-	w.box.mu.Lock()
-	w.box.room = limit - used
-	w.box.mu.Unlock()
-	if used > limit && known && used > before {
-		w.endAll("disk", func(uint64) bool { return true })
+	grown, changed := d.changed()
+	if !changed {
+		return
+	}
+	begun := b.begun()
+	held := occupied(d.mounts, func(held *contents) bool { return d.within(held) && b.begun() == begun })
+	w.rest = time.Now().Add(20 * time.Since(now))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b.begun() == begun {
+		d.count(held)
+		d.grown = max(d.grown-grown, 0)
 	}
 }

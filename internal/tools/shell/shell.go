@@ -184,7 +184,7 @@ func (b bash) notes(out captured, res sandbox.Result, cut bool) (notes []string)
 			"Start a long-lived process in the background: command > log.txt 2>&1 &", b.Timeout.Seconds()))
 	}
 	if res.Limit != "" {
-		notes = append(notes, fmt.Sprintf("The command was stopped because it ran into the sandbox's %s limit. %s", res.Limit, remedy(res.Limit)))
+		notes = append(notes, reached(res.Limit))
 	}
 	if res.Background > 0 {
 		where := ""
@@ -202,13 +202,24 @@ func (b bash) notes(out captured, res sandbox.Result, cut bool) (notes []string)
 	return notes
 }
 
+// reached says which limit a command ran into. One that ends above the limit of the disk was not stopped.
+func reached(limit string) string {
+	switch limit {
+	case "disk":
+		return "The sandbox's disk limit was reached: nothing more can be written before files are deleted. " + remedy(limit)
+	case "free disk":
+		return "The command was stopped because the server's disk is nearly full. " + remedy(limit) + " Tell the user."
+	}
+	return fmt.Sprintf("The command was stopped because it ran into the sandbox's %s limit. %s", limit, remedy(limit))
+}
+
 func remedy(limit string) string {
 	switch limit {
 	case "memory":
 		return "Work on less data at a time."
 	case "processes":
 		return "Start fewer processes side by side."
-	case "disk", "file size", "tmp":
+	case "disk", "free disk", "file size", "tmp":
 		return "Delete what is not needed or write less."
 	}
 	return "Use less of it."

@@ -91,6 +91,10 @@ func testResult(t *testing.T) {
 			"part\n\nCommand timed out after 600 seconds and was terminated; what is above is all it printed. Start a long-lived process in the background: command > log.txt 2>&1 &", "part", true},
 		{"limit", "", "", sandbox.Result{Limit: "memory", Exit: 137},
 			"Exit Code: 137\nThe command was stopped because it ran into the sandbox's memory limit. Work on less data at a time.", "Exit Code: 137", true},
+		{"full", "", "", sandbox.Result{Limit: "disk"},
+			"The sandbox's disk limit was reached: nothing more can be written before files are deleted. Delete what is not needed or write less.", "The sandbox's disk limit was reached: nothing more can be written before files are deleted. Delete what is not needed or write less.", true},
+		{"nearly full", "", "", sandbox.Result{Limit: "free disk", Exit: 137},
+			"Exit Code: 137\nThe command was stopped because the server's disk is nearly full. Delete what is not needed or write less. Tell the user.", "Exit Code: 137", true},
 		{"escapes", "\x1b[31mred\x1b[0m \x1b]0;title\x07\x1b]52;c;aGk=\x07end\r\n10%\r20%\r\x00\xff\n", "", sandbox.Result{}, "red end\n10%\n20%\n\uFFFD\n", "red end", false},
 	} {
 		s, _ := newSpace(t)

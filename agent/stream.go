@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,12 @@ type streamed struct {
 	id      string
 	builder message.Builder
 	shown   []event.Data // each an event.Chunk; who was shown it holds the same
+	held    message.Chunk
 }
+
+// fullPieces is how many pieces of an answer are shown as they come. Beyond, pieces are joined to larger ones, by a byte more
+// for each as many again: a piece takes many times its bytes in memory.
+const fullPieces = 1024
 
 // cutsOf returns the boundaries if the message is the one that was shown.
 func (s *streamed) cutsOf(m message.Message) []event.Cut {
@@ -69,22 +75,50 @@ func Chunks(m event.Message, writes json.RawMessage) (chunks []event.Chunk, ok b
 func streamModel(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
 	s := req.stream
 	s.withdraw(req.Runtime, "the model is asked again")
+	var size model.Meter
 	s.id = req.Runtime.NewID()
 	call := &model.Request{System: req.System, Messages: req.Messages, Tools: req.Tools, Settings: req.Settings}
 	for chunk, err := range req.Model.Stream(ctx, call) {
+		if err == nil {
+			err = tooLarge(req.Model, size.Add(&chunk))
+		}
 		if err != nil {
 			return nil, s.fail(ctx, req.Runtime, err)
 		}
 		s.add(req.Runtime, chunk)
 	}
+	s.flush(req.Runtime)
 	msg := s.builder.Message()
 	msg.ID = s.id
 	return &ModelResponse{Message: msg}, nil
 }
 
+// tooLarge is the failure of a model whose answer is beyond its bounds. Providers end such an answer themselves, before they
+// hold more of it; this is for other models.
+func tooLarge(m model.ChatModel, err error) error {
+	if err == nil {
+		return nil
+	}
+	provider, name, _ := strings.Cut(m.Name(), "/")
+	return &model.Error{Class: model.ClassTooLarge, Provider: provider, Model: name, Message: err.Error(), Err: err}
+}
+
 func (s *streamed) add(rt *Runtime, c message.Chunk) {
 	c = validText(c)
 	s.builder.Add(c)
+	if next := (message.Chunk{Text: c.Text, Reasoning: c.Reasoning, ToolCalls: slices.Clone(c.ToolCalls)}); !s.held.Join(next) {
+		s.flush(rt)
+		s.held = next
+	}
+	if s.held.Size() >= len(s.shown)/fullPieces {
+		s.flush(rt)
+	}
+}
+
+// flush shows what is held.
+func (s *streamed) flush(rt *Runtime) {
+	c := s.held
+	s.held = message.Chunk{}
 	if c.Text == "" && c.Reasoning == "" && len(c.ToolCalls) == 0 {
 		return
 	}
@@ -116,6 +150,7 @@ func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (s *streamed) fail(ctx context.Context, rt *Runtime, err error) error {
 	if ctx.Err() != nil {
+		s.flush(rt)
 		return context.Cause(ctx)
 	}
 	s.withdraw(rt, err.Error())

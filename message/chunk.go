@@ -69,10 +69,11 @@ func (c *Chunk) joins(next *Chunk) bool {
 	case next.Reasoning != "" && (c.Text != "" || len(c.ToolCalls) > 0), next.Text != "" && len(c.ToolCalls) > 0:
 		return false
 	}
-	return c.size()+next.size() <= maxJoined
+	return c.Size()+next.Size() <= maxJoined
 }
 
-func (c *Chunk) size() int {
+// Size is how many bytes of text, reasoning and arguments the chunk holds.
+func (c *Chunk) Size() int {
 	n := len(c.Text) + len(c.Reasoning)
 	for _, tc := range c.ToolCalls {
 		n += len(tc.Args)

@@ -19,6 +19,7 @@ const (
 	ClassTransient     Class = "transient"      // time-outs, cut or empty streams, 408, 409, 425, 5xx
 	ClassContextLength Class = "context_length" // the request is larger than the model's window
 	ClassNotFound      Class = "not_found"      // no such model or address: 404
+	ClassTooLarge      Class = "too_large"      // the answer is larger than the bounds of one
 	ClassBadRequest    Class = "bad_request"    // any other 4xx, answers that are no API's
 )
 

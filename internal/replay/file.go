@@ -249,7 +249,7 @@ func (f *Failure) check() error {
 		return fmt.Errorf("retry_after: %w", err)
 	}
 	classes := []model.Class{"", model.ClassAuth, model.ClassQuota, model.ClassRateLimit, model.ClassBurst, model.ClassBusy,
-		model.ClassTransient, model.ClassContextLength, model.ClassNotFound, model.ClassBadRequest}
+		model.ClassTransient, model.ClassContextLength, model.ClassNotFound, model.ClassTooLarge, model.ClassBadRequest}
 	if !slices.Contains(classes, model.Class(f.Class)) {
 		return fmt.Errorf("class %.40q is unknown; use one of %v", f.Class, classes[1:])
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -123,8 +124,7 @@ func (a *answer) read() error {
 		if string(ev.Data) == "[DONE]" {
 			return io.EOF
 		}
-		a.events++
-		if err := a.decoder.Event(ev, &a.out); err != nil {
+		if err := a.event(ev); err != nil {
 			return err
 		}
 		keep := 0
@@ -146,8 +146,47 @@ func (a *answer) whole() error {
 	if len(data) > MaxEvent {
 		return ErrEventTooLong
 	}
-	a.events++
-	return cmp.Or(a.decoder.Whole(bytes.TrimSpace(data), &a.out), io.EOF)
+	if err := a.mayDecode(data); err != nil {
+		return err
+	}
+	err = a.decoder.Whole(bytes.TrimSpace(data), &a.out)
+	return cmp.Or(a.out.tooLarge, err, io.EOF)
+}
+
+// event hands one event to the decoder.
+func (a *answer) event(ev Event) error {
+	if err := a.mayDecode(ev.Data); err != nil {
+		return err
+	}
+	err := a.decoder.Event(ev, &a.out)
+	return cmp.Or(a.out.tooLarge, err)
+}
+
+// mayDecode refuses an event that is one too many, or has so many values that reading it would take many times its size.
+func (a *answer) mayDecode(data []byte) error {
+	if a.events++; a.events > model.MaxPieces {
+		return fmt.Errorf("%w: more than %d events", model.ErrTooLarge, model.MaxPieces)
+	}
+	if len(data) > 2*maxValues && values(data) > maxValues { // what is small has few
+		return fmt.Errorf("%w: more than %d values in one event", model.ErrTooLarge, maxValues)
+	}
+	return nil
+}
+
+// values counts the values of JSON, about.
+func values(data []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == ',' || c == '{' || c == '['):
+			n++
+		}
+	}
+	return n
 }
 
 // end judges how the answer ended. Without a finish reason it is cut, whatever else was said; with one it is complete,
@@ -155,10 +194,10 @@ func (a *answer) whole() error {
 func (a *answer) end(err error) error {
 	complete := a.out.finished && model.AsError(err) == nil
 	switch {
+	case errors.Is(err, model.ErrTooLarge):
+		return a.origin.Error(model.ClassTooLarge, err, "%s", err)
 	case complete:
 		return nil
-	case err == ErrEventTooLong:
-		return a.origin.Error(model.ClassBadRequest, err, "the answer has an event larger than 64 MiB")
 	case err != io.EOF:
 		return err
 	case a.events == 0:
@@ -185,12 +224,20 @@ type Chunks struct {
 	list     []message.Chunk
 	room     [2]message.Chunk // what the list takes as a rule: a chunk that is shown, and the next one
 	finished bool
+	meter    model.Meter
+	tooLarge error // what the meter says
 }
+
+// Keep counts bytes of the answer that the decoder keeps and has not put.
+func (c *Chunks) Keep(n int) { c.tooLarge = cmp.Or(c.tooLarge, c.meter.Keep(n)) }
 
 // Put adds a chunk behind the others, joined with the last one if that makes no difference.
 func (c *Chunks) Put(chunk message.Chunk) {
 	c.finished = c.finished || chunk.FinishReason != ""
-	if !carries(&chunk) {
+	if !carries(&chunk) || c.tooLarge != nil {
+		return
+	}
+	if c.tooLarge = c.meter.Add(&chunk); c.tooLarge != nil {
 		return
 	}
 	if n := len(c.list); n > 0 && c.list[n-1].Join(chunk) {

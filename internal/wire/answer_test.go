@@ -146,7 +146,7 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 		"whole": io.MultiReader(strings.NewReader("{"), io.LimitReader(zeros{}, MaxEvent)),
 	} {
 		_, err := readBody(in)
-		if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest || !errors.Is(err, ErrEventTooLong) {
+		if e := model.AsError(err); e == nil || e.Class != model.ClassTooLarge || !errors.Is(err, ErrEventTooLong) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

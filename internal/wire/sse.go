@@ -3,18 +3,25 @@ package wire
 import (
 	"bufio"
 	"bytes"
-	"errors"
+	"fmt"
 	"io"
+
+	"github.com/pudu-ai/pudu/model"
 )
 
-// MaxEvent bounds the data of one server-sent event, in bytes. There is no bound on a line besides.
-const MaxEvent = 64 << 20
+const (
+	// MaxEvent bounds the data of one server-sent event, in bytes: twice the largest answer, for what JSON adds. There is no
+	// bound on a line besides.
+	MaxEvent = 2 * model.MaxAnswer
+	// maxValues bounds the JSON values of one event: each takes many times its bytes when it is read.
+	maxValues = 64 << 10
+)
 
 // sourceSize is how much is read at once.
 const sourceSize = 32 << 10
 
 // ErrEventTooLong says that an event is larger than [MaxEvent].
-var ErrEventTooLong = errors.New("read event: more than 64 MiB in one event")
+var ErrEventTooLong = fmt.Errorf("%w: more than %d bytes in one event", model.ErrTooLarge, MaxEvent)
 
 // Event is one server-sent event. Ids and retry times are dropped: no model API resumes a stream.
 type Event struct {

@@ -28,6 +28,8 @@ var advice = map[model.Class]string{
 		"Compact it, go on in a new thread, or choose a model with a larger context window.",
 	model.ClassNotFound: "The provider {provider} does not know the model {model}. " +
 		"Check the model name and the base URL in the configuration.",
+	model.ClassTooLarge: "The answer of the model {model} was larger than Pudu takes, and was stopped. " +
+		"Ask for less at a time, or choose another model.",
 	model.ClassBadRequest: "The provider {provider} did not accept the request for the model {model}. " +
 		"Check the settings of the model in the configuration.",
 }
@@ -82,6 +84,7 @@ var trouble = map[model.Class]string{
 	model.ClassTransient:     "does not answer",
 	model.ClassContextLength: "cannot take a conversation of this length",
 	model.ClassNotFound:      "is not known to its provider",
+	model.ClassTooLarge:      "gives an answer that is too large",
 	model.ClassBadRequest:    "does not accept the request",
 	ReasonCircuitOpen:        "has failed too often",
 }

@@ -27,7 +27,7 @@ var _ wire.Decoder = (*stream)(nil)
 type block struct {
 	call      int // number of the tool call, or -1
 	input     json.RawMessage
-	signature string
+	signature []byte
 	signed    bool // the signature came in pieces
 }
 
@@ -60,6 +60,9 @@ func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 	}
 	if ev.Type == "message_stop" {
 		return io.EOF
+	}
+	if ev.Type == "content_block_start" || ev.Delta.Type == "signature_delta" { // is kept until the block ends
+		out.Keep(len(in.Data))
 	}
 	s.put(s.chunk(ev), out)
 	return nil
@@ -106,7 +109,7 @@ func (s *stream) openBlock(index int, c *contentBlock) message.Chunk {
 	case "text":
 		return message.Chunk{Text: c.Text}
 	case "thinking":
-		b.signature = c.Signature
+		b.signature = []byte(c.Signature)
 		return message.Chunk{Reasoning: c.Thinking}
 	case "redacted_thinking":
 		return message.Chunk{Redacted: c.Data}
@@ -134,9 +137,9 @@ func (s *stream) delta(ev *event) message.Chunk {
 		return message.Chunk{Reasoning: d.Thinking}
 	case "signature_delta":
 		if !b.signed { // the signature of the start was a placeholder
-			b.signed, b.signature = true, ""
+			b.signed, b.signature = true, nil
 		}
-		b.signature += d.Signature
+		b.signature = append(b.signature, d.Signature...)
 	case "input_json_delta":
 		if b.call < 0 || d.PartialJSON == "" {
 			break
@@ -153,8 +156,8 @@ func (s *stream) closeBlock(index int) message.Chunk {
 	delete(s.open, index)
 	switch {
 	case b == nil:
-	case b.signature != "":
-		return message.Chunk{Signature: b.signature}
+	case len(b.signature) > 0:
+		return message.Chunk{Signature: string(b.signature)}
 	case b.call >= 0 && !rawjson.IsNull(b.input):
 		return callChunk(message.ToolCallChunk{Index: b.call, Args: string(b.input)})
 	}

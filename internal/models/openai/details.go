@@ -16,10 +16,21 @@ const maxDetails = 1000
 
 // details folds streamed reasoning_details into the entries that must be sent back: pieces of one text become one
 // entry, a signature joins its text, and everything else is kept as it came.
-type details struct{ entries []message.Fields }
+type details struct {
+	entries []message.Fields
+	added   int // bytes since taken
+}
+
+// taken is how many bytes were added since the last time.
+func (d *details) taken() int {
+	n := d.added
+	d.added = 0
+	return n
+}
 
 func (d *details) add(raws []json.RawMessage) {
 	for _, raw := range raws {
+		d.added += len(raw)
 		var f message.Fields
 		if json.Unmarshal(raw, &f) != nil || f == nil {
 			continue

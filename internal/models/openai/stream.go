@@ -79,6 +79,7 @@ func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 			return err
 		}
 	}
+	out.Keep(s.details.taken())
 	out.Put(c)
 	return nil
 }

@@ -81,7 +81,7 @@ func (s *items) begun(index int, o *output, c *message.Chunk) {
 
 // name notes which item has that id; the first one keeps it.
 func (s *items) name(index int, id string) {
-	if _, taken := s.ids[id]; taken || id == "" {
+	if _, taken := s.ids[id]; taken || id == "" || len(id) > maxID || len(s.ids) >= maxItems {
 		return
 	}
 	if s.ids == nil {

@@ -23,6 +23,7 @@ const (
 const (
 	maxItems    = 10_000
 	maxSegments = 1_000
+	maxID       = 512      // bytes of the name of one
 	maxOther    = 64 << 10 // bytes of an item of another type
 )
 

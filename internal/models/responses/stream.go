@@ -64,6 +64,9 @@ func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
 	if err != nil {
 		return err
 	}
+	if ev.Type == "response.output_item.done" { // of which the item may be kept as it is
+		out.Keep(min(len(ev.Item), maxOther))
+	}
 	out.Put(c)
 	return nil
 }

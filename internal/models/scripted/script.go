@@ -125,7 +125,7 @@ func (p *pattern) UnmarshalYAML(n *yaml.Node) (err error) {
 type class model.Class
 
 var classes = []model.Class{model.ClassAuth, model.ClassQuota, model.ClassRateLimit, model.ClassBurst, model.ClassBusy,
-	model.ClassTransient, model.ClassContextLength, model.ClassNotFound, model.ClassBadRequest}
+	model.ClassTransient, model.ClassContextLength, model.ClassNotFound, model.ClassTooLarge, model.ClassBadRequest}
 
 // UnmarshalYAML accepts the known classes.
 func (c *class) UnmarshalYAML(n *yaml.Node) error {

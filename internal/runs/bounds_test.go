@@ -34,9 +34,8 @@ var floods = map[string]struct {
 	wire        string
 	want        string
 }{
-	"text":               {again: openAI(`"content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 4194304 bytes"},
-	"text by the letter": {again: openAI(`"content":"x"`), want: "more than 524288 "},
-	"reasoning":          {again: openAI(`"reasoning_content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 4194304 bytes"},
+	"text":      {again: openAI(`"content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 4194304 bytes"},
+	"reasoning": {again: openAI(`"reasoning_content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 4194304 bytes"},
 	"arguments": {
 		head:  openAI(`"tool_calls":[{"index":0,"id":"c","function":{"name":"a","arguments":"{\"x\":\""}}]`),
 		again: openAI(`"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1000) + `"}}]`), want: "more than 2097152 bytes of arguments"},

@@ -74,8 +74,8 @@ func Open(ctx context.Context, o Options) (*Pudu, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open pudu: %w", err)
 	}
-	if l.NoModel != "" {
-		return nil, errors.Join(fmt.Errorf("open pudu: %w: %s", config.ErrNoModel, l.NoModel), l.Close())
+	if l.NoModel != nil {
+		return nil, errors.Join(fmt.Errorf("open pudu: %w", l.NoModel), l.Close())
 	}
 	return &Pudu{l}, nil
 }

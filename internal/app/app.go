@@ -168,11 +168,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 		}
 	}()
 	h.box = openSandbox(ctx, cfg)
-	script := demoScript
-	if h.box.off != "" {
-		script = demoFilesScript
-	}
-	if h.model, err = chooseModel(ctx, cfg, o.Model, script); err != nil {
+	if h.model, err = chooseModel(ctx, cfg, o.Model, h.box.demo()); err != nil {
 		return nil, err
 	}
 	h.notes = h.box.notes
@@ -182,7 +178,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
 		return nil, err
 	}
-	h.models = newModelSet(cfg, h.model, h.watch.call)
+	h.models = newModelSet(cfg, h.model, h.box.demo(), h.watch.call)
 	if err := h.furnish(); err != nil {
 		return nil, err
 	}
@@ -216,11 +212,15 @@ func openBus(ctx context.Context, url string) (bus.Bus, error) {
 
 // session is the house as the commands see it.
 func (h *house) session(notes []string) *cli.Session {
-	return &cli.Session{
+	s := &cli.Session{
 		Runner: runner{h}, List: h.store, Store: h.store, UserID: DefaultUser, Notes: notes,
-		Model: h.model.model.Name(), Why: h.model.why, Scripted: h.model.missing != "", NoModel: h.model.missing,
-		Sandbox: h.box.name, Data: h.dir, Demo: demo(), Questions: h.questions, Close: h.close,
+		Model: h.model.name(), Why: h.model.why, NoModel: h.model.missing,
+		Sandbox: h.box.name, Data: h.dir, Questions: h.questions, Close: h.close,
 	}
+	if h.model.entry.IsDemo() {
+		s.Demo = demo()
+	}
+	return s
 }
 
 func (h *house) questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {

@@ -64,7 +64,7 @@ func benchGateway(b *testing.B, steps int) http.Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.models = newModelSet(cfg, chosen{model: benchModel{steps}}, nil)
+	h.models = newModelSet(cfg, chosen{model: benchModel{steps}}, nil, nil)
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { h.manager.Serve(ctx, nil) })

@@ -42,7 +42,7 @@ func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	c := h.leadConfig()
 	c.Space, c.Park = ws, ws.Park
 	err = h.choose(&c, job)
-	if err == nil && h.model.missing != "" {
+	if err == nil && c.Choice.Model.IsDemo() {
 		err = layOut(ws.Files())
 	}
 	if err != nil {
@@ -57,27 +57,46 @@ func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 
 // choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the model.
 func (h *house) choose(c *lead.Config, job runs.Job) (err error) {
-	c.Options = lead.ReadOptions(job.Request.Config, job.Request.Context)
-	if job.Request.Model != "" {
-		c.Options.ModelName = job.Request.Model
-	}
+	c.Options = optionsOf(job.Request)
 	if c.Agent, err = h.agent(c.Options, job.Run.UserID); err != nil {
 		return err
 	}
-	c.Choice = h.models.resolve(c.Options.Request, c.Agent)
+	if c.Choice, err = h.models.resolve(c.Options.Request, c.Agent); err != nil {
+		return err
+	}
 	for _, w := range c.Choice.Warnings {
 		slog.Warn(w, "run", job.Run.ID)
 	}
 	m := h.models.of(c.Choice.Model)
 	c.Model, c.Guard, c.Vision = m.model, m.guard, m.entry.SupportsVision
-	c.Fallbacks = h.models.fallbacks(m.entry)
-	c.TitleModel, _ = h.models.named(h.cfg.Title.Model)
-	summary, entry := h.models.named(h.cfg.Summarization.Model)
-	c.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}
+	if !m.entry.IsDemo() { // which asks no other model for anything
+		c.Fallbacks = h.models.fallbacks(m.entry)
+		c.TitleModel, _ = h.models.named(h.cfg.Title.Model)
+		summary, entry := h.models.named(h.cfg.Summarization.Model)
+		c.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}
+	}
 	if c.Agent.Name == "" && c.Agent.Soul == "" {
 		c.System = h.prompt
 	}
 	return nil
+}
+
+// optionsOf are the client's choices.
+func optionsOf(req runs.Request) lead.Options {
+	o := lead.ReadOptions(req.Config, req.Context)
+	if req.Model != "" {
+		o.ModelName = req.Model
+	}
+	return o
+}
+
+// answers is nil if there is a model that can answer the request, else a config.ErrNoModel. That an agent cannot be read is
+// the run's own failure.
+func (h *house) answers(req runs.Request) error {
+	o := optionsOf(req)
+	a, _ := h.agent(o, req.UserID)
+	_, err := h.models.resolve(o.Request, a)
+	return err
 }
 
 // agent is the one that the run is to be. A run that makes a new one is the standard agent.

@@ -68,12 +68,26 @@ func through(ctx context.Context, c *client.Client, s *cli.Session, o cli.Option
 		return fmt.Errorf("the server (process %d) has its own models, and %s is none of them; leave --model away (it takes %s), "+
 			"or add it to the server's configuration", c.Info.PID, s.Model, c.Info.Model)
 	}
-	if c.Info.NoModel != "" {
-		s.Scripted, s.Demo = true, demo()
-		s.NoModel = fmt.Sprintf("The server (process %d) has no model; start it again when there is one. %s", c.Info.PID, c.Info.NoModel)
+	if s.Model == config.Demo {
+		s.Demo = demo()
+	} else if c.Info.NoModel != "" {
+		s.NoModel = noModelError{pid: c.Info.PID, how: c.Info.NoModel}
 	}
 	return nil
 }
+
+// noModelError is the config.ErrNoModel of a server.
+type noModelError struct {
+	pid int
+	how string // to add one
+}
+
+func (e noModelError) Error() string {
+	return fmt.Sprintf("the server (process %d) has no model: start it again when there is one. There, %s", e.pid, e.how)
+}
+
+// Is implements errors.Is.
+func (noModelError) Is(target error) bool { return target == config.ErrNoModel }
 
 // throughSocket is a session that works through the server which holds the data folder; locked is the error if there is
 // none that listens.

@@ -18,6 +18,14 @@ var (
 	demoFilesScript []byte
 )
 
+// demo is the script that can be played with the sandbox, or without.
+func (b box) demo() []byte {
+	if b.off != "" {
+		return demoFilesScript
+	}
+	return demoScript
+}
+
 // layOut puts the file of the demonstration where the script expects it, for a task that came in without.
 func layOut(files *sandbox.Files) error {
 	path := sandbox.Uploads + "/" + demo().Name
@@ -28,8 +36,8 @@ func layOut(files *sandbox.Files) error {
 }
 
 // demo is the task that the scripts carry out.
-func demo() cli.Demo {
-	return cli.Demo{
+func demo() *cli.Demo {
+	return &cli.Demo{
 		Task: "Find the three best months in sales.csv. Write report.md with a table of them, and chart.svg with the revenue of every month.",
 		Name: "sales.csv", File: examples.SalesCSV,
 	}

@@ -104,8 +104,8 @@ func checkModel(ctx context.Context, cfg *config.Config, name string) cli.Check 
 	if err != nil {
 		return failed("model", err, "name another one with --model, or correct the configuration")
 	}
-	if chosen.missing != "" {
-		return failed("model", errors.New("none found; the scripted demonstration would play"), chosen.missing)
+	if chosen.missing != nil {
+		return failed("model", errors.New("none found; runs are refused until there is one"), chosen.missing.Error())
 	}
 	took, err := oneWord(ctx, chosen.model)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,7 +55,8 @@ func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s (another address: --addr HOST:PORT): %w", server.Addr, err)
 	}
-	s.Address = "http://" + l.Addr().String()
+	s.Address, s.Token = "http://"+l.Addr().String(), server.Token != ""
+	s.Examples = h.examples(s.Address, s.Token)
 	c := h.gatewayConfig(s, server)
 	g := gateway.New(c)
 	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: server.Webhooks})
@@ -132,12 +134,16 @@ func (es edges) close() {
 func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
 		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, UserID: DefaultUser,
-		Guard: gateway.Guard{Token: server.Token.Reveal(), Open: !server.Local(), Origins: server.Origins},
-		Log:   slog.Default(), Ready: h.ready,
+		Answers: h.answers,
+		Guard:   gateway.Guard{Token: server.Token.Reveal(), Open: !server.Local(), Origins: server.Origins},
+		Log:     slog.Default(), Ready: h.ready,
 		About: gateway.About{
 			Version: h.version, PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, Data: h.dir,
-			Address: s.Address, NoModel: s.NoModel, Started: time.Now(),
+			Address: s.Address, Examples: s.Examples, Started: time.Now(),
 		},
+	}
+	if s.NoModel != nil {
+		c.About.NoModel = s.NoModel.Error()
 	}
 	c.Metrics, c.Watch = h.watch.metrics.Handler(), h.watch.metrics
 	h.watch.metrics.Read(h.figures())
@@ -152,12 +158,15 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 			})
 		}
 	}
-	if len(c.Models) == 0 {
-		e := h.model.entry // from the environment, or of the demonstration, which can do nothing
+	if e := h.model.entry; len(c.Models) == 0 && s.Model != "" { // from the environment
 		c.Models = []gateway.Model{{
 			Name: s.Model, DisplayName: s.Model, Model: s.Model,
 			Thinking: e.SupportsThinking, ReasoningEffort: e.SupportsReasoningEffort, Vision: e.SupportsVision,
 		}}
+	}
+	if !slices.ContainsFunc(c.Models, func(m gateway.Model) bool { return m.Name == config.Demo }) {
+		m := config.DemoModel()
+		c.Models = append(c.Models, gateway.Model{Name: m.Name, DisplayName: m.DisplayName, Model: m.ID, Hidden: true})
 	}
 	return c
 }

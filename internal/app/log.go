@@ -44,7 +44,7 @@ func logReady(s *cli.Session) {
 		slog.Warn(note)
 	}
 	attrs := []any{"address", s.Address, "model", s.Model, "why", s.Why, "sandbox", s.Sandbox, "data", s.Data, "pid", os.Getpid()}
-	if s.NoModel != "" {
+	if s.NoModel != nil {
 		slog.Warn("there is no model", "remedy", s.NoModel)
 	}
 	slog.Info("ready", attrs...)

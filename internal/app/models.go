@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,20 +25,32 @@ const ollamaTimeout = time.Second
 
 // chosen is the model of this process.
 type chosen struct {
-	model model.ChatModel
-	entry config.Model // as configured or chosen; the zero value for the demonstration
+	model model.ChatModel // nil if there is none
+	entry config.Model    // as configured or chosen
 	why   string
 	// unread are the keys of its configuration that have no effect on it.
 	unread []string
-	// missing tells how to add a model; with it, model is the scripted demonstration.
-	missing string
+	// missing says that there is no model, and how to add one; it is a config.ErrNoModel. nil if there is one.
+	missing error
+}
+
+// name is the name by which a run asks for the model; empty if there is none.
+func (c chosen) name() string {
+	switch {
+	case c.model == nil:
+		return ""
+	case c.entry.IsDemo():
+		return c.entry.Name
+	}
+	return c.model.Name()
 }
 
 // modelSet are the models that runs may name, each made when the first one does.
 type modelSet struct {
 	cfg     *config.Config
 	std     guarded // for runs that name none
-	alone   bool    // there is no other
+	alone   bool    // there is no other: a replay
+	demo    []byte  // the script of the demonstration
 	guards  *lead.ModelGuards
 	mu      sync.Mutex
 	byNames map[string]guarded
@@ -50,22 +63,27 @@ type guarded struct {
 	guard lead.ModelGuard
 }
 
-func newModelSet(cfg *config.Config, std chosen, observe lead.CallObserver) *modelSet {
+func newModelSet(cfg *config.Config, std chosen, demo []byte, observe lead.CallObserver) *modelSet {
 	guards := lead.NewModelGuards(cfg, observe)
 	return &modelSet{
-		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, alone: std.missing != "", guards: guards, byNames: make(map[string]guarded),
+		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, demo: demo, guards: guards, byNames: make(map[string]guarded),
 	}
 }
 
-// resolve decides what a run works with. The demonstration and a replay answer whatever model is asked for.
-func (s *modelSet) resolve(r agents.Request, a agents.Agent) agents.Choice {
-	if s.alone || r.ModelName == s.std.model.Name() {
+// resolve decides what a run works with. A replay answers whatever model is asked for. A run that names no model where
+// there is none, or one that is not there, is a config.ErrNoModel.
+func (s *modelSet) resolve(r agents.Request, a agents.Agent) (agents.Choice, error) {
+	if s.alone || r.ModelName == s.std.name() {
 		r.ModelName = s.std.entry.Name
 	}
 	if s.alone {
 		r.Model, a.Model = "", ""
 	}
-	return agents.Resolve(r, a, agents.Models{Standard: s.std.entry, Named: s.cfg.Models})
+	c := agents.Resolve(r, a, agents.Models{Standard: s.std.entry, Named: append(slices.Clip(s.cfg.Models), config.DemoModel())})
+	if c.Model.Name == s.std.entry.Name {
+		return c, s.std.missing
+	}
+	return c, nil
 }
 
 // of returns a model that a run has chosen.
@@ -88,7 +106,7 @@ func (s *modelSet) made(m config.Model) (guarded, error) {
 	if g, ok := s.byNames[m.Name]; ok {
 		return g, nil
 	}
-	built, err := buildModel(m)
+	built, err := buildAny(m, s.demo)
 	if err != nil {
 		return guarded{}, err
 	}
@@ -97,7 +115,7 @@ func (s *modelSet) made(m config.Model) (guarded, error) {
 	return g, nil
 }
 
-// fallbacks are the models that are asked when m does not answer. The demonstration and a replay have none.
+// fallbacks are the models that are asked when m does not answer. A replay has none.
 func (s *modelSet) fallbacks(m config.Model) (list []lead.Fallback) {
 	if s.alone {
 		return nil
@@ -129,25 +147,30 @@ func (s *modelSet) named(name string) (model.ChatModel, config.Model) {
 	return lead.Aside(s.cfg.LLMCall, g.asked(), s.fallbacks(g.entry)), g.entry
 }
 
-// chooseModel finds the model to use. Without any, it is the scripted demonstration.
-func chooseModel(ctx context.Context, cfg *config.Config, name string, demoScript []byte) (chosen, error) {
+// chooseModel finds the model to use. That there is none is no error: it is said in missing. The script is that of the
+// demonstration.
+func chooseModel(ctx context.Context, cfg *config.Config, name string, script []byte) (chosen, error) {
 	choice, err := config.Choose(cfg, name, func(base string) ([]string, error) { return ollamaModels(ctx, base) })
 	if errors.Is(err, config.ErrNoModel) {
-		m, errDemo := scripted.New(scripted.Config{Path: "demo", Script: demoScript})
-		if errDemo != nil {
-			return chosen{}, fmt.Errorf("demonstration: %w", errDemo)
-		}
-		return chosen{model: m, why: "no model was found", missing: err.Error()}, nil
+		return chosen{missing: err}, nil
 	}
 	if err != nil {
 		return chosen{}, err
 	}
 	catalog.Complete(&choice.Model)
-	m, err := buildModel(choice.Model)
+	m, err := buildAny(choice.Model, script)
 	if err != nil {
 		return chosen{}, err
 	}
 	return chosen{model: m, entry: choice.Model, why: choice.Reason, unread: unread(choice.Model)}, nil
+}
+
+// buildAny constructs a model, also the demonstration of the script.
+func buildAny(m config.Model, script []byte) (model.ChatModel, error) {
+	if m.IsDemo() {
+		return scripted.New(scripted.Config{Path: m.Name, Script: script})
+	}
+	return buildModel(m)
 }
 
 // ollamaModels lists the models of a local Ollama.
@@ -191,8 +214,5 @@ func OpenModel(ctx context.Context, name string) (model.ChatModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.missing != "" {
-		return nil, fmt.Errorf("%w: %s", config.ErrNoModel, c.missing)
-	}
-	return c.model, nil
+	return c.model, c.missing
 }

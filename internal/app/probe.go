@@ -161,8 +161,8 @@ func (a App) ExamineModel(ctx context.Context, o cli.Options, done func(probe.Re
 	if err != nil {
 		return cli.Examined{}, err
 	}
-	if c.missing != "" {
-		return cli.Examined{}, errors.New(c.missing)
+	if c.missing != nil {
+		return cli.Examined{}, c.missing
 	}
 	r := probe.Run(ctx, probeOf(c, done))
 	u := r.Usage

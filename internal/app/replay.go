@@ -40,7 +40,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	for _, text := range append(notes, h.box.notes...) {
 		note(text)
 	}
-	h.models = newModelSet(h.cfg, h.model, nil)
+	h.models = newModelSet(h.cfg, h.model, nil, nil)
 	h.models.alone = true
 	if err := h.furnish(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -27,6 +28,9 @@ var _ cli.Runner = runner{}
 
 // Run implements cli.Runner.
 func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), _ func(string)) (runs.Outcome, error) {
+	if err := r.house.answers(req); err != nil {
+		return runs.Outcome{}, err
+	}
 	if err := r.house.manager.Free(ctx, req.ThreadID); err != nil {
 		return runs.Outcome{}, err
 	}
@@ -44,6 +48,13 @@ var errLeft = errors.New("the run was left by its owner")
 // Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process die.
 func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event), _ func(string)) (runs.Outcome, error) {
 	m := r.house.manager
+	var req runs.Request
+	if err := json.Unmarshal(run.Request, &req); err != nil {
+		return runs.Outcome{}, fmt.Errorf("read the request of run %s: %w", run.ID, err)
+	}
+	if err := r.house.answers(req); err != nil { // the run stays unfinished until there is a model
+		return runs.Outcome{}, err
+	}
 	var last event.ID
 	for {
 		out, err := m.Resume(ctx, run, show)

@@ -153,9 +153,12 @@ func decideRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 	if err != nil {
 		return err
 	}
-	defer closeSession(session)
 	t := &turn{session: session, flags: f, io: stdio, server: o.Server}
+	defer func() { closeSession(t.session) }()
 	if err := t.chooseThread(ctx); err != nil {
+		return err
+	}
+	if err := t.needModel(ctx, app, o); err != nil {
 		return err
 	}
 	if t.answers, err = t.decideAll(ctx); err != nil {

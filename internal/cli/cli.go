@@ -17,6 +17,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/archive"
+	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -116,24 +117,27 @@ type Session struct {
 	Questions func(ctx context.Context, threadID string) ([]event.Interrupt, error)
 	// Owner tells of an unfinished run who works on it, such as "process 4711"; empty if nobody does.
 	Owner func(ctx context.Context, run store.Run) (string, error)
-	// Address is where a server listens, as http://HOST:PORT; Data is its data folder.
+	// Address is where a server listens, as http://HOST:PORT; Data is its data folder. Examples are commands that try it;
+	// where Token is set they need PUDU_TOKEN.
 	Address, Data string
+	Examples      []string
+	Token         bool
 	// Model is "provider/model" and Why how it was chosen; Sandbox names the provider.
 	Model, Why, Sandbox string
-	// Scripted says that no model was found and the scripted demonstration plays; NoModel tells how to add one.
-	Scripted bool
-	NoModel  string
+	// NoModel says that there is no model for runs that name none, and how to add one; it is a config.ErrNoModel. nil if
+	// there is one.
+	NoModel error
 	// Notes are warnings to show once.
 	Notes []string
-	// Demo is the task and the file of the demonstration.
-	Demo Demo
+	// Demo is the task and the file of the demonstration, if that answers the runs; else nil.
+	Demo *Demo
 	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there in a
 	// session that was opened for reading.
 	Files func(threadID string) (*sandbox.Files, error)
 	Close func() error
 }
 
-// Demo is a task that shows what Pudu does.
+// Demo is a task that shows what Pudu does. The scripted demonstration does no other.
 type Demo struct {
 	Task string
 	Name string
@@ -254,7 +258,7 @@ func Main(ctx context.Context, app App, version string, stdio IO, args []string)
 		return ExitOK
 	}
 	var coded *codeError
-	if !errors.As(err, &coded) {
+	if !errors.As(err, &coded) || errors.Is(err, config.ErrNoModel) {
 		coded = &codeError{ExitUsage, err}
 	}
 	if msg := coded.Error(); msg != "" {

@@ -105,22 +105,17 @@ func shown(dir, name string) string {
 	return p
 }
 
-// offerKey tells how to add a model and, to a person at a terminal, offers to keep a key. It returns true when one was
+// offerKey tells a person at a terminal that the model is missing, and offers to keep a key. It returns true when one was
 // kept.
-func offerKey(app App, s *Session, stdio IO) (bool, error) {
-	fmt.Fprintln(stdio.Err, s.NoModel)
-	if !stdio.InTTY || s.Store == nil { // a key that is kept here does not help a server elsewhere
-		fmt.Fprintln(stdio.Err, "Playing the scripted demonstration: the model's turns are scripted, the loop, the sandbox, the tools and the store are real.")
-		return false, nil
-	}
-	fmt.Fprint(stdio.Err, "Paste a key to keep it for later, or press Enter for the scripted demonstration: ")
+func offerKey(app App, missing error, stdio IO) (bool, error) {
+	fmt.Fprintf(stdio.Err, "There is %v\nPaste a key to keep it for later, or press Enter to leave: ", missing)
 	read := stdio.Secret
 	if read == nil {
 		read = func() (string, error) { return stdio.readLine(), nil }
 	}
 	value, err := read()
 	if err != nil || value == "" {
-		return false, nil //nolint:nilerr // no key was given; the demonstration needs none
+		return false, &codeError{ExitUsage, errors.New("no key was given, and there is no model")}
 	}
 	name := app.Key(value)
 	if name == "" {

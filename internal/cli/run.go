@@ -91,43 +91,56 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 // runTask is pudu run: it opens Pudu, runs the task, and as long as the agent asks and a person is there to answer, runs
 // the answer as the next turn.
 func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args []string) error {
-	task, err := readTask(stdio, args)
-	if err != nil {
-		return err
+	task := ""
+	if o.Model != config.Demo || len(args) > 0 { // the demonstration has a task of its own
+		var err error
+		if task, err = readTask(stdio, args); err != nil {
+			return err
+		}
 	}
+	var err error
 	if o.Mounts, err = parseMounts(f.mounts); err != nil {
 		return err
 	}
-	session, err := openSession(ctx, app, o, stdio)
+	session, err := open(ctx, app, o)
 	if err != nil {
 		return err
 	}
-	defer closeSession(session)
 	t := &turn{session: session, flags: f, io: stdio, server: o.Server}
+	defer func() { closeSession(t.session) }()
 	if err := t.chooseThread(ctx); err != nil {
 		return err
 	}
 	if err := t.prepare(task); err != nil {
 		return err
 	}
+	if err := t.needModel(ctx, app, o); err != nil {
+		return err
+	}
 	return t.converse(ctx, t.carryOut)
 }
 
-// openSession opens Pudu. Without a model it offers to keep a key, and opens once more if it got one.
-func openSession(ctx context.Context, app App, o Options, stdio IO) (*Session, error) {
-	session, err := open(ctx, app, o)
-	if err != nil || !session.Scripted {
-		return session, err
+// needModel returns an error if there is no model. Here, a person at a terminal can paste a key first: then Pudu is opened
+// once more.
+func (t *turn) needModel(ctx context.Context, app App, o Options) error {
+	missing := t.session.NoModel
+	if missing == nil {
+		return nil
 	}
-	kept, err := offerKey(app, session, stdio)
-	if err == nil && !kept {
-		return session, nil
+	missing = fmt.Errorf("%w\nTo see what Pudu does without one, play the scripted demonstration, which puts its files\n"+
+		"into this folder: %s --model %s", missing, t.again(), config.Demo)
+	if !t.io.InTTY || t.session.Store == nil { // a key that is kept here does not help a server elsewhere
+		return missing
 	}
-	closeSession(session)
-	if err != nil {
-		return nil, err
+	kept, err := offerKey(app, missing, t.io)
+	if err != nil || !kept {
+		return err
 	}
-	return open(ctx, app, o)
+	closeSession(t.session)
+	if t.session, err = open(ctx, app, o); err != nil {
+		return err
+	}
+	return t.session.NoModel
 }
 
 // closeSession leaves its error alone: what a run has done is committed before it ends.
@@ -218,6 +231,16 @@ func (t *turn) prepare(task string) error {
 	if err := config.CheckThreadID(t.thread); err != nil {
 		return usageError("thread %q: %w", t.thread, err)
 	}
+	demo := t.session.Demo
+	switch {
+	case demo != nil && (task != "" || len(t.flags.files) > 0):
+		return usageError("%s is the scripted demonstration, which has a task and a file of its own: leave yours away "+
+			"(%s --model %[1]s), or name another model with --model", config.Demo, t.again())
+	case demo == nil && task == "":
+		return usageError("no task; try: pudu run \"Find the three best months in sales.csv\" --file sales.csv")
+	case demo != nil:
+		task = demo.Task
+	}
 	t.uploads = make(map[string][]byte, len(t.flags.files))
 	for _, path := range t.flags.files {
 		name := filepath.Base(path)
@@ -230,8 +253,8 @@ func (t *turn) prepare(task string) error {
 		}
 		t.uploads[name] = raw
 	}
-	if t.session.Scripted {
-		task, t.uploads = t.session.Demo.Task, map[string][]byte{t.session.Demo.Name: t.session.Demo.File}
+	if demo != nil {
+		t.uploads[demo.Name] = demo.File
 	}
 	input, err := t.mention(message.New(message.Human, task))
 	t.input = []message.Message{input}
@@ -333,16 +356,15 @@ func (t *turn) header() {
 	for _, note := range t.session.Notes {
 		fmt.Fprintln(t.io.Err, look.yellow("! "+note))
 	}
-	if !t.session.Scripted {
-		fmt.Fprintln(t.io.Err, look.dim(t.session.Why))
-	}
+	fmt.Fprintln(t.io.Err, look.dim(t.session.Why))
 	who := "model " + t.session.Model
 	if t.flags.ownModel {
 		who = "agent " + t.flags.choices.Agent
 	}
 	fmt.Fprintln(t.io.Err, look.dim(fmt.Sprintf("%s  sandbox %s  thread %s", who, t.session.Sandbox, t.thread)))
-	if t.session.Scripted {
-		fmt.Fprintln(t.io.Err, look.dim("task  "+t.session.Demo.Task))
+	if demo := t.session.Demo; demo != nil {
+		fmt.Fprintln(t.io.Err, look.yellow("! the scripted demonstration: the model's turns were written in advance; the loop, the sandbox, the tools and the store are real"))
+		fmt.Fprintln(t.io.Err, look.dim("task  "+demo.Task))
 	}
 }
 

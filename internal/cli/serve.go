@@ -53,17 +53,23 @@ func greet(stdio IO, look style, s *Session) {
 	if s.Why != "" {
 		model += " (" + s.Why + ")"
 	}
-	if s.Scripted {
-		model = "none: each task is answered with the scripted demonstration"
+	if s.NoModel != nil {
+		model = "none: runs are refused until there is one"
 	}
 	fmt.Fprintf(stdio.Err, "  model    %s\n  sandbox  %s\n  data     %s\n", model, s.Sandbox, s.Data)
-	if s.Scripted {
-		fmt.Fprintln(stdio.Err, s.NoModel)
+	if s.NoModel != nil {
+		fmt.Fprintf(stdio.Err, "There is %v\n", s.NoModel)
 	}
-	fmt.Fprintf(stdio.Err, `Try, in another terminal:
-  pudu run "Write a haiku about small deer into deer.md"
-  curl -N %[1]s/runs/stream --json '{"input":{"messages":"hello"},"stream_mode":"messages-tuple"}'
-  pip install langgraph-sdk; python3 -c 'from langgraph_sdk import get_sync_client as c; print(c(url="%[1]s").runs.wait(None, "lead_agent", input={"messages": "hello"}))'
-Ctrl-C stops it; what is under way then goes on at the next start.
-`, s.Address)
+	try, terminal := "Try", "another terminal"
+	if s.NoModel != nil {
+		try = "Until then, play the scripted demonstration"
+	}
+	if s.Token {
+		terminal += ", where PUDU_TOKEN is the server's token"
+	}
+	fmt.Fprintf(stdio.Err, "%s, in %s:\n", try, terminal)
+	for _, command := range s.Examples {
+		fmt.Fprintln(stdio.Err, "  "+command)
+	}
+	fmt.Fprintln(stdio.Err, "Ctrl-C stops it; what is under way then goes on at the next start.")
 }

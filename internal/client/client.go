@@ -51,7 +51,7 @@ type Info struct {
 	Why     string   `json:"why"`
 	Sandbox string   `json:"sandbox"`
 	Notes   []string `json:"notes"`
-	// NoModel says that the server found no model and plays the scripted demonstration, and how to add one.
+	// NoModel says that the server has no model, and how to add one; empty if it has.
 	NoModel string `json:"no_model"`
 }
 

@@ -11,6 +11,19 @@ import (
 // ErrNoModel means that nothing says which model to use. The error around it says how to add one.
 var ErrNoModel = errors.New("no language model")
 
+// Demo is the name of the scripted demonstration: a model that is used when it is asked for by this name, and never else.
+const Demo = "demo"
+
+// DemoModel is the entry of the demonstration. It plays a script that the program brings along.
+func DemoModel() Model {
+	m := Model{Name: Demo, Provider: "scripted", ID: Demo, DisplayName: "Scripted demonstration", Wire: WireScripted}
+	m.defaults()
+	return m
+}
+
+// IsDemo reports whether the model is the demonstration.
+func (m Model) IsDemo() bool { return m.Wire == WireScripted && m.Script == "" }
+
 // Choice is the model of a run and why it is that one.
 type Choice struct {
 	Model Model
@@ -22,7 +35,7 @@ type Choice struct {
 // in the order of [Providers] with a key in the environment (OPENAI_BASE_URL alone counts as a server without
 // a key); a local Ollama; else [ErrNoModel].
 //
-// A name is that of a configured model, "provider/model", or a provider alone. ollama lists the models of the Ollama
+// A name is that of a configured model, "provider/model", a provider alone, or [Demo]. ollama lists the models of the Ollama
 // server at the address given ([OllamaURL]); it should answer within a second. Nil means not to look for one.
 func Choose(cfg *Config, name string, ollama func(baseURL string) ([]string, error)) (Choice, error) {
 	c := chooser{cfg: cfg, env: cfg.Env, ollama: ollama}
@@ -76,10 +89,13 @@ func (c chooser) named(name, why string) (Choice, error) {
 	if m, ok := c.cfg.Model(name); ok {
 		return c.configured(m, why)
 	}
+	if name == Demo {
+		return Choice{Model: DemoModel(), Reason: "the scripted demonstration: " + why}, nil
+	}
 	prefix, id, _ := strings.Cut(name, "/")
 	p, ok := provider(prefix)
 	if !ok {
-		known := providerNames()
+		known := append(providerNames(), Demo)
 		for _, m := range c.cfg.Models {
 			known = append(known, m.Name)
 		}
@@ -204,5 +220,6 @@ func noModel(env Env) error {
 		where += ", or " + path
 	}
 	return fmt.Errorf("%w: set the key of one provider in the environment, %s:%s\n"+
-		"or start Ollama with a model on this machine, set OPENAI_BASE_URL and OPENAI_MODEL for another local server, or write models: into config.yaml", ErrNoModel, where, b.String())
+		"or start Ollama with a model on this machine, set OPENAI_BASE_URL and OPENAI_MODEL\n"+
+		"for another local server, or write models: into config.yaml", ErrNoModel, where, b.String())
 }

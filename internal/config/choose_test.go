@@ -51,6 +51,8 @@ func TestChooseOrder(t *testing.T) {
 		{"a server without a key", "", "", map[string]string{"OPENAI_BASE_URL": "http://h:1/v1/", "OPENAI_MODEL": "l"}, nil, "openai l ", "http://h:1/v1 (OPENAI_BASE_URL)"},
 		{"a local Ollama", "", "", nil, []string{"nomic-embed-text", "qwen3:8b"}, "ollama qwen3:8b ", "found a local Ollama"},
 		{"a local Ollama and a wish", "", "", map[string]string{"OLLAMA_MODEL": "gemma"}, []string{"qwen3:8b"}, "ollama gemma ", ""},
+		{"the demonstration", file, "demo", keys, nil, "scripted demo ", "the scripted demonstration: asked for by name"},
+		{"a configured model of that name", "models: [{name: demo, provider: vllm, model: m, base_url: 'http://gpu/v1'}]", "demo", nil, nil, "vllm m ", ""},
 		{"a script", "", "scripted/testdata/turns.yaml", nil, nil, "scripted turns.yaml ", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

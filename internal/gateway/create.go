@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/frames"
 	"github.com/pudu-ai/pudu/internal/id"
 	"github.com/pudu-ai/pudu/internal/logctx"
@@ -88,7 +89,23 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	if err := s.takeAssistant(r.Context(), &o, name); err != nil {
 		return o, err
 	}
+	if err := s.answerable(o.Request); err != nil {
+		return o, err
+	}
 	return o, s.warn(&o, in)
+}
+
+// answerable refuses a run that no model can answer, before it is admitted. It is the client's request that cannot be
+// carried out here, not a server in trouble: nobody shall try again.
+func (s *Server) answerable(req runs.Request) error {
+	if s.Answers == nil {
+		return nil
+	}
+	if err := s.Answers(req); err != nil {
+		return failf(http.StatusUnprocessableEntity, "There is %v\nTo see what Pudu does without one, play the scripted demonstration: "+
+			`send "context": {"model_name": "%s"}`, err, config.Demo)
+	}
+	return nil
 }
 
 // strategy reads what becomes of a run behind an active one. By default it waits, as on LangGraph's servers; below /api it is

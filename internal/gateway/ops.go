@@ -69,9 +69,11 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 
 // models lists the models that a run may name.
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) error {
-	list := make([]modelJSON, len(s.Models))
-	for i, m := range s.Models {
-		list[i] = modelOf(m)
+	list := make([]modelJSON, 0, len(s.Models))
+	for _, m := range s.Models {
+		if !m.Hidden {
+			list = append(list, modelOf(m))
+		}
 	}
 	return reply(w, http.StatusOK, map[string]any{"models": list, "token_usage": map[string]bool{"enabled": true}})
 }

@@ -37,6 +37,8 @@ type Config struct {
 	UserID string
 	// Models are those that a run may name; the first is the default.
 	Models []Model
+	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.
+	Answers func(req runs.Request) error
 	// Guard says who may call.
 	Guard Guard
 	// Ready is nil when runs can be taken, else why not.
@@ -81,6 +83,8 @@ type Model struct {
 	Name, DisplayName, Model, Description string
 
 	Thinking, ReasoningEffort, Vision bool
+	// Hidden keeps it out of the list: clients choose the first one of that by themselves.
+	Hidden bool
 }
 
 // About describes the server to people.
@@ -93,6 +97,8 @@ type About struct {
 	Notes   []string // are warnings
 	Data    string   // the data folder, or the database
 	Address string   // as http://HOST:PORT
+	// Examples are commands that try the server; where there is a token they need PUDU_TOKEN.
+	Examples []string
 	// NoModel says how to add a model; empty if there is one.
 	NoModel string
 	Started time.Time

@@ -24,7 +24,7 @@ run: setup build ## build and bring the server up at http://127.0.0.1:2026; with
 	fi; exec bin/pudu serve
 
 build: need-go ## build bin/pudu, one static file
-	@CGO_ENABLED=0 $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/pudu ./cmd/pudu
+	@CGO_ENABLED=0 scripts/build $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/pudu ./cmd/pudu
 
 test: need-go setup-tests ## everything that must hold before a commit
 	@GO="$(GO)" GOLANGCI_VERSION=$(GOLANGCI_VERSION) scripts/test

@@ -44,7 +44,7 @@ type Settings struct {
 	MaxTokens int
 	// Thinking turns reasoning on or off where the model can; nil leaves the default.
 	Thinking *bool
-	// Effort is "minimal", "low", "medium" or "high" where the model knows efforts; empty leaves the default.
+	// Effort is one of [Efforts] where the model knows efforts; empty leaves the default.
 	Effort string
 	// NoTools forbids tool calls although Tools are shown, so that a provider's cache of the tools stays good.
 	NoTools bool
@@ -79,3 +79,6 @@ func Collect(seq iter.Seq2[message.Chunk, error]) (message.Message, error) {
 	}
 	return b.Message(), nil
 }
+
+// Efforts are the words for how hard a model thinks, the least first. Models know some of them.
+func Efforts() []string { return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"} }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -80,7 +81,28 @@ func load(root *os.Root, user, name string) (Agent, *document, error) {
 		a.Soul, err = readSoul(root, path.Join(at, soulFile))
 		return a, doc, err
 	}
-	return Agent{}, nil, fmt.Errorf("%w: %s", ErrNotFound, name)
+	return Agent{}, nil, fmt.Errorf("%w: %s; there are: %s", ErrNotFound, name, strings.Join(names(root, user), ", "))
+}
+
+// maxNamed bounds how many agents a message names.
+const maxNamed = 20
+
+// names are the agents of a user, as far as a message needs them; "none" if there are none.
+func names(root *os.Root, user string) (list []string) {
+	for _, pattern := range []string{own(user, "*"), shared("*")} {
+		found, _ := fs.Glob(root.FS(), path.Join(pattern, configFile)) // what cannot be read is not there for a user either
+		for _, file := range found {
+			list = append(list, path.Base(path.Dir(file)))
+		}
+	}
+	slices.Sort(list)
+	if list = slices.Compact(list); len(list) > maxNamed {
+		list = append(list[:maxNamed], "...")
+	}
+	if len(list) == 0 {
+		return []string{"none"}
+	}
+	return list
 }
 
 // StandardSoul reads the soul of the standard agent; empty if it has none.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
@@ -32,6 +33,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/webhook"
+	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -49,7 +51,8 @@ type App struct {
 
 var _ cli.App = App{}
 
-// Open sets everything up for runs.
+// Open sets everything up for runs. While another process holds the data folder it works through that one, if that listens,
+// else it waits.
 func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	cfg, dir, notes, err := settings(o)
 	if err != nil {
@@ -59,8 +62,17 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return openReadOnly(ctx, cfg, dir, o)
 	}
 	h, err := a.assemble(ctx, cfg, dir, o)
-	if errors.Is(err, store.ErrLocked) {
-		return throughSocket(ctx, cfg, dir, o, err)
+	for told := false; errors.Is(err, store.ErrLocked); told = true {
+		s, errThere := throughSocket(ctx, cfg, dir, o)
+		if !errors.Is(errThere, store.ErrLocked) {
+			return s, errThere
+		}
+		if !told && o.Note != nil {
+			o.Note(fmt.Sprintf("waiting for %s, which works on %s (with pudu serve, several can work at once)", holder(dir), dir))
+		}
+		if err = pause(ctx, lockPause); err == nil {
+			h, err = a.assemble(ctx, cfg, dir, o)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -74,6 +86,18 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d unfinished run(s); see pudu runs, and go on with pudu run --resume", len(left)))
 	}
 	return s, nil
+}
+
+// lockPause is how long to wait before the data folder is tried again.
+const lockPause = 100 * time.Millisecond
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // settings loads the configuration and finds the data folder.
@@ -112,6 +136,14 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		return holderOf(dir, run), nil
 	}
 	s.Files = func(threadID string) (*sandbox.Files, error) { return filesToRead(dir, threadID) }
+	s.Messages = func(ctx context.Context, threadID string) ([]message.Message, error) {
+		schema, err := lead.Schema(cfg)
+		if err != nil {
+			return nil, err
+		}
+		at, err := st.Checkpoint(ctx, schema, threadID, "")
+		return agent.Messages.Get(at.State), err
+	}
 	return s, nil
 }
 

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/pudu-ai/pudu/internal/agents"
@@ -110,9 +109,5 @@ func (h *house) agent(o lead.Options, user string) (agents.Agent, error) {
 		soul, err := h.agents.StandardSoul()
 		return agents.Agent{Soul: soul}, err
 	}
-	a, err := h.agents.Load(user, o.Agent)
-	if err != nil {
-		return a, fmt.Errorf("agent %q: %w", o.Agent, err)
-	}
-	return a, nil
+	return h.agents.Load(user, o.Agent)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // Connect implements cli.App.
@@ -19,7 +20,7 @@ func (App) Connect(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	if c == nil || err != nil {
 		return nil, err
 	}
-	s := &cli.Session{List: c, Notes: c.Info.Notes, Close: func() error { c.Close(); return nil }}
+	s := &cli.Session{List: c, Messages: c.Messages, Notes: c.Info.Notes, Close: func() error { c.Close(); return nil }}
 	s.Why = fmt.Sprintf("through the server at %s, version %s", serverOf(o), c.Info.Version)
 	if len(o.Mounts) > 0 {
 		return nil, errors.Join(errors.New("--mount shows a folder of this machine, which the server does not see; give it the files with --file"), s.Close())
@@ -89,16 +90,17 @@ func (e noModelError) Error() string {
 // Is implements errors.Is.
 func (noModelError) Is(target error) bool { return target == config.ErrNoModel }
 
-// throughSocket is a session that works through the server which holds the data folder; locked is the error if there is
-// none that listens.
-func throughSocket(ctx context.Context, cfg *config.Config, dir string, o cli.Options, locked error) (*cli.Session, error) {
-	s, err := openReadOnly(ctx, cfg, dir, o)
-	if err != nil {
-		return nil, errors.Join(locked, err)
-	}
+// throughSocket is a session that works through the server which holds the data folder; store.ErrLocked if its holder does
+// not listen, now.
+func throughSocket(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*cli.Session, error) {
 	c, err := client.Dial(ctx, client.Config{Dir: dir})
 	if err != nil {
-		return nil, errors.Join(locked, s.Close())
+		return nil, fmt.Errorf("%w: %w", store.ErrLocked, err)
+	}
+	s, err := openReadOnly(ctx, cfg, dir, o)
+	if err != nil {
+		c.Close()
+		return nil, err
 	}
 	closeStore := s.Close
 	s.Close = func() error { c.Close(); return closeStore() }

@@ -53,10 +53,8 @@ func comes(ctx context.Context, path, want string) bool {
 		if err == nil && strings.TrimSpace(string(raw)) == want {
 			return true
 		}
-		select {
-		case <-ctx.Done():
+		if pause(ctx, wait) != nil {
 			return false
-		case <-time.After(wait):
 		}
 	}
 	return false

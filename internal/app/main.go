@@ -28,7 +28,7 @@ func (a App) Main(version string) int {
 func stdio(signals <-chan os.Signal) cli.IO {
 	tty := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	std := cli.IO{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Signals: signals,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Signals: signals, Program: os.Args[0],
 		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr),
 		Plain: os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
 		Secret: func() (string, error) {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -29,6 +30,9 @@ var _ cli.Runner = runner{}
 // Run implements cli.Runner.
 func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), _ func(string)) (runs.Outcome, error) {
 	if err := r.house.answers(req); err != nil {
+		return runs.Outcome{}, err
+	}
+	if _, err := r.house.agent(optionsOf(req), req.UserID); errors.Is(err, agents.ErrNotFound) {
 		return runs.Outcome{}, err
 	}
 	if err := r.house.manager.Free(ctx, req.ThreadID); err != nil {
@@ -102,8 +106,7 @@ func newOwner() string {
 // folder.
 func holderOf(dir string, run store.Run) string {
 	parts := strings.Split(run.Owner, ":")
-	held, err := os.ReadFile(filepath.Join(dir, sqlstore.LockName))
-	if len(parts) < 2 || err != nil || strings.TrimSpace(string(held)) != parts[1] {
+	if len(parts) < 2 || holder(dir) != "process "+parts[1] {
 		return ""
 	}
 	pid, err := strconv.Atoi(parts[1])
@@ -111,4 +114,13 @@ func holderOf(dir string, run store.Run) string {
 		return ""
 	}
 	return "process " + parts[1]
+}
+
+// holder names the process that has locked the data folder, or had.
+func holder(dir string) string {
+	held, err := os.ReadFile(filepath.Join(dir, sqlstore.LockName))
+	if pid := strings.TrimSpace(string(held)); err == nil && pid != "" {
+		return "process " + pid
+	}
+	return "another process"
 }

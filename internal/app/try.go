@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
-	"strings"
 
+	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 )
 
@@ -47,7 +46,7 @@ func (h *house) whereabouts(address string) string {
 	if usual, err := config.DataDir(others, os.Getuid()); err == nil && usual == h.dir {
 		return ""
 	}
-	return " --data " + quoted(h.dir)
+	return " --data " + cli.Quote(h.dir)
 }
 
 // programName is how this program is called from any folder: its name, if the path leads to it, else its place.
@@ -59,19 +58,11 @@ func programName() string {
 	if found, err := exec.LookPath("pudu"); err == nil && sameFile(found, self) {
 		return "pudu"
 	}
-	return quoted(self)
+	return cli.Quote(self)
 }
 
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	two, errOther := os.Stat(b)
 	return err == nil && errOther == nil && os.SameFile(one, two)
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if regexp.MustCompile(`^[\w@%+=:,./-]+$`).MatchString(path) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -149,11 +149,11 @@ func decideRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 	if o.Mounts, err = parseMounts(f.mounts); err != nil {
 		return err
 	}
-	session, err := open(ctx, app, o)
+	session, err := openToRun(ctx, app, o, stdio)
 	if err != nil {
 		return err
 	}
-	t := &turn{session: session, flags: f, io: stdio, server: o.Server}
+	t := &turn{session: session, flags: f, io: stdio, options: o}
 	defer func() { closeSession(t.session) }()
 	if err := t.chooseThread(ctx); err != nil {
 		return err

@@ -3,8 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/model"
 )
 
 // choices are what the person chose for the runs, beside the model. Their JSON is the context of a request, as any client
@@ -17,19 +21,25 @@ type choices struct {
 }
 
 // flags adds the flags to a command. The function that it returns is to be called when they are read.
-func (c *choices) flags(cmd *cobra.Command) (read func()) {
+func (c *choices) flags(cmd *cobra.Command) (read func() error) {
 	var think bool
 	flags := cmd.Flags()
 	flags.BoolVar(&c.Plan, "plan", false, "let the agent keep a list of things to do")
 	flags.StringVar(&c.Agent, "agent", "", "let the custom agent `NAME` do it")
 	flags.BoolVar(&think, "think", false, "have the model think before it answers; --think=false keeps it from that (default: as configured)")
-	flags.StringVar(&c.Effort, "effort", "", "how hard the model shall think: a `LEVEL` that it knows, such as low, medium or high")
-	return func() {
+	flags.StringVar(&c.Effort, "effort", "", "how hard the model shall think, a `LEVEL` of "+levels())
+	return func() error {
 		if flags.Changed("think") {
 			c.Think = &think
 		}
+		if flags.Changed("effort") && !slices.Contains(model.Efforts(), c.Effort) {
+			return usageError("--effort %q: there are %s", c.Effort, levels())
+		}
+		return nil
 	}
 }
+
+func levels() string { return strings.Join(model.Efforts(), ", ") }
 
 // context is nil if nothing was chosen.
 func (c choices) context() json.RawMessage {

@@ -6,6 +6,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,12 +17,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/archive"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -46,6 +50,8 @@ type Options struct {
 	Adopt bool
 	// ReadOnly opens the store for looking only: no lock is taken, no model and no sandbox are set up.
 	ReadOnly bool
+	// Note hears of what opening waits for; nil hears nothing.
+	Note func(string)
 	// Server is --server, the URL of a server to work with instead of what is here; Token is --token.
 	Server, Token string
 
@@ -131,6 +137,8 @@ type Session struct {
 	Notes []string
 	// Demo is the task and the file of the demonstration, if that answers the runs; else nil.
 	Demo *Demo
+	// Messages is the conversation of a thread, as the agent knows it. It is there in a session that was opened for reading.
+	Messages func(ctx context.Context, threadID string) ([]message.Message, error)
 	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there in a
 	// session that was opened for reading.
 	Files func(threadID string) (*sandbox.Files, error)
@@ -158,6 +166,18 @@ func adoptFlag(flags interface {
 }, o *Options,
 ) {
 	flags.BoolVar(&o.Adopt, "adopt", false, "begin a new database in a data folder that has files of threads but no database any more")
+}
+
+// openToRun opens a session for a run. Where another process is at work it waits, until an interrupt.
+func openToRun(ctx context.Context, app App, o Options, stdio IO) (*Session, error) {
+	ctx, stop := interruptible(ctx, stdio, runs.ErrCancelled)
+	defer stop()
+	o.Note = func(text string) { fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("… "+inert.Line(text))) }
+	s, err := open(ctx, app, o)
+	if errors.Is(err, runs.ErrCancelled) {
+		return nil, &codeError{ExitCancelled, err}
+	}
+	return s, err
 }
 
 // serverFlags are the flags of a command that works with a server, too.
@@ -206,8 +226,30 @@ type IO struct {
 	Width int
 	// Secret reads a line without showing it; nil reads it like any other.
 	Secret func() (string, error)
+	// Program is how this program was called, such as bin/pudu; empty means pudu.
+	Program string
 	// Signals delivers interrupts (Ctrl-C).
 	Signals <-chan os.Signal
+}
+
+// runCommand is the command that runs something with the same Pudu, as a shell takes it.
+func (stdio IO) runCommand(o Options) string {
+	command := Quote(cmp.Or(stdio.Program, "pudu")) + " run"
+	for _, flag := range []struct{ name, value string }{{"server", o.Server}, {"config", o.Config}, {"data", o.Data}} {
+		if flag.value != "" {
+			command += " --" + flag.name + " " + Quote(flag.value)
+		}
+	}
+	return command
+}
+
+// Quote is a word as a shell takes it.
+func Quote(word string) string {
+	const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+	if word != "" && strings.Trim(word, harmless) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // readLine reads one line, without its end. The end of input is an empty line.
@@ -258,7 +300,7 @@ func Main(ctx context.Context, app App, version string, stdio IO, args []string)
 		return ExitOK
 	}
 	var coded *codeError
-	if !errors.As(err, &coded) || errors.Is(err, config.ErrNoModel) {
+	if !errors.As(err, &coded) || errors.Is(err, config.ErrNoModel) || errors.Is(err, agents.ErrNotFound) {
 		coded = &codeError{ExitUsage, err}
 	}
 	if msg := coded.Error(); msg != "" {

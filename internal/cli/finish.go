@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -30,6 +31,8 @@ func (t *turn) finish(ctx context.Context, out runs.Outcome) error {
 	switch {
 	case out.Run.StopReason == store.Cancelled:
 		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: %s --thread %s \"…\"", t.again(), t.thread)}
+	case out.Run.Status == event.StatusError && t.flags.choices.Agent != "" && strings.Contains(out.Run.Error, agents.ErrNotFound.Error()):
+		return usageError("%s", inert.Line(out.Run.Error)) // a server finds out when the run begins
 	case out.Run.Status == event.StatusError:
 		return &codeError{ExitFailed, errors.New(inert.Line(out.Run.Error))}
 	case err != nil:

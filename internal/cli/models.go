@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,22 +101,21 @@ func printJSON(stdio IO, v any) error {
 // printModels prints a table, and beneath a model that does not answer what to do.
 func printModels(stdio IO, models []ModelInfo) error {
 	look := style{on: stdio.OutTTY && !stdio.Plain}
-	var table bytes.Buffer
-	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  NAME\tMODEL\tWINDOW\tABLE TO\tPRICE IN/OUT\tANSWERS")
+	rows := [][]string{{"  NAME", "MODEL", "WINDOW", "ABLE TO", "PRICE IN/OUT", "ANSWERS"}}
 	for i := range models {
 		m := &models[i]
 		mark := " "
 		if m.Default {
 			mark = "*"
 		}
-		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%s\n", mark, inert.Line(m.Name), inert.Line(m.Provider+"/"+m.ID), m.window(), m.abilities(), m.Price, m.state(look))
+		rows = append(rows, []string{mark + " " + inert.Line(m.Name), inert.Line(m.Provider + "/" + m.ID), m.window(), m.abilities(), m.Price.String(), m.state(look)})
 	}
-	if err := w.Flush(); err != nil {
+	var table strings.Builder
+	if err := printTable(&table, rows); err != nil {
 		return err
 	}
 	for i, line := range strings.Split(strings.TrimRight(table.String(), "\n"), "\n") {
-		fmt.Fprintln(stdio.Out, strings.TrimRight(line, " "))
+		fmt.Fprintln(stdio.Out, line)
 		if i > 0 && models[i-1].Remedy != "" {
 			fmt.Fprintln(stdio.Out, "    → "+inert.Line(models[i-1].Remedy))
 		}

@@ -63,17 +63,34 @@ func (stdio IO) answer(q clarification.Shown) (clarification.Reply, error) {
 	if len(q.Fields) > 0 {
 		return stdio.fillIn(q)
 	}
-	text, err := stdio.prompt("> ")
-	if err == nil && text == "" {
-		err = errNoAnswer
+	for {
+		text, err := stdio.prompt("> ")
+		if err == nil && text == "" {
+			err = errNoAnswer
+		}
+		if err != nil {
+			return clarification.Reply{}, err
+		}
+		if o, ok := chosen(q.Options, text); ok {
+			return clarification.NewReply(q, o.Value, o.ID), nil
+		}
+		if !beside(q.Options, text) {
+			return clarification.NewReply(q, text, ""), nil
+		}
+		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(fmt.Sprintf("There is no %s: give a number from 1 to %d, what stands behind it, or an answer of your own.",
+			text, len(q.Options))))
 	}
-	if err != nil {
-		return clarification.Reply{}, err
+}
+
+// beside reports whether a text is a number that was meant for an option, but is that of none. Where options are numbers
+// themselves it is an answer.
+func beside(options []clarification.ShownOption, text string) bool {
+	number := func(s string) bool {
+		_, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(s), "."), 64)
+		return err == nil
 	}
-	if o, ok := chosen(q.Options, text); ok {
-		return clarification.NewReply(q, o.Value, o.ID), nil
-	}
-	return clarification.NewReply(q, text, ""), nil
+	return len(options) > 0 && number(text) &&
+		!slices.ContainsFunc(options, func(o clarification.ShownOption) bool { return number(o.Label) || number(o.Value) })
 }
 
 // prompt reads a line; io.EOF says that there are no more.

@@ -24,7 +24,7 @@ func resumeRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 	if o.Mounts, err = parseMounts(f.mounts); err != nil {
 		return err
 	}
-	session, err := open(ctx, app, o)
+	session, err := openToRun(ctx, app, o, stdio)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func resumeRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 	if err != nil {
 		return &codeError{ExitFailed, err}
 	}
-	t := &turn{session: session, flags: f, io: stdio, server: o.Server, thread: run.ThreadID}
+	t := &turn{session: session, flags: f, io: stdio, options: o, thread: run.ThreadID}
 	if !found {
 		t.thread = thread
 		return t.resumeWaiting(ctx)

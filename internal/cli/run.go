@@ -45,7 +45,7 @@ type runFlags struct {
 
 func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var f runFlags
-	var read func()
+	var read func() error
 	cmd := &cobra.Command{
 		Use:   "run [TASK]",
 		Short: "Carry out a task and print the answer",
@@ -58,7 +58,9 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"the same.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			read()
+			if err := read(); err != nil {
+				return err
+			}
 			f.ownModel = f.choices.Agent != "" && o.Model == ""
 			f.rejects = cmd.Flags().Changed("reject")
 			switch {
@@ -102,11 +104,11 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	if o.Mounts, err = parseMounts(f.mounts); err != nil {
 		return err
 	}
-	session, err := open(ctx, app, o)
+	session, err := openToRun(ctx, app, o, stdio)
 	if err != nil {
 		return err
 	}
-	t := &turn{session: session, flags: f, io: stdio, server: o.Server}
+	t := &turn{session: session, flags: f, io: stdio, options: o}
 	defer func() { closeSession(t.session) }()
 	if err := t.chooseThread(ctx); err != nil {
 		return err
@@ -117,7 +119,23 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	if err := t.needModel(ctx, app, o); err != nil {
 		return err
 	}
+	if err := t.announce(ctx); err != nil {
+		return err
+	}
 	return t.converse(ctx, t.carryOut)
+}
+
+// announce says that a thread is a new one although its id was given.
+func (t *turn) announce(ctx context.Context) error {
+	if t.flags.thread == "" {
+		return nil
+	}
+	_, err := t.session.List.Thread(ctx, t.thread)
+	if errors.Is(err, store.ErrNotFound) {
+		fmt.Fprintf(t.io.Err, "%s\n", t.io.errStyle().yellow("! there is no thread "+t.thread+" yet: this run begins it"))
+		return nil
+	}
+	return failedWith(err)
 }
 
 // needModel returns an error if there is no model. Here, a person at a terminal can paste a key first: then Pudu is opened
@@ -137,7 +155,7 @@ func (t *turn) needModel(ctx context.Context, app App, o Options) error {
 		return err
 	}
 	closeSession(t.session)
-	if t.session, err = open(ctx, app, o); err != nil {
+	if t.session, err = openToRun(ctx, app, o, t.io); err != nil {
 		return err
 	}
 	return t.session.NoModel
@@ -196,7 +214,7 @@ type turn struct {
 	session *Session
 	flags   runFlags
 	io      IO
-	server  string // --server
+	options Options
 	thread  string
 	input   []message.Message
 	answers json.RawMessage   // to calls that wait, by interrupt id; then there is no input
@@ -406,12 +424,7 @@ func (t *turn) execute(ctx context.Context, do carry) (runs.Outcome, error) {
 }
 
 // again is the command that comes back to this Pudu.
-func (t *turn) again() string {
-	if t.server == "" {
-		return "pudu run"
-	}
-	return "pudu run --server " + t.server
-}
+func (t *turn) again() string { return t.io.runCommand(t.options) }
 
 func (t *turn) interrupts(cancel context.CancelCauseFunc, w *watcher, done <-chan struct{}) {
 	select {

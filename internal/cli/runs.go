@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
-				return listRuns(cmd.Context(), s, stdio, all, limit)
+				return listRuns(cmd.Context(), s, stdio, all, limit, stdio.runCommand(*o))
 			})
 		},
 	}
@@ -37,7 +36,7 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return cmd
 }
 
-func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int) error {
+func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int, again string) error {
 	filter := store.RunFilter{UserID: s.UserID, Limit: limit}
 	if !all {
 		filter.Statuses = []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted}
@@ -46,28 +45,28 @@ func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int) er
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)
-	shown := 0
+	var rows [][]string
 	for _, run := range found {
 		if !all && !run.Active() && run.StopReason != "" { // it was cancelled
 			continue
 		}
-		why, err := whyOf(ctx, s, run)
+		why, err := whyOf(ctx, s, run, again)
 		if err != nil {
 			return err
 		}
-		shown++
-		fmt.Fprintf(w, "%s\t%s\t%s\tattempt %d\t%s\n", run.ThreadID, run.UpdatedAt.Local().Format(time.DateTime), //nolint:gosmopolitan // read by a person, here
-			run.Status, run.Attempt, inert.Line(why))
+		rows = append(rows, []string{
+			run.ThreadID, run.UpdatedAt.Local().Format(time.DateTime), //nolint:gosmopolitan // read by a person, here
+			run.Status, fmt.Sprintf("attempt %d", run.Attempt), inert.Line(why),
+		})
 	}
-	if shown == 0 {
+	if len(rows) == 0 {
 		fmt.Fprintln(stdio.Err, "Nothing is unfinished.")
 	}
-	return w.Flush()
+	return printTable(stdio.Out, rows)
 }
 
 // whyOf says why a run is not at its end, or how it ended, and what to do about it.
-func whyOf(ctx context.Context, s *Session, run store.Run) (string, error) {
+func whyOf(ctx context.Context, s *Session, run store.Run, again string) (string, error) {
 	switch {
 	case run.Status == event.StatusInterrupted && run.StopReason == "":
 		return "waits for a person's answer", nil
@@ -95,5 +94,5 @@ func whyOf(ctx context.Context, s *Session, run store.Run) (string, error) {
 	if owner != "" {
 		return "under way in " + owner + ", " + at, nil
 	}
-	return fmt.Sprintf("left by %s %s; go on with: pudu run --resume %s", run.Owner, at, run.ThreadID), nil
+	return fmt.Sprintf("left by %s %s; go on with: %s --resume %s", run.Owner, at, again, run.ThreadID), nil
 }

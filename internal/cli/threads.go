@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "threads",
-		Short: "List the threads, the last used first",
+		Short: "List the threads, the last used first; show one; delete some",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
@@ -32,7 +31,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
 	serverFlags(cmd.PersistentFlags(), o)
-	cmd.AddCommand(deleteCommand(app, o, stdio))
+	cmd.AddCommand(showCommand(app, o, stdio), deleteCommand(app, o, stdio))
 	return cmd
 }
 
@@ -76,9 +75,9 @@ func printThreads(stdio IO, threads []store.Thread) error {
 		fmt.Fprintln(stdio.Err, noThreads)
 		return nil
 	}
-	w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)
-	for _, t := range threads {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", t.ID, t.UpdatedAt.Local().Format(time.DateTime), inert.Line(t.Title)) //nolint:gosmopolitan // read by a person, here
+	rows := make([][]string, len(threads))
+	for i, t := range threads {
+		rows[i] = []string{t.ID, t.UpdatedAt.Local().Format(time.DateTime), inert.Line(t.Title)} //nolint:gosmopolitan // read by a person, here
 	}
-	return w.Flush()
+	return printTable(stdio.Out, rows)
 }

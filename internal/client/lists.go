@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
 )
 
 // runJSON is a run as the LangGraph API shows it.
@@ -124,6 +125,17 @@ func (c *Client) Questions(ctx context.Context, threadID string) ([]event.Interr
 		asked[i] = event.Interrupt{InterruptID: q.ID, Value: q.Value}
 	}
 	return asked, nil
+}
+
+// Messages is the conversation of a thread.
+func (c *Client) Messages(ctx context.Context, threadID string) ([]message.Message, error) {
+	var at struct {
+		Values struct {
+			Messages []message.Message `json:"messages"`
+		} `json:"values"`
+	}
+	err := c.get(ctx, threadPath(threadID)+"/state", &at)
+	return at.Values.Messages, err
 }
 
 // DeleteThread removes a thread with its files.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/history"
+	"github.com/pudu-ai/pudu/model"
 )
 
 // dialect is what one vendor does its own way. The zero value of each field is the plain chat-completions protocol, so a
@@ -68,9 +69,6 @@ type thinking struct {
 // level is an effort and how the vendor writes it, as JSON; empty is what happens without the field.
 type level struct{ effort, value string }
 
-// scale is the order of efforts.
-var scale = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
-
 // words are levels that are written as they are called.
 func words(list string) []level {
 	var out []level
@@ -80,16 +78,16 @@ func words(list string) []level {
 	return out
 }
 
-// nearest is the level for an effort: itself, or the closest, of two the lower. Another word than those of the scale is
+// nearest is the level for an effort: itself, or the closest, of two the lower. Another word than those of model.Efforts is
 // sent as it is, so that the vendor says what it thinks of it.
 func (t *thinking) nearest(effort string) string {
-	at := slices.Index(scale, effort)
+	at := slices.Index(model.Efforts(), effort)
 	if at < 0 || len(t.levels) == 0 {
 		return quote(effort)
 	}
-	best, far := "", len(scale)
+	best, far := "", len(model.Efforts())
 	for _, l := range t.levels {
-		n := slices.Index(scale, l.effort) - at
+		n := slices.Index(model.Efforts(), l.effort) - at
 		if n = max(n, -n); n < far {
 			best, far = l.value, n
 		}

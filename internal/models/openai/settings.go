@@ -20,6 +20,9 @@ type member struct {
 	value []byte
 }
 
+// none is the least of the efforts.
+const none = "none"
+
 // head makes them: what the protocol and the settings ask for, then the configuration's extra body, which wins, and at last
 // its fields for thinking, which are merged into all of it.
 func (m *Model) head(req *model.Request, f *fixed, s model.Settings) members {
@@ -60,7 +63,7 @@ func (m *Model) settings(h *members, s model.Settings) {
 	if t == nil {
 		return
 	}
-	if s.Effort == scale[0] && t.off != "" && !slices.ContainsFunc(t.levels, func(l level) bool { return l.effort == scale[0] }) {
+	if s.Effort == none && t.off != "" && !slices.ContainsFunc(t.levels, func(l level) bool { return l.effort == none }) {
 		s.Thinking = new(bool)
 	}
 	switch {

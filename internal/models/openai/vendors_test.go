@@ -190,7 +190,7 @@ func TestTable(t *testing.T) {
 		for _, s := range d.thinking {
 			fields = append(fields, s.on, s.off)
 			for _, l := range s.levels {
-				if !slices.Contains(scale, l.effort) || l.value != "" && !json.Valid([]byte(l.value)) || s.effort == "" {
+				if !slices.Contains(model.Efforts(), l.effort) || l.value != "" && !json.Valid([]byte(l.value)) || s.effort == "" {
 					t.Errorf("%s: level %+v of field %q", d.name, l, s.effort)
 				}
 			}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// What a terminal shows is counted in cells: an ideograph takes two, an accent or an escape sequence none.
+
+// width is how many cells a text takes.
+func width(s string) int {
+	return displaywidth.Options{ControlSequences: true}.String(s)
+}
+
+// clip is the beginning of a text that fits into cells; it says with "…" that there is more.
+func clip(s string, cells int) string {
+	return displaywidth.TruncateString(s, max(cells, 1), "…")
+}
+
+// fit clips a text and fills it up with blanks.
+func fit(s string, cells int) string {
+	s = clip(s, cells)
+	return s + strings.Repeat(" ", max(cells-width(s), 0))
+}
+
+// columns is the width of the terminal.
+func (stdio IO) columns() int {
+	if stdio.Width <= 0 {
+		return 100
+	}
+	return stdio.Width
+}
+
+// printTable prints rows in columns that are as wide as their widest cell.
+func printTable(w io.Writer, rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], width(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-width(cell)+2))
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -18,24 +19,83 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// Program is a pudu of your own: the whole command line and server, whose agents have more tools and middlewares. The zero
-// value is pudu itself.
+// Program is a pudu of your own: the whole command line and server, with more beside its own. The zero value is pudu itself.
 type Program struct {
 	// Version is what "version" prints and the server tells.
 	Version string
-	// Tools are offered to every agent beside its own, and Middlewares work at their place in its chain: see docs/middlewares.md.
+	// Tools are offered to every agent beside its own.
+	Tools []tool.Tool
+	// Middlewares work at their place in the chain of every agent: see docs/middlewares.md.
+	Middlewares []agent.Middleware
+	// Without leaves out middlewares of the chain by their names there, such as "TitleMiddleware". What such a one does, nobody
+	// does then; one of Middlewares may have its name and take its place.
+	Without []string
+	// System is added to the system prompt of every agent, behind Pudu's own.
+	System string
+	// Model answers the runs that name no other model, also by --model; nil means the one that [OpenModel] finds. What it can
+	// do, and its window, are what the configuration says of a model of its name, else what is known of one.
+	Model model.ChatModel
+	// Sandbox opens the sandboxes in which commands run; nil means the configured one. It is probed at the start, and one that
+	// fails the probe is not used: then there is no tool for commands. "sandbox: {use: none}" turns it off. The suite
+	// sandbox/sandboxtest tells whether it keeps what is promised.
+	Sandbox sandbox.Provider
+	// Sections are sections of config.yaml that are the program's own: by name, a pointer that encoding/json can fill. They
+	// are filled before Start. A value $NAME is the variable's, what the file leaves open stays as it is, and a key without a
+	// field is an error with file and line.
+	Sections map[string]any
+	// Start is called once before the first run, when the configuration is read and the store is open. It may add to what is
+	// brought along, such as tools that need a section or a connection. Its error ends the program. Commands that run
+	// nothing, such as "threads", do not call it.
+	Start func(ctx context.Context, s *Setup) error
+	// Stop is called once after the last run, if Start returned without an error. ctx ends after ten seconds.
+	Stop func(ctx context.Context) error
+	// Events sees the events of all runs of this process, whoever asked for them: those of one run in their order, one at a
+	// time, those of several at the same time. The run waits for it, so it should return at once.
+	// What was committed right before a crash may not be shown; the thread has it.
+	Events func(e RunEvent)
+}
+
+// Setup is what [Program.Start] may look at and add to.
+type Setup struct {
+	// Data is the folder that threads and files are kept in.
+	Data string
+	// Tools and Middlewares are those of the program.
 	Tools       []tool.Tool
 	Middlewares []agent.Middleware
 }
 
+// RunEvent is an event of any run.
+type RunEvent struct {
+	Thread, Run string
+	Event       event.Event
+}
+
 // Main runs the program on the process's own arguments, input and output, and returns the exit code.
-func Main(p Program) int {
-	return app.App{Tools: p.Tools, Middlewares: p.Middlewares}.Main(p.Version)
+func Main(p Program) int { return p.app().Main(p.Version) }
+
+func (p Program) app() app.App {
+	a := app.App{
+		Tools: p.Tools, Middlewares: p.Middlewares, Without: p.Without, System: p.System, Model: p.Model, Sandbox: p.Sandbox,
+		Sections: p.Sections, Stop: p.Stop,
+	}
+	if start := p.Start; start != nil {
+		a.Start = func(ctx context.Context, a *app.App, dir string) error {
+			s := &Setup{Data: dir, Tools: a.Tools, Middlewares: a.Middlewares}
+			err := start(ctx, s)
+			a.Tools, a.Middlewares = s.Tools, s.Middlewares
+			return err
+		}
+	}
+	if see := p.Events; see != nil {
+		a.Events = func(run store.Run, ev event.Event) { see(RunEvent{Thread: run.ThreadID, Run: run.ID, Event: ev}) }
+	}
+	return a
 }
 
 // Options say which Pudu to open, and what it has beside its own. The zero value is the one that the command line opens.
@@ -46,13 +106,36 @@ type Options struct {
 	Data string
 	// Database is the URL of a PostgreSQL, or "sqlite" for a file in Data; empty means the configuration's choice.
 	Database string
-	// Model is the name of a configured model, or "provider/model"; empty chooses as [OpenModel] does.
-	Model string
+	// ModelName is the name of a configured model, or "provider/model". It comes before Model; empty chooses as [OpenModel]
+	// does, where there is no Model.
+	ModelName string
 	// Mounts are folders of this machine that the sandbox shows beside those of the thread.
 	Mounts []sandbox.Mount
-	// Tools and Middlewares are as in [Program].
+	// Logger is told what the log of "pudu serve" says: a line when a run starts and ends, when a call of a model fails, and
+	// so on, with the ids of run and thread. nil means that slog.Default() is told of what goes wrong.
+	Logger *slog.Logger
+	// Server says who may call [Pudu.Handler].
+	Server Server
+	// The others are as in [Program].
 	Tools       []tool.Tool
 	Middlewares []agent.Middleware
+	Without     []string
+	System      string
+	Model       model.ChatModel
+	Sandbox     sandbox.Provider
+	Sections    map[string]any
+	Start       func(ctx context.Context, s *Setup) error
+	Stop        func(ctx context.Context) error
+	Events      func(e RunEvent)
+}
+
+func (o Options) app() app.App {
+	a := Program{
+		Tools: o.Tools, Middlewares: o.Middlewares, Without: o.Without, System: o.System, Model: o.Model, Sandbox: o.Sandbox,
+		Sections: o.Sections, Start: o.Start, Stop: o.Stop, Events: o.Events,
+	}.app()
+	a.Log = o.Logger
+	return a
 }
 
 var (
@@ -64,12 +147,15 @@ var (
 
 // Pudu is the whole agent in this process, with its chain, tools, sandbox and durable store. Its methods may be called from
 // any goroutine; a thread runs one thing at a time.
-type Pudu struct{ local *app.Local }
+type Pudu struct {
+	local  *app.Local
+	server Server
+}
 
 // Open opens it. Without a model it is an error that says how to add one. Close it after the last run has ended.
 func Open(ctx context.Context, o Options) (*Pudu, error) {
-	l, err := app.App{Tools: o.Tools, Middlewares: o.Middlewares}.OpenLocal(ctx, cli.Options{
-		Config: o.Config, Data: o.Data, Database: o.Database, Model: o.Model, Mounts: o.Mounts,
+	l, err := o.app().OpenLocal(ctx, cli.Options{
+		Config: o.Config, Data: o.Data, Database: o.Database, Model: o.ModelName, Mounts: o.Mounts,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open pudu: %w", err)
@@ -77,10 +163,11 @@ func Open(ctx context.Context, o Options) (*Pudu, error) {
 	if l.NoModel != nil {
 		return nil, errors.Join(fmt.Errorf("open pudu: %w", l.NoModel), l.Close())
 	}
-	return &Pudu{l}, nil
+	return &Pudu{l, o.Server}, nil
 }
 
-// Close closes the store and the sandboxes.
+// Close ends what [Pudu.Handler] began, and closes the store and the sandboxes. Runs that came by the handler are left to the
+// next start.
 func (p *Pudu) Close() error { return p.local.Close() }
 
 // Notes are warnings about the configuration and the machine, for people.

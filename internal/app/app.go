@@ -5,6 +5,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/webhook"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -42,11 +44,28 @@ import (
 // DefaultUser owns the threads of a Pudu without accounts.
 const DefaultUser = "default"
 
-// App implements cli.App. The zero value works on the process's own environment.
+// App implements cli.App. The zero value works on the process's own environment. Its fields are what a program that embeds
+// this one brings along; the package pudu documents them.
 type App struct {
-	// Tools are offered to every agent beside its own, and Middlewares work at their place in its chain.
+	// Tools are offered to every agent beside its own, and Middlewares work at their place in its chain, from which Without
+	// names what is left out.
 	Tools       []tool.Tool
 	Middlewares []agent.Middleware
+	Without     []string
+	// System is added to the system prompt of every agent.
+	System string
+	// Model answers where no name is given, and Sandbox opens the sandboxes; nil means those of the configuration.
+	Model   model.ChatModel
+	Sandbox sandbox.Provider
+	// Log is written to; nil means slog.Default().
+	Log *slog.Logger
+	// Sections are pointers to what the configuration's sections of these names are read into.
+	Sections map[string]any
+	// Start is called with the data folder before there are runs, and may add to the App; Stop after the last one.
+	Start func(ctx context.Context, a *App, dir string) error
+	Stop  func(ctx context.Context) error
+	// Events sees the events of all runs.
+	Events func(run store.Run, ev event.Event)
 }
 
 var _ cli.App = App{}
@@ -54,7 +73,7 @@ var _ cli.App = App{}
 // Open sets everything up for runs. While another process holds the data folder it works through that one, if that listens,
 // else it waits.
 func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
-	cfg, dir, notes, err := settings(o)
+	cfg, dir, notes, err := a.settings(o)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +120,8 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // settings loads the configuration and finds the data folder.
-func settings(o cli.Options) (*config.Config, string, []string, error) {
-	cfg, warnings, err := config.Load(config.LoadOptions{Path: o.Config, Complete: catalog.Complete})
+func (a App) settings(o cli.Options) (*config.Config, string, []string, error) {
+	cfg, warnings, err := config.Load(config.LoadOptions{Path: o.Config, Complete: catalog.Complete, Sections: a.Sections})
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -163,14 +182,14 @@ type house struct {
 	album  *picture.Album
 	pool   *pool.Pool
 	inside []agent.Middleware
-	tools  []tool.Tool // beside those of every agent
-	// middlewares are those of a program that embeds this one.
-	middlewares []agent.Middleware
-	bus         bus.Bus // to other processes; nil if there is no way to them
-	hub         *follow.Hub
-	watch       *watch
-	manager     *runs.Manager
-	version     string
+	own    App // what the program that embeds this one brings along
+	log    *slog.Logger
+
+	bus     bus.Bus // to other processes; nil if there is no way to them
+	hub     *follow.Hub
+	watch   *watch
+	manager *runs.Manager
+	version string
 	// report and webhooks tell of the ends of runs; they are there once the house listens.
 	report   func(ctx context.Context, run store.Run) ([]byte, error)
 	webhooks *webhook.Caller
@@ -184,11 +203,11 @@ type house struct {
 // assemble opens the store and puts the house together around it. The lease on its runs is taken.
 func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
 	h := &house{
-		cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, tools: a.Tools, middlewares: a.Middlewares,
+		cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, own: a, log: cmp.Or(a.Log, slog.Default()),
 		watch: &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
 	}
 	h.inside = []agent.Middleware{toolWatch{h.watch.metrics}}
-	if err := lead.Check(cfg, a.Tools, a.Middlewares); err != nil {
+	if err := a.check(cfg); err != nil {
 		return nil, err
 	}
 	if h.store, err = openStore(ctx, cfg, o, dir, false); err != nil {
@@ -199,8 +218,16 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 			err = errors.Join(err, h.store.Close())
 		}
 	}()
-	h.box = openSandbox(ctx, cfg)
-	if h.model, err = chooseModel(ctx, cfg, o.Model, h.box.demo()); err != nil {
+	if err := h.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.end())
+		}
+	}()
+	h.box = openSandbox(ctx, cfg, a.Sandbox)
+	if h.model, err = a.chooseModel(ctx, cfg, o.Model, h.box.demo()); err != nil {
 		return nil, err
 	}
 	h.notes = h.box.notes
@@ -210,7 +237,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
 		return nil, err
 	}
-	h.models = newModelSet(cfg, h.model, h.box.demo(), h.watch.call)
+	h.models = newModelSet(cfg, h.model, h.box.demo(), h.watch.call, h.log)
 	if err := h.furnish(); err != nil {
 		return nil, err
 	}
@@ -220,26 +247,26 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 			return nil, err
 		}
 	}
-	if h.bus, err = openBus(ctx, o.NATS); err != nil {
+	if h.bus, err = openBus(ctx, o.NATS, h.log); err != nil {
 		return nil, err
 	}
 	owner := newOwner()
 	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
-		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: slog.Default(), Bus: h.bus, Delete: h.deleteThread, Notify: h.notify, Watch: h.watch,
-		Room: h.room,
-		Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, ThreadMetadata: gateway.ThreadMetadata,
+		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: h.log, Bus: h.bus, Delete: h.deleteThread, Notify: h.notify, Watch: h.watch,
+		Room: h.room, Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, Events: a.Events,
+		ThreadMetadata: gateway.ThreadMetadata,
 	})
 	h.release, err = h.manager.KeepLease(ctx)
 	return h, err
 }
 
 // openBus connects to the other processes by NATS; without a URL there is no bus.
-func openBus(ctx context.Context, url string) (bus.Bus, error) {
+func openBus(ctx context.Context, url string, log *slog.Logger) (bus.Bus, error) {
 	if url == "" {
 		return nil, nil //nolint:nilnil // to be alone is no error
 	}
-	return nats.Open(ctx, nats.Config{URL: url, Logger: slog.Default()})
+	return nats.Open(ctx, nats.Config{URL: url, Logger: log})
 }
 
 // session is the house as the commands see it.
@@ -263,7 +290,7 @@ func (h *house) questions(ctx context.Context, threadID string) ([]event.Interru
 func (h *house) close() error {
 	h.release()
 	h.hub.Close()
-	err := h.pool.Close()
+	err := errors.Join(h.pool.Close(), h.end())
 	if h.bus != nil {
 		err = errors.Join(err, h.bus.Close())
 	}

@@ -15,7 +15,7 @@ import (
 
 // Backup implements cli.App.
 func (a App) Backup(ctx context.Context, o cli.Options, w io.Writer) (archive.Summary, error) {
-	k, err := openKept(ctx, o, true)
+	k, err := a.openKept(ctx, o, true)
 	if err != nil {
 		return archive.Summary{}, err
 	}
@@ -25,7 +25,7 @@ func (a App) Backup(ctx context.Context, o cli.Options, w io.Writer) (archive.Su
 
 // Restore implements cli.App.
 func (a App) Restore(ctx context.Context, o cli.Options, r io.Reader) (archive.Summary, error) {
-	k, err := openKept(ctx, o, false)
+	k, err := a.openKept(ctx, o, false)
 	if err != nil {
 		return archive.Summary{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -64,7 +65,7 @@ func benchGateway(b *testing.B, steps int) http.Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.models = newModelSet(cfg, chosen{model: benchModel{steps}}, nil, nil)
+	h.models = newModelSet(cfg, chosen{model: benchModel{steps}}, nil, nil, slog.Default())
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { h.manager.Serve(ctx, nil) })

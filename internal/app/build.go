@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/lead"
@@ -17,7 +16,7 @@ func (h *house) furnish() (err error) {
 	if h.guards, err = lead.NewGuards(h.cfg); err != nil {
 		return err
 	}
-	if h.schema, err = lead.Schema(h.cfg, h.middlewares...); err != nil {
+	if h.schema, err = lead.Schema(h.cfg, h.own.Middlewares...); err != nil {
 		return err
 	}
 	h.prompt, err = lead.Prompt(h.leadConfig())
@@ -27,7 +26,8 @@ func (h *house) furnish() (err error) {
 // leadConfig is what the agents of all runs have in common.
 func (h *house) leadConfig() lead.Config {
 	return lead.Config{
-		Settings: h.cfg, Tools: h.tools, Middlewares: h.middlewares, Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
+		Settings: h.cfg, Tools: h.own.Tools, Middlewares: h.own.Middlewares, Without: h.own.Without, Addition: h.own.System, Log: h.log,
+		Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
 		Inside: h.inside, Guards: h.guards, Agents: h.agents, Album: h.album,
 	}
 }
@@ -64,7 +64,7 @@ func (h *house) choose(c *lead.Config, job runs.Job) (err error) {
 		return err
 	}
 	for _, w := range c.Choice.Warnings {
-		slog.Warn(w, "run", job.Run.ID)
+		h.log.Warn(w, "run", job.Run.ID)
 	}
 	m := h.models.of(c.Choice.Model)
 	c.Model, c.Guard, c.Vision = m.model, m.guard, m.entry.SupportsVision

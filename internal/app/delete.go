@@ -25,7 +25,7 @@ func (a App) DeleteThread(ctx context.Context, o cli.Options, id string) error {
 		defer c.Close()
 		return thereIs(c.DeleteThread(ctx, id), id)
 	}
-	k, err := openOwned(ctx, o)
+	k, err := a.openOwned(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const (
 
 // Doctor implements cli.App.
 func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) {
-	cfg, dir, notes, err := settings(o)
+	cfg, dir, notes, err := a.settings(o)
 	if err != nil {
 		report(failed("config", err, "correct the file that is named, or start without --config"))
 		return
@@ -36,8 +36,8 @@ func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) 
 	report(cli.Check{Name: "config", OK: true, Detail: detail})
 	a.checkData(ctx, cfg, o, dir, report)
 	report(checkDisk(dir))
-	report(checkSandbox(ctx, cfg))
-	report(checkModel(ctx, cfg, o.Model))
+	report(a.checkSandbox(ctx, cfg))
+	report(a.checkModel(ctx, cfg, o.Model))
 }
 
 func failed(name string, err error, remedy string) cli.Check {
@@ -73,8 +73,8 @@ func checkDisk(dir string) cli.Check {
 	return c
 }
 
-func checkSandbox(ctx context.Context, cfg *config.Config) cli.Check {
-	b := openSandbox(ctx, cfg)
+func (a App) checkSandbox(ctx context.Context, cfg *config.Config) cli.Check {
+	b := openSandbox(ctx, cfg, a.Sandbox)
 	if b.off != "" {
 		return failed("sandbox", errors.New(b.off), "until then the agent works without running code")
 	}
@@ -99,8 +99,8 @@ func checkSandbox(ctx context.Context, cfg *config.Config) cli.Check {
 }
 
 // checkModel asks the model for one word.
-func checkModel(ctx context.Context, cfg *config.Config, name string) cli.Check {
-	chosen, err := chooseModel(ctx, cfg, name, demoScript)
+func (a App) checkModel(ctx context.Context, cfg *config.Config, name string) cli.Check {
+	chosen, err := a.chooseModel(ctx, cfg, name, demoScript)
 	if err != nil {
 		return failed("model", err, "name another one with --model, or correct the configuration")
 	}

@@ -41,9 +41,9 @@ type collection struct {
 
 // Collect implements cli.App.
 func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Collected, error) {
-	open := openOwned
+	open := a.openOwned
 	if dryRun {
-		open = func(ctx context.Context, o cli.Options) (*kept, error) { return openKept(ctx, o, true) }
+		open = func(ctx context.Context, o cli.Options) (*kept, error) { return a.openKept(ctx, o, true) }
 	}
 	k, err := open(ctx, o)
 	if err != nil {

@@ -23,8 +23,8 @@ type kept struct {
 }
 
 // openKept opens the store; for reading only, it opens beside whoever holds the folder.
-func openKept(ctx context.Context, o cli.Options, readOnly bool) (*kept, error) {
-	cfg, dir, _, err := settings(o)
+func (a App) openKept(ctx context.Context, o cli.Options, readOnly bool) (*kept, error) {
+	cfg, dir, _, err := a.settings(o)
 	if err != nil {
 		return nil, err
 	}
@@ -36,15 +36,15 @@ func openKept(ctx context.Context, o cli.Options, readOnly bool) (*kept, error) 
 }
 
 // openOwned opens the store of a data folder that is there, and holds the folder.
-func openOwned(ctx context.Context, o cli.Options) (*kept, error) {
-	k, err := openKept(ctx, o, true) // which, unlike an owner, makes no folder
+func (a App) openOwned(ctx context.Context, o cli.Options) (*kept, error) {
+	k, err := a.openKept(ctx, o, true) // which, unlike an owner, makes no folder
 	if err != nil {
 		return nil, err
 	}
 	if err := k.store.Close(); err != nil {
 		return nil, err
 	}
-	return openKept(ctx, o, false)
+	return a.openKept(ctx, o, false)
 }
 
 // threadFolder is a thread's folder, below the data folder.

@@ -60,7 +60,7 @@ func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server
 	c := h.gatewayConfig(s, server)
 	g := gateway.New(c)
 	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: server.Webhooks})
-	open := edges{newEdge(g, l)}
+	open := edges{newEdge(g, l, h.log)}
 	if h.shared { // pudu run works on the database by itself
 		return open, nil
 	}
@@ -68,7 +68,7 @@ func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen in the data folder: %w", err), l.Close())
 	}
-	return append(open, newEdge(gateway.New(behindSocket(c)), socket)), nil
+	return append(open, newEdge(gateway.New(behindSocket(c)), socket, h.log)), nil
 }
 
 // behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. Files that
@@ -95,10 +95,10 @@ type edge struct {
 	listener net.Listener
 }
 
-func newEdge(g *gateway.Server, l net.Listener) *edge {
+func newEdge(g *gateway.Server, l net.Listener, log *slog.Logger) *edge {
 	return &edge{gateway: g, listener: l, http: &http.Server{
 		Handler: g, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
 }
 
@@ -136,7 +136,7 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, UserID: DefaultUser,
 		Answers: h.answers,
 		Guard:   gateway.Guard{Token: server.Token.Reveal(), Open: !server.Local(), Origins: server.Origins},
-		Log:     slog.Default(), Ready: h.ready,
+		Log:     h.log, Ready: h.ready,
 		About: gateway.About{
 			Version: h.version, PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, Data: h.dir,
 			Address: s.Address, Examples: s.Examples, Started: time.Now(),

@@ -3,9 +3,17 @@ package app
 import (
 	"context"
 	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/webhook"
 )
 
 // Local is a Pudu whose runs are carried out by this process, for programs that embed it.
@@ -13,20 +21,69 @@ type Local struct {
 	*cli.Session
 
 	house *house
+
+	mu      sync.Mutex
+	handler http.Handler // once it was asked for
+	stop    func()       // ends what works behind the handler
 }
 
 // OpenLocal sets everything up for runs of this process. It fails with store.ErrLocked where another holds the data
 // folder: that one's agents lack what this program brings along.
 func (a App) OpenLocal(ctx context.Context, o cli.Options) (*Local, error) {
-	cfg, dir, notes, err := settings(o)
+	cfg, dir, notes, err := a.settings(o)
 	if err != nil {
 		return nil, err
+	}
+	if a.Log != nil {
+		a.Log = slog.New(logctx.Handler(a.Log.Handler()))
 	}
 	h, err := a.assemble(ctx, cfg, dir, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Local{h.session(append(notes, h.notes...)), h}, nil
+	if a.Log != nil { // who gives no log did not ask for a line about each run
+		h.watch.log = h.log
+	}
+	return &Local{Session: h.session(append(notes, h.notes...)), house: h, stop: func() {}}, nil
+}
+
+// Door says who may come in by the handler, and the private networks whose webhooks may be called.
+type Door struct {
+	Guard    gateway.Guard
+	Webhooks []netip.Prefix
+}
+
+// Handler is the whole server. With the first call, whose door is the one that counts, this process begins to do a server's
+// work: to go on with unfinished runs, to start those that wait, to call webhooks, and to drop what has outlived its use.
+func (l *Local) Handler(d Door) http.Handler {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.handler != nil {
+		return l.handler
+	}
+	h := l.house
+	c := h.gatewayConfig(l.Session, config.Server{})
+	c.Guard = d.Guard
+	g := gateway.New(c)
+	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: d.Webhooks})
+	ctx, cancel := context.WithCancel(context.Background())
+	var background sync.WaitGroup
+	background.Go(func() { h.manager.Serve(ctx, nil) })
+	background.Go(func() { h.collect(ctx) })
+	l.handler, l.stop = g, func() {
+		g.Stop()
+		cancel()
+		background.Wait()
+	}
+	return l.handler
+}
+
+// Close ends what works behind the handler and leaves its runs to the next start, then closes the session.
+func (l *Local) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stop()
+	return l.Session.Close()
 }
 
 // Snapshot is a thread's state as its last step has left it.

@@ -52,6 +52,7 @@ type modelSet struct {
 	alone   bool    // there is no other: a replay
 	demo    []byte  // the script of the demonstration
 	guards  *lead.ModelGuards
+	log     *slog.Logger
 	mu      sync.Mutex
 	byNames map[string]guarded
 }
@@ -63,10 +64,10 @@ type guarded struct {
 	guard lead.ModelGuard
 }
 
-func newModelSet(cfg *config.Config, std chosen, demo []byte, observe lead.CallObserver) *modelSet {
+func newModelSet(cfg *config.Config, std chosen, demo []byte, observe lead.CallObserver, log *slog.Logger) *modelSet {
 	guards := lead.NewModelGuards(cfg, observe)
 	return &modelSet{
-		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, demo: demo, guards: guards, byNames: make(map[string]guarded),
+		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, demo: demo, guards: guards, log: log, byNames: make(map[string]guarded),
 	}
 }
 
@@ -90,7 +91,7 @@ func (s *modelSet) resolve(r agents.Request, a agents.Agent) (agents.Choice, err
 func (s *modelSet) of(m config.Model) guarded {
 	g, err := s.made(m)
 	if err != nil {
-		slog.Warn("a model cannot be used; the standard one takes its place", "model", m.Name, "error", err)
+		s.log.Warn("a model cannot be used; the standard one takes its place", "model", m.Name, "error", err)
 		return s.std
 	}
 	return g
@@ -123,7 +124,7 @@ func (s *modelSet) fallbacks(m config.Model) (list []lead.Fallback) {
 	for _, entry := range s.cfg.FallbacksOf(m) {
 		g, err := s.made(entry)
 		if err != nil {
-			slog.Warn("a model cannot be used; it is no fallback", "model", entry.Name, "of", m.Name, "error", err)
+			s.log.Warn("a model cannot be used; it is no fallback", "model", entry.Name, "of", m.Name, "error", err)
 			continue
 		}
 		list = append(list, g.asked())

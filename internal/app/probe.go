@@ -27,7 +27,7 @@ type lister func(base string) ([]string, error)
 
 // Models implements cli.App.
 func (a App) Models(ctx context.Context, o cli.Options, ask bool) ([]cli.ModelInfo, error) {
-	cfg, _, err := config.Load(config.LoadOptions{Path: o.Config})
+	cfg, _, err := config.Load(config.LoadOptions{Path: o.Config, Sections: a.Sections})
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func problemOf(err error) string {
 
 // ExamineModel implements cli.App.
 func (a App) ExamineModel(ctx context.Context, o cli.Options, done func(probe.Result)) (cli.Examined, error) {
-	cfg, _, err := config.Load(config.LoadOptions{Path: o.Config})
+	cfg, _, err := config.Load(config.LoadOptions{Path: o.Config, Sections: a.Sections})
 	if err != nil {
 		return cli.Examined{}, err
 	}

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,7 +26,7 @@ const replayRetry = time.Millisecond
 // Bench implements cli.App: a house of its own in a new temporary folder, as the configuration wants it but for the model.
 // What it must tell a person goes to note.
 func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *replay.Player, note func(string)) (_ *replay.Bench, err error) {
-	cfg, data, notes, err := settings(o)
+	cfg, data, notes, err := a.settings(o)
 	if err != nil {
 		return nil, err
 	}
@@ -34,20 +36,23 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	}
 	h := &house{
 		cfg: quick(cfg), model: chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}, inside: []agent.Middleware{p.Inside()},
-		box: openSandbox(ctx, cfg), dir: filepath.Join(dir, "data"),
-		tools: a.Tools, middlewares: a.Middlewares,
+		box: openSandbox(ctx, cfg, a.Sandbox), dir: filepath.Join(dir, "data"),
+		own: a, log: cmp.Or(a.Log, slog.Default()),
+	}
+	if err := h.begin(ctx); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	for _, text := range append(notes, h.box.notes...) {
 		note(text)
 	}
-	h.models = newModelSet(h.cfg, h.model, nil, nil)
+	h.models = newModelSet(h.cfg, h.model, nil, nil, h.log)
 	h.models.alone = true
 	if err := h.furnish(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, h.end(), os.RemoveAll(dir))
 	}
 	h.agents = agents.NewFolder(data)
 	h.pool = pool.New(pool.Config{Provider: h.box.provider})
-	closers := []func() error{h.pool.Close}
+	closers := []func() error{h.pool.Close, h.end}
 	closeAll := func() error {
 		var errs []error
 		for _, c := range closers {

@@ -28,15 +28,18 @@ type box struct {
 	programs string
 }
 
-// openSandbox makes the configured provider and probes it. What cannot isolate is not used: then code tools are off.
-func openSandbox(ctx context.Context, cfg *config.Config) box {
+// openSandbox makes the configured provider, unless own is one, and probes it. What cannot isolate is not used: then code tools
+// are off.
+func openSandbox(ctx context.Context, cfg *config.Config, own sandbox.Provider) box {
 	l := cfg.Sandbox.Limits
 	b := box{limits: sandbox.Limits{Processes: l.Processes, Memory: int64(l.Memory), Tmp: int64(l.Tmp), Disk: int64(l.Disk)}}
-	switch cfg.Sandbox.Provider {
-	case config.NoSandbox:
+	switch use := cfg.Sandbox.Provider; {
+	case use == config.NoSandbox:
 		b.name, b.off = "none (code tools are off)", "the configuration turns the sandbox off."
 		return b
-	case config.HostSandbox:
+	case own != nil:
+		b.provider = own
+	case use == config.HostSandbox:
 		b.provider = &host.Provider{}
 		b.notes = append(b.notes, "the sandbox is \"host\": commands are NOT isolated and run as you, on this machine")
 	default:

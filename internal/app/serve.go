@@ -27,7 +27,7 @@ func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 
 func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) (asJSON bool, err error) {
 	asJSON = fromEnv("PUDU_LOG_FORMAT") == "json" // known before the configuration is
-	cfg, dir, notes, err := settings(o)
+	cfg, dir, notes, err := a.settings(o)
 	if err != nil {
 		return asJSON, err
 	}
@@ -44,7 +44,7 @@ func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	if err != nil {
 		return server.JSONLog, err
 	}
-	h.watch.log = slog.Default()
+	h.watch.log = h.log
 	s := h.session(append(notes, h.notes...))
 	return server.JSONLog, errors.Join(h.serve(ctx, s, server, func() { ready(s) }), s.Close())
 }
@@ -72,7 +72,7 @@ func (h *house) serve(ctx context.Context, s *cli.Session, server config.Server,
 	for _, door := range doors {
 		background.Go(func() {
 			if err := door.serve(); err != nil {
-				slog.Error("a listener has failed", "error", err)
+				h.log.Error("a listener has failed", "error", err)
 				stop()
 			}
 		})
@@ -94,7 +94,7 @@ func (h *house) collect(ctx context.Context) {
 		case now := <-tick.C:
 			c := &collection{store: h.store, dir: h.dir, keep: h.cfg.Retention, rests: leavings(h.cfg.ToolOutput), now: now}
 			if err := c.run(ctx); err != nil && ctx.Err() == nil {
-				slog.Warn("cannot drop what has outlived its use", "error", err)
+				h.log.Warn("cannot drop what has outlived its use", "error", err)
 			}
 		}
 	}

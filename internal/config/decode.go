@@ -28,7 +28,8 @@ type decoder struct {
 	env      Env
 	problems []error
 	warnings []Warning
-	later    []string // keys that load but do nothing yet, with their lines
+	later    []string       // keys that load but do nothing yet, with their lines
+	sections map[string]any // of the program that embeds this one
 	// unset takes an unset variable: the entry being decoded becomes unusable. Nil makes it a problem of the file.
 	unset func(error)
 }

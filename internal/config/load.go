@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -24,6 +25,8 @@ type LoadOptions struct {
 	Cwd string
 	// Complete, unless it is nil, fills in what is known of a usable model and its entry leaves open.
 	Complete func(*Model)
+	// Sections are those that the program which embeds this one has added, by name: pointers that encoding/json can fill.
+	Sections map[string]any
 }
 
 // Load reads the configuration. The file is the first of Path, $PUDU_CONFIG, $DEER_FLOW_CONFIG_PATH and config.yaml in the
@@ -35,6 +38,9 @@ type LoadOptions struct {
 func Load(o LoadOptions) (*Config, []Warning, error) {
 	if o.Env == nil {
 		o.Env = os.LookupEnv
+	}
+	if err := checkOwn(o.Sections); err != nil {
+		return nil, nil, err
 	}
 	here, warnings := EnvFrom(o.Env).withFile(filepath.Join(o.Cwd, ".env"))
 	path, err := findConfig(o, here)
@@ -50,7 +56,7 @@ func Load(o LoadOptions) (*Config, []Warning, error) {
 	env, more := env.withCredentials(CredentialsPath(env))
 	warnings = append(warnings, more...)
 
-	cfg, more, err := read(path, env, o.Complete)
+	cfg, more, err := o.read(path, env)
 	warnings = append(warnings, more...)
 	if err != nil {
 		return nil, warnings, err
@@ -90,7 +96,7 @@ func under(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-func read(path string, env Env, complete func(*Model)) (*Config, []Warning, error) {
+func (o LoadOptions) read(path string, env Env) (*Config, []Warning, error) {
 	if path == "" {
 		cfg := Default()
 		cfg.Env = env
@@ -100,21 +106,21 @@ func read(path string, env Env, complete func(*Model)) (*Config, []Warning, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration %s: %w", path, err)
 	}
-	return parse(path, data, env, complete)
+	return o.parse(path, data, env)
 }
 
 // parse makes the configuration of a file's content.
-func parse(path string, data []byte, env Env, complete func(*Model)) (*Config, []Warning, error) {
+func (o LoadOptions) parse(path string, data []byte, env Env) (*Config, []Warning, error) {
 	t, err := parseTree(path, data)
 	if err != nil {
 		return nil, nil, err
 	}
 	cfg := Default()
 	cfg.Path, cfg.Env = path, env
-	d := &decoder{file: path, env: env}
+	d := &decoder{file: path, env: env, sections: o.Sections}
 	cfg.decode(d, t)
 	cfg.Models = resolveModels(d, cfg.Models)
-	cfg.completeModels(complete)
+	cfg.completeModels(o.Complete)
 	cfg.Sandbox.resolve(d)
 	cfg.Database.check(d)
 	cfg.Checkpointer.check(d, &cfg.Database)
@@ -148,7 +154,10 @@ func (c *Config) decode(d *decoder, t *tree) {
 	given := map[int]string{}
 	for _, f := range t.fields {
 		i, typed := s.fields[f.name]
+		into, own := d.sections[f.name]
 		switch {
+		case own:
+			d.own(f, into)
 		case typed:
 			d.field(f, f.name, s, v, given)
 			if v.Type().Field(i).Tag.Get("pending") == "true" {
@@ -157,7 +166,7 @@ func (c *Config) decode(d *decoder, t *tree) {
 		case slices.Contains(pending, f.name):
 			c.keep(d, f)
 		case !strings.HasPrefix(f.name, "x-"):
-			d.failf(f.line, f.name, "unknown section%s", suggest(f.name, slices.Concat(s.names, pending)))
+			d.failf(f.line, f.name, "unknown section%s", suggest(f.name, slices.Concat(s.names, pending, slices.Sorted(maps.Keys(d.sections)))))
 		}
 	}
 }

@@ -31,7 +31,7 @@ func write(t testing.TB, path, text string) string {
 // parsed parses a file's text with the variables.
 func parsed(t testing.TB, text string, env map[string]string) (*Config, []Warning, error) {
 	t.Helper()
-	return parse("config.yaml", []byte(text), EnvFrom(vars(env)), nil)
+	return LoadOptions{}.parse("config.yaml", []byte(text), EnvFrom(vars(env)))
 }
 
 func mustParse(t testing.TB, text string, env map[string]string) (*Config, []Warning) {
@@ -456,7 +456,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		cfg, warnings, err := parse("config.yaml", data, EnvFrom(vars(map[string]string{"A": "value"})), nil)
+		cfg, warnings, err := LoadOptions{}.parse("config.yaml", data, EnvFrom(vars(map[string]string{"A": "value"})))
 		_ = lines(warnings)
 		if err != nil {
 			if err.Error() == "" {

@@ -101,7 +101,7 @@ func TestSaid(t *testing.T) {
 func TestCompleteComesBeforeTheChecks(t *testing.T) {
 	fill := func(m *Model) { m.Pricing = &Pricing{Input: 1, BuiltIn: "2026-01-01"} }
 	text := "models: [{provider: ollama, model: m}, {provider: openai, model: n}]\ntoken_budget: {enabled: true, max_cost: 1}"
-	cfg, warnings, err := parse("config.yaml", []byte(text), EnvFrom(vars(nil)), fill)
+	cfg, warnings, err := LoadOptions{Complete: fill}.parse("config.yaml", []byte(text), EnvFrom(vars(nil)))
 	if err != nil || cfg.Models[0].Pricing == nil || cfg.Models[1].Pricing != nil {
 		t.Fatalf("%+v %v", cfg.Models, err)
 	}

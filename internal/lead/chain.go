@@ -48,7 +48,7 @@ func Chain(c Config) []agent.Middleware {
 	for _, p := range places {
 		if p.Name == customName {
 			chain = append(chain, c.Middlewares...)
-		} else if p.make != nil {
+		} else if p.make != nil && !slices.Contains(c.Without, p.Name) {
 			if m := p.make(&c); m != nil {
 				chain = append(chain, m)
 			}
@@ -121,7 +121,7 @@ var places = []Place{
 		Name: "SandboxAuditMiddleware",
 		For:  "reads each bash command with a shell's parser, keeps a record of the verdict, and refuses what only does harm",
 		Why:  "sees the command as it was approved",
-		make: func(*Config) agent.Middleware { return sandboxaudit.New(sandboxaudit.Config{}) },
+		make: func(c *Config) agent.Middleware { return sandboxaudit.New(sandboxaudit.Config{Log: c.Log}) },
 	}, {
 		Name: "ReadBeforeWriteMiddleware", Config: "read_before_write", When: "read_before_write.enabled",
 		For: "keeps the model from changing a file whose present content it does not know",

@@ -2,6 +2,8 @@ package lead
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/agents"
@@ -18,10 +20,13 @@ type nowhere struct{ sandbox.Space }
 func (nowhere) Files() *sandbox.Files { return nil }
 
 // Check tells before there is any run whether the tools and middlewares that a program brings along fit to the agent's: no
-// two of one name, a hook in every middleware, no channel that clashes.
-func Check(settings *config.Config, own []tool.Tool, middlewares []agent.Middleware) error {
+// two of one name, a hook in every middleware, no channel that clashes; and that there is what it leaves out.
+func Check(settings *config.Config, own []tool.Tool, middlewares []agent.Middleware, without []string) error {
+	if err := checkWithout(without); err != nil {
+		return err
+	}
 	c := Full(settings)
-	c.Middlewares, c.Space, c.Agents = middlewares, nowhere{}, &agents.Folder{}
+	c.Middlewares, c.Without, c.Space, c.Agents = middlewares, without, nowhere{}, &agents.Folder{}
 	builtIn, err := tools(c)
 	if err != nil {
 		return err
@@ -46,6 +51,22 @@ func Check(settings *config.Config, own []tool.Tool, middlewares []agent.Middlew
 	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own, Channels: threadstate.Channels()}, chain...)
 	if err != nil {
 		return fmt.Errorf("own tools and middlewares: %w", err)
+	}
+	return nil
+}
+
+// checkWithout refuses to leave out what is not there.
+func checkWithout(names []string) error {
+	var known []string
+	for _, p := range places {
+		if p.make != nil {
+			known = append(known, p.Name)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("leave out middleware %q: there is none of this name; there are %s", name, strings.Join(known, ", "))
+		}
 	}
 	return nil
 }

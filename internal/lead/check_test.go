@@ -39,22 +39,28 @@ func TestWhatAProgramBringsAlongIsCheckedBeforeAnyRun(t *testing.T) {
 		name        string
 		tools       []tool.Tool
 		middlewares []agent.Middleware
+		without     []string
 		want        string // of the error; empty for none
 	}{
-		{"fits", []tool.Tool{named("weather")}, []agent.Middleware{brought{name: "AMiddleware"}, brought{name: "BMiddleware"}}, ""},
-		{"a tool of every agent", []tool.Tool{named("bash")}, nil, `"bash": the name is taken`},
-		{"a tool of a middleware", []tool.Tool{named("write_todos")}, nil, `"write_todos": the name is taken`},
-		{"a tool of some agents", []tool.Tool{named("view_image")}, nil, `"view_image": the name is taken`},
-		{"two tools of one name", []tool.Tool{named("x"), named("x")}, nil, `"x": the name is taken`},
-		{"a middleware of the chain", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, `"TitleMiddleware" is empty, taken`},
-		{"no hook", nil, []agent.Middleware{hookless{}}, "implements no hook"},
+		{"fits", []tool.Tool{named("weather")}, []agent.Middleware{brought{name: "AMiddleware"}, brought{name: "BMiddleware"}}, nil, ""},
+		{"in the place of another", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, []string{"TitleMiddleware"}, ""},
+		{"without the tool of one", []tool.Tool{named("write_todos")}, nil, []string{"TodoMiddleware"}, ""},
+		{"without one that is not there", nil, nil, []string{"TitelMiddleware"}, `"TitelMiddleware": there is none of this name; there are InputSanitizationMiddleware, `},
+		{"without one that is not built", nil, nil, []string{"MemoryMiddleware"}, `"MemoryMiddleware": there is none of this name`},
+		{"without their own place", nil, nil, []string{"(your own)"}, "there is none of this name"},
+		{"a tool of every agent", []tool.Tool{named("bash")}, nil, nil, `"bash": the name is taken`},
+		{"a tool of a middleware", []tool.Tool{named("write_todos")}, nil, nil, `"write_todos": the name is taken`},
+		{"a tool of some agents", []tool.Tool{named("view_image")}, nil, nil, `"view_image": the name is taken`},
+		{"two tools of one name", []tool.Tool{named("x"), named("x")}, nil, nil, `"x": the name is taken`},
+		{"a middleware of the chain", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, nil, `"TitleMiddleware" is empty, taken`},
+		{"no hook", nil, []agent.Middleware{hookless{}}, nil, "implements no hook"},
 		{
 			"a channel of the chain", nil,
-			[]agent.Middleware{brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("title")}}}, `"title"`,
+			[]agent.Middleware{brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("title")}}}, nil, `"title"`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := lead.Check(config.Default(), c.tools, c.middlewares)
+			err := lead.Check(config.Default(), c.tools, c.middlewares, c.without)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

@@ -30,6 +30,9 @@ func Full(settings *config.Config) Config {
 func Schema(settings *config.Config, own ...agent.Middleware) (state.Schema, error) {
 	c := Full(settings)
 	c.Middlewares = own
+	for _, m := range own { // one that takes the place of another may have its channels
+		c.Without = append(c.Without, m.Name())
+	}
 	channels := append(agent.Channels(), threadstate.Channels()...)
 	for _, m := range Chain(c) {
 		if p, ok := m.(agent.StateProvider); ok {

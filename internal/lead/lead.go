@@ -6,6 +6,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"log/slog"
 	"strings"
 	"text/template"
 	"time"
@@ -57,9 +58,15 @@ type Config struct {
 	Isolated bool
 	// CodeOff is why commands cannot be run; then there is no bash tool. Empty means that they can.
 	CodeOff string
-	// Tools are offered beside the agent's own, and Middlewares work at their place in the chain.
+	// Tools are offered beside the agent's own, and Middlewares work at their place in the chain. Without names those of the
+	// chain that are left out.
 	Tools       []tool.Tool
 	Middlewares []agent.Middleware
+	Without     []string
+	// Addition is put behind the system prompt.
+	Addition string
+	// Log is told of what people should know of calls; nil means slog.Default().
+	Log *slog.Logger
 	// Inside are middlewares within all others of the chain; a replay uses it.
 	Inside []agent.Middleware
 }
@@ -126,5 +133,5 @@ func Prompt(c Config) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}
-	return strings.TrimSpace(b.String()), nil
+	return strings.TrimSpace(b.String() + "\n\n" + c.Addition), nil
 }

@@ -62,7 +62,7 @@ func authorization(c *Config) agent.Middleware {
 	}
 	return guardrail.New(guardrail.Config{
 		Name: authorizationName, Provider: c.Guards.roles, FailOpen: !c.Settings.Authorization.FailClosed,
-		Exempt: []string{"tool_search"}, Remote: c.Guards.remote,
+		Exempt: []string{"tool_search"}, Remote: c.Guards.remote, Log: c.Log,
 	})
 }
 
@@ -73,7 +73,7 @@ func explicitRules(c *Config) agent.Middleware {
 	g := c.Settings.Guardrails
 	return guardrail.New(guardrail.Config{
 		Provider: c.Guards.rules, FailOpen: !g.FailClosed, AgentID: cmp.Or(g.Passport, c.Agent.Name), Remote: c.Guards.remote,
-		Unattended: c.Options.NoClarification,
+		Unattended: c.Options.NoClarification, Log: c.Log,
 	})
 }
 

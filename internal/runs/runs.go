@@ -82,6 +82,8 @@ type Config struct {
 	Room func() error
 	// Feed opens the live feed of an attempt; nil means that nobody follows.
 	Feed func(runID string, attempt int) Feed
+	// Events, unless it is nil, sees the events of all runs that are executed here: of each run in their order, one at a time.
+	Events func(store.Run, event.Event)
 	// Bus wakes the processes that share the store; nil means that there are no others.
 	Bus bus.Bus
 	// Notify tells the webhook of a run that it has ended; nil means that there are none. It is called until it succeeds or
@@ -243,19 +245,25 @@ type audience struct {
 	leave func()
 }
 
-// audience is the live feed of the run, and show, which may be nil.
+// audience is the live feed of the run, show, which may be nil, and who sees the events of all runs.
 func (m *Manager) audience(run store.Run, show func(event.Event)) audience {
-	if show == nil {
-		show = func(event.Event) {}
+	var all []func(event.Event)
+	leave := func() {}
+	if m.cfg.Feed != nil {
+		f := m.cfg.Feed(run.ID, run.Attempt)
+		all, leave = append(all, f.Show), f.Close
 	}
-	if m.cfg.Feed == nil {
-		return audience{show, func() {}}
+	if show != nil {
+		all = append(all, show)
 	}
-	f := m.cfg.Feed(run.ID, run.Attempt)
+	if m.cfg.Events != nil {
+		all = append(all, func(ev event.Event) { m.cfg.Events(run, ev) })
+	}
 	return audience{func(ev event.Event) {
-		f.Show(ev)
-		show(ev)
-	}, f.Close}
+		for _, see := range all {
+			see(ev)
+		}
+	}, leave}
 }
 
 // unreadable ends a run as failed whose request this program cannot read.

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/catalog"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/model"
+)
+
+// stopTimeout bounds what a program does after the last run.
+const stopTimeout = 10 * time.Second
+
+// check tells whether what the program brings along fits to the agent's own.
+func (a App) check(cfg *config.Config) error {
+	return lead.Check(cfg, a.Tools, a.Middlewares, a.Without)
+}
+
+// begin calls the program's Start, which may bring more along.
+func (h *house) begin(ctx context.Context) error {
+	if h.own.Start == nil {
+		return nil
+	}
+	h.own.Tools, h.own.Middlewares = slices.Clone(h.own.Tools), slices.Clone(h.own.Middlewares)
+	if err := h.own.Start(ctx, &h.own, h.dir); err != nil {
+		return fmt.Errorf("start of the program: %w", err)
+	}
+	if err := h.own.check(h.cfg); err != nil {
+		return errors.Join(err, h.end())
+	}
+	return nil
+}
+
+// end calls the program's Stop, once.
+func (h *house) end() error {
+	stop := h.own.Stop
+	if h.own.Stop = nil; stop == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := stop(ctx); err != nil {
+		return fmt.Errorf("stop of the program: %w", err)
+	}
+	return nil
+}
+
+// chooseModel finds the model of runs that name none: by the name, else the program's own, else as the configuration says.
+func (a App) chooseModel(ctx context.Context, cfg *config.Config, name string, demoScript []byte) (chosen, error) {
+	if a.Model == nil || name != "" {
+		return chooseModel(ctx, cfg, name, demoScript)
+	}
+	return chosen{model: a.Model, entry: ownEntry(cfg, a.Model), why: "the program's own"}, nil
+}
+
+// ownEntry is what is known of a program's own model: what the configuration says of one of its name, else what the catalog does.
+func ownEntry(cfg *config.Config, m model.ChatModel) config.Model {
+	if entry, ok := cfg.Model(m.Name()); ok {
+		entry.Err = nil // that it has no key, for example, does not matter
+		return entry
+	}
+	entry := config.Model{Name: m.Name(), ID: m.Name()}
+	if provider, id, ok := strings.Cut(m.Name(), "/"); ok {
+		entry.Provider, entry.ID = provider, id
+	}
+	catalog.Complete(&entry)
+	return entry
+}

@@ -114,7 +114,8 @@ const (
 
 // Sweep removes from the writable mounts what writes that a crash cut off left behind, and says how many files it
 // removed. What somebody is writing right now, here or in another process, stays. It looks at no more than 100,000 files and
-// folders; beyond them it ends with [ErrTooMany], which leaves nothing worse than a hidden file. It is meant for a thread
+// folders; beyond them it ends with [ErrTooMany], which leaves nothing worse than a hidden file. What no path of at most [MaxPath]
+// bytes leads to is passed over. It is meant for a thread
 // whose run is taken over; other threads have nothing to sweep.
 func (f *Files) Sweep(ctx context.Context) (removed int, err error) {
 	s := sweep{ctx: ctx, left: sweepEntries}
@@ -149,6 +150,7 @@ func (s *sweep) folder(at place) error {
 		below := place{at.files, at.mount, path.Join(at.rel, e.Name()), at.path + "/" + e.Name()}
 		s.left--
 		switch {
+		case e.IsDir() && len(below.path) > MaxPath: // nobody writes there
 		case e.IsDir():
 			if err := s.folder(below); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // DeleteThread implements cli.App.
@@ -80,5 +81,5 @@ func bury(root *os.Root, folder string) error {
 	if err != nil {
 		return fmt.Errorf("remove the files of a thread: %w", err)
 	}
-	return removeAll(root, gone)
+	return sandbox.RemoveAll(root, gone)
 }

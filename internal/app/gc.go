@@ -16,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // grace is how long a thread's folder may be there before the thread is.
@@ -141,7 +142,7 @@ func (c *collection) remove(name string) {
 		c.out.Folders = append(c.out.Folders, name)
 		return
 	}
-	if err := removeAll(c.root, name); err != nil {
+	if err := sandbox.RemoveAll(c.root, name); err != nil {
 		c.out.Failed = append(c.out.Failed, err.Error())
 		return
 	}

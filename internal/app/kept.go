@@ -2,9 +2,7 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -73,19 +71,4 @@ func filesIn(dir, folder string, readOnly bool) (*sandbox.Files, error) {
 		return nil, fmt.Errorf("open %s: %w", folder, err)
 	}
 	return files, nil
-}
-
-// removeAll removes a tree. The agent may have closed folders to their owner.
-func removeAll(root *os.Root, name string) error {
-	err := root.RemoveAll(name)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	_ = fs.WalkDir(root.FS(), name, func(at string, e fs.DirEntry, _ error) error { // a folder is visited before it is read
-		if e != nil && e.IsDir() {
-			_ = root.Chmod(at, 0o700) // the second attempt tells
-		}
-		return nil
-	})
-	return root.RemoveAll(name)
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // Staging is the folder in the data folder in which files stand until everything was read. It is there only while an
@@ -57,9 +58,9 @@ func (a *reader) all(r io.Reader, s store.Keeper) (err error) {
 		return err // the records may be there, and then need their files; Staging tells the next restore that these may go
 	}
 	if err != nil && a.placed {
-		err = errors.Join(err, a.root.RemoveAll(filesFolder))
+		err = errors.Join(err, sandbox.RemoveAll(a.root, filesFolder))
 	}
-	return errors.Join(err, a.root.RemoveAll(Staging))
+	return errors.Join(err, sandbox.RemoveAll(a.root, Staging))
 }
 
 // begin reads the first entry.
@@ -135,7 +136,7 @@ func (a *reader) stage() error {
 			return err
 		}
 	}
-	return errors.Join(a.root.RemoveAll(Staging), a.root.Mkdir(Staging, 0o700))
+	return errors.Join(sandbox.RemoveAll(a.root, Staging), a.root.Mkdir(Staging, 0o700))
 }
 
 func (a *reader) mustBeEmpty() error {
@@ -306,7 +307,7 @@ func (a *reader) place() error {
 	if _, err := a.root.Lstat(Staging + "/" + filesFolder); errors.Is(err, fs.ErrNotExist) {
 		return nil // no thread has files
 	}
-	if err := a.root.RemoveAll(filesFolder); err != nil {
+	if err := sandbox.RemoveAll(a.root, filesFolder); err != nil {
 		return err
 	}
 	if err := a.root.Rename(Staging+"/"+filesFolder, filesFolder); err != nil {

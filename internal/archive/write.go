@@ -120,6 +120,12 @@ func (a *writer) visit(name string, e fs.DirEntry, err error) error {
 	switch {
 	case e.IsDir() && strings.HasPrefix(e.Name(), Trash):
 		return fs.SkipDir
+	case len(name) > maxName: // reading refuses such a name
+		a.sum.Skipped++
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
 	case sandbox.IsTemp(e.Name()) && !e.IsDir():
 		return nil
 	}

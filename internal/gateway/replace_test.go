@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"net/http"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -32,6 +34,41 @@ func TestReplace(t *testing.T) {
 	}
 	if names := k.names("t"); len(names) != 2 {
 		t.Errorf("the uploads are %q", names)
+	}
+}
+
+// TestReplaceOfWhatIsNoFile: what an agent has put in the way is neither written through nor a failure of the server.
+func TestReplaceOfWhatIsNoFile(t *testing.T) {
+	k := newFileKit(t, nil)
+	k.put("t", "workspace/target", "kept")
+	at := func(name string) string { return k.host("t", "uploads/"+name) }
+	k.put("t", "uploads/folder/inside", "kept")
+	k.put("t", "uploads/locked", "kept")
+	for _, err := range []error{
+		os.Symlink("../workspace/target", at("link")), os.Symlink("/etc/passwd", at("far")), syscall.Mkfifo(at("fifo"), 0o600), os.Chmod(at("locked"), 0o444),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int{
+		"link": http.StatusConflict, "far": http.StatusConflict, "fifo": http.StatusConflict, "folder": http.StatusConflict, "locked": http.StatusForbidden,
+	} {
+		contentType, body := form(file(name, "new"))
+		for _, query := range []string{"?replace=true", ""} {
+			r := k.request("POST", "/threads/t/uploads"+query, body)
+			r.Header.Set("Content-Type", contentType)
+			w := k.send(r)
+			if query == "" {
+				want = http.StatusOK // it gets another name
+			}
+			if w.Code != want {
+				t.Errorf("%s%s: %d %s", name, query, w.Code, w.Body)
+			}
+		}
+	}
+	if k.read("t", "workspace/target")+k.read("t", "uploads/folder/inside")+k.read("t", "uploads/locked") != "keptkeptkept" {
+		t.Error("something was written that was in the way")
 	}
 }
 

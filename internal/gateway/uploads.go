@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -278,7 +279,7 @@ func (u *upload) store(name string, content io.Reader) error {
 		return failf(http.StatusRequestEntityTooLarge, "File too large: %s", name)
 	}
 	if err != nil {
-		return err
+		return inTheWay(err, name)
 	}
 	u.total += n
 	out := uploadOf(u.threadID, got, n)
@@ -287,6 +288,17 @@ func (u *upload) store(name string, content io.Reader) error {
 	}
 	u.stored = append(u.stored, out)
 	return nil
+}
+
+// inTheWay is the answer to a file that has no place under its name.
+func inTheWay(err error, name string) error {
+	switch {
+	case errors.Is(err, sandbox.ErrNotRegular), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
+		return failf(http.StatusConflict, "What is called %s already is no file that could be replaced", name)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, sandbox.ErrLinked), errors.Is(err, sandbox.ErrReadOnly), errors.Is(err, sandbox.ErrOutside):
+		return failf(http.StatusForbidden, "The file %s may not be written", name)
+	}
+	return err
 }
 
 // take makes an empty file of a name that nobody else has, also not in another request or another process; its content
@@ -299,7 +311,7 @@ func (u *upload) take(name string) (string, error) {
 			continue
 		}
 		if err != nil {
-			return "", err
+			return "", inTheWay(err, name)
 		}
 		u.made = append(u.made, try)
 		return try, h.Close()

@@ -87,6 +87,8 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+const webhookDropped = "webhook: dropped, because the run comes from a backup, and backups leave webhooks out; nobody is told of its end"
+
 // describe makes a run's JSON.
 func (s *Server) describe(ctx context.Context, run store.Run) (runJSON, error) {
 	var req runs.Request
@@ -101,6 +103,12 @@ func (s *Server) describe(ctx context.Context, run store.Run) (runJSON, error) {
 			Config: orEmpty(req.Config), Context: orEmpty(req.Context), Modes: req.Modes, Subgraphs: req.Subgraphs,
 			Before: req.InterruptBefore, After: req.InterruptAfter, Webhook: orNil(req.Webhook),
 		},
+	}
+	if req.WebhookDropped {
+		var err error
+		if out.Metadata, err = runs.Warned(req.Metadata, webhookDropped); err != nil {
+			return out, err
+		}
 	}
 	if len(req.Input) > 0 {
 		out.Kwargs.Input = &inputJSON{req.Input}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -71,4 +73,21 @@ func TestFaultsInASentence(t *testing.T) {
 	if text, _ := at(decode(t, w.Body.Bytes()), "message").(string); w.Code != 422 || text == "" || len(text) > maxMessage+100 {
 		t.Errorf("%d %.3000s", w.Code, w.Body)
 	}
+}
+
+// TestTheWebhookOfARestoredRun: a run from a backup says that nobody is told of its end.
+func TestTheWebhookOfARestoredRun(t *testing.T) {
+	k := newServer(t, nil)
+	w := k.do("POST", "/threads/t/runs", `{"if_not_exists":"create","input":{"messages":"hello"},"after_seconds":3600,"webhook":"https://hook.example/T0KEN","metadata":{"mine":1}}`)
+	var dump bytes.Buffer
+	if _, err := k.Store.Dump(t.Context(), "", &dump); err != nil || w.Code != http.StatusOK {
+		t.Fatal(w, err)
+	}
+	restored := newServer(t, nil)
+	if _, err := restored.Store.Load(t.Context(), &dump, nil); err != nil {
+		t.Fatal(err)
+	}
+	run := restored.runs("t")[0]
+	restored.play([]scenario{{name: "restored", method: "GET", path: "/threads/t/runs/" + run.ID, status: 200,
+		want: `{"metadata":{"mine":1,"pudu_warnings":["` + webhookDropped + `"]},"kwargs":{"webhook":null}}`}})
 }

@@ -60,6 +60,8 @@ type Request struct {
 	OnCompletion string `json:"on_completion,omitempty"`
 	// Webhook is the URL that is told of the end.
 	Webhook string `json:"webhook,omitempty"`
+	// WebhookDropped says that the run came from a backup, which leaves webhooks out.
+	WebhookDropped bool `json:"webhook_dropped,omitempty"`
 	// Strategy says what becomes of the run if the thread has an active one; empty means store.Reject.
 	Strategy store.Strategy `json:"strategy,omitempty"`
 

@@ -112,6 +112,9 @@ func (n *notifier) begin(runID string) bool {
 // call does what is to be done for a run, and notes it when nothing is left.
 func (n *notifier) call(ctx context.Context, run store.Run, req Request) {
 	log := n.m.cfg.Log.With("run", run.ID)
+	if req.WebhookDropped {
+		log.Warn("the webhook of a run from a backup is not called: backups leave webhooks out")
+	}
 	err := n.tell(ctx, run, req)
 	switch {
 	case ctx.Err() != nil:

@@ -151,7 +151,8 @@ type Run struct {
 	// Stalled counts the owners since the last step: since an update of the state or the result of a tool was committed.
 	// The present owner is one of them until it commits one.
 	Stalled int
-	// Request is the resolved request, input messages with their ids included, secrets excluded.
+	// Request is the resolved request, input messages with their ids included, secrets excluded. A dump leaves its webhook out,
+	// whose URL may hold one; see [RequestWebhook].
 	Request json.RawMessage
 	// NotBefore is when a pending run may start at the earliest; zero means at once.
 	NotBefore time.Time
@@ -171,6 +172,13 @@ type Run struct {
 	Begun bool
 	Head  string
 }
+
+// Members of [Run].Request: the URL that is told of the run's end, and what stands in a dump, and in what was loaded from one, in
+// the place of that.
+const (
+	RequestWebhook        = "webhook"
+	RequestWebhookDropped = "webhook_dropped"
+)
 
 // Active reports whether the run is not yet at its end.
 func (r Run) Active() bool {

@@ -45,6 +45,7 @@ const (
 	instant             // microseconds, written as RFC 3339
 	doc                 // JSON kept as text, or null
 	blob                // bytes, or null
+	request             // a doc that is the request of a run, without its webhook
 )
 
 // tables are what a dump holds, in the order in which they can be loaded.
@@ -56,7 +57,7 @@ var tables = []table{
 	{"run", "runs", "thread_id", "id", []column{
 		{"id", text}, {"thread_id", text}, {"user_id", text}, {"status", text}, {"attempt", number}, {"stalled", number},
 		{"created_at", instant}, {"updated_at", instant}, {"not_before", instant}, {"owner", text}, {"key", text}, {"stop", text},
-		{"notify", number}, {"error", text}, {"stop_reason", text}, {"usage", doc}, {"request", doc},
+		{"notify", number}, {"error", text}, {"stop_reason", text}, {"usage", doc}, {"request", request},
 	}},
 	{"log", "log", "thread_id", "seq", []column{
 		{"thread_id", text}, {"checkpoint_id", key}, {"parent_id", text}, {"run_id", text}, {"attempt", number},
@@ -198,7 +199,7 @@ func (t table) record(b []byte, row scanner) ([]byte, error) {
 		switch c.form {
 		case number, instant:
 			cells[i] = new(int64)
-		case doc, blob:
+		case doc, blob, request:
 			cells[i] = new([]byte)
 		case text, key:
 			cells[i] = new(sql.NullString)
@@ -231,9 +232,29 @@ func (f form) append(b []byte, cell any) []byte {
 		}
 		return fmt.Append(b, *v)
 	case *[]byte:
+		if f == request {
+			return appendExact(b, withoutWebhook(*v))
+		}
 		return appendExact(b, *v)
 	}
 	return b
+}
+
+// withoutWebhook takes the webhook out of a run's request, and says that there was one.
+func withoutWebhook(raw []byte) []byte {
+	members, ok := rawjson.Members(raw)
+	if url, is := rawjson.String(members[store.RequestWebhook]); !ok || !is || url == "" {
+		return raw
+	}
+	delete(members, store.RequestWebhook)
+	members[store.RequestWebhookDropped] = json.RawMessage("true")
+	o := rawjson.Begin(nil)
+	o.Members(members)
+	out, err := o.End()
+	if err != nil {
+		return []byte(`{"` + store.RequestWebhookDropped + `":true}`) // cannot be: the members were read
+	}
+	return out
 }
 
 const instantLayout = "2006-01-02T15:04:05.000000Z"
@@ -276,13 +297,16 @@ func (f form) parse(raw json.RawMessage) (any, error) {
 		return parseNumber(raw)
 	case number:
 		return parseNumber(raw)
-	case doc, blob:
+	case doc, blob, request:
 	}
 	if null {
 		return nil, nil
 	}
 	data, err := parseExact(raw)
-	if err == nil && f == doc {
+	if err == nil && f == request { // which an older program has left in
+		data = withoutWebhook(data)
+	}
+	if err == nil && f != blob {
 		return plain(string(data)), checkJSON("it", data)
 	}
 	return data, err

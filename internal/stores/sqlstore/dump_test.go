@@ -279,3 +279,31 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestDumpLeavesWebhooksOut: the URL of a webhook is in no dump, and what is loaded says that there was one; so does the dump of a
+// program that had left it in.
+func TestDumpLeavesWebhooksOut(t *testing.T) {
+	const url = "https://hook.example/T0KEN"
+	from := open(t, t.TempDir())
+	defer from.Close()
+	a := admission("run", "thread")
+	a.Run.Request = []byte(`{"thread_id":"thread","input":[{"text":"<b>"}],"webhook":"` + url + `","model":"m"}`)
+	must(t, second(from.Admit(t.Context(), a)))
+	const want = `{"input":[{"text":"<b>"}],"model":"m","thread_id":"thread","webhook_dropped":true}`
+	now := dumpOf(t, from, "")
+	older := strings.Replace(now, `"request":`+want, `"request":`+string(a.Run.Request), 1)
+	if strings.Contains(now, "T0KEN") || !strings.Contains(older, "T0KEN") {
+		t.Errorf("the dump is %s", now)
+	}
+	for name, dump := range map[string]string{"of this program": now, "of an older one": older} {
+		to := open(t, t.TempDir())
+		defer to.Close()
+		must(t, second(to.Load(t.Context(), strings.NewReader(dump), nil)))
+		if run, err := to.Run(t.Context(), "run"); err != nil || string(run.Request) != want {
+			t.Errorf("%s: %s, %v", name, run.Request, err)
+		}
+	}
+	if run, err := from.Run(t.Context(), "run"); err != nil || string(run.Request) != string(a.Run.Request) {
+		t.Errorf("the run that was dumped: %s, %v", run.Request, err)
+	}
+}

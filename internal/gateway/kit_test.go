@@ -59,7 +59,13 @@ func newServer(t *testing.T, change func(*Config)) *kit {
 // newServerOf makes a kit whose agent is made of that and the middlewares. Without a model it has the kit's own.
 func newServerOf(t *testing.T, of agent.Config, change func(*Config), middlewares ...agent.Middleware) *kit {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	return newServerAt(t, sqlstore.Config{Dir: t.TempDir()}, of, change, middlewares...)
+}
+
+// newServerAt makes a kit on a database.
+func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*Config), middlewares ...agent.Middleware) *kit {
+	t.Helper()
+	st, err := sqlstore.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,6 +118,15 @@ func textOfAnyBytes(f *fixture) {
 	f.must(err)
 	f.equal("title of a new thread", t.Title, out)
 	f.equal("metadata", string(t.Metadata), "{\"a\":\"\uFFFD\"}")
+	request := `{"input":[{"id":"a\u0000","content":"a\u0000b"}]}`
+	run, err := f.Admit(f.Context(), store.Admission{
+		Thread: store.Thread{ID: "admitted", Title: in}, Run: store.Run{ID: "admitted", ThreadID: "admitted", Request: json.RawMessage(request)},
+	})
+	f.must(err)
+	f.equal("request", string(run.Request), request)
+	run, err = f.Store.Run(f.Context(), "admitted")
+	f.must(err)
+	f.equal("request as it was kept", string(run.Request), request)
 	if err := f.CreateThread(f.Context(), store.Thread{ID: "a\xff"}); err == nil {
 		f.Error("CreateThread took an id that is no UTF-8")
 	}

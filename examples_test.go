@@ -1,11 +1,14 @@
 package pudu_test
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pudu-ai/pudu/test/server"
 )
 
 // example runs the go command in a folder, without a network, and returns its output.
@@ -63,5 +66,116 @@ func TestAMiddlewareInAModuleOfItsOwnRuns(t *testing.T) {
 	out, told := example(t, dir, nil, "run", "./mypudu", "run", "--config", configured(t, script, ""), "--data", t.TempDir(), "--file", people, "Who is there?")
 	if !strings.Contains(out, "Ada [e-mail address]") || strings.Contains(out, "ada@") {
 		t.Errorf("got %q\n%s", out, told)
+	}
+}
+
+func TestTheExampleOfAToolThatAsksRuns(t *testing.T) {
+	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: buy, args: {product: tent, pieces: 3}}]\n      - text: 'It says: {{.LastToolResult}}'\n"
+	ask := program(t, "./examples/ask")
+	for answer, want := range map[string]string{"yes": "It says: Ordered: 3 of tent.", "no": "It says: The person said no. Nothing was ordered."} {
+		cmd := ask(configured(t, script, ""))
+		cmd.Stdin = strings.NewReader(answer + "\n")
+		var told strings.Builder
+		cmd.Stderr = &told
+		out, err := cmd.Output()
+		if err != nil || string(out) != want || !strings.Contains(told.String(), "Order 3 of tent? [yes/no]") {
+			t.Errorf("%s: got %q, %v\n%s", answer, out, err, &told)
+		}
+	}
+}
+
+func TestTheExampleOfAChannelAndEventsOfItsOwnRuns(t *testing.T) {
+	const script = `dialogues:
+  - match: Lunch
+    turns:
+      - tool_calls: [{name: spend, args: {what: lunch, euro: 12}}, {name: spend, args: {what: train, euro: 30}}]
+      - text: "Noted."
+  - match: coffee
+    turns:
+      - tool_calls: [{name: spend, args: {what: coffee, euro: 5}}]
+      - text: "Noted."
+`
+	cmd := program(t, "./examples/channel")(configured(t, script, ""))
+	var told strings.Builder
+	cmd.Stderr = &told
+	out, err := cmd.Output()
+	if err != nil || string(out) != "lunch: 12.00\ntrain: 30.00\ncoffee: 5.00\n" {
+		t.Errorf("got %q, %v\n%s", out, err, &told)
+	}
+	for _, want := range []string{`"type":"expense"`, `"what":"train"`, `{"type":"known","entries":2}`} {
+		if !strings.Contains(told.String(), want) {
+			t.Errorf("no event %s:\n%s", want, &told)
+		}
+	}
+}
+
+func TestTheExampleOfAServerInAProgramRuns(t *testing.T) {
+	cmd := program(t, "./examples/server")(configured(t, "dialogues:\n  - turns:\n      - text: 'From within.'\n", ""))
+	cmd.Env = append(cmd.Env, "EXAMPLE_PASSWORD=open sesame")
+	out := server.NewOutput()
+	cmd.Stderr = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var at string
+	select {
+	case at = <-out.Address():
+	case err := <-ended:
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, r := range []struct {
+		method, path, user, body string
+		status                   int
+		want                     string
+	}{
+		{http.MethodGet, "/hello", "", "", http.StatusOK, "Hello."},
+		{http.MethodGet, "/agent/info", "", "", http.StatusUnauthorized, "who are you?"},
+		{http.MethodPost, "/agent/runs/wait", "me:open%20sesame@", `{"assistant_id":"lead_agent","input":{"messages":"Hello."}}`, http.StatusOK, "From within."},
+	} {
+		if status, body := ask(t, r.method, strings.Replace(at, "http://", "http://"+r.user, 1)+r.path, "", r.body); status != r.status || !strings.Contains(body, r.want) {
+			t.Errorf("%s: %d %s", r.path, status, body)
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil || !strings.Contains(out.String(), `"msg":"run ended"`) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestTheExampleOfAProgramWithASectionOfItsOwnRuns(t *testing.T) {
+	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: stock, args: {product: tent}}]\n      - text: 'It says: {{.LastToolResult}}'\n"
+	stock := filepath.Join(t.TempDir(), "stock.csv")
+	if err := os.WriteFile(stock, []byte("lamp,3\ntent,12\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inventory := program(t, "./examples/inventory")
+	for _, tt := range []struct{ section, out, told string }{
+		{"inventory: {file: " + stock + "}\n", "It says: 12 pieces of tent\n", "tools were called 1 times"},
+		{"inventory: {fiel: x}\n", "", `inventory: unknown field "fiel"`},
+		{"", "", `config.yaml has no "file" in its section "inventory"`},
+	} {
+		cmd := inventory(configured(t, script, tt.section), "run", "How many tents are there?")
+		var told strings.Builder
+		cmd.Stderr = &told
+		out, err := cmd.Output()
+		if (err == nil) != (tt.out != "") || string(out) != tt.out || !strings.Contains(told.String(), tt.told) {
+			t.Errorf("%q: got %q, %v\n%s", tt.section, out, err, &told)
+		}
+	}
+}
+
+// program builds an example, and returns a maker of commands that run it on a configuration, each with a data folder of its own.
+func program(t *testing.T, dir string) func(config string, args ...string) *exec.Cmd {
+	t.Helper()
+	at := filepath.Join(t.TempDir(), "program")
+	example(t, ".", nil, "build", "-o", at, dir)
+	return func(config string, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), at, args...)
+		cmd.Env = append(server.Environment(os.Environ()), "PUDU_CONFIG="+config, "PUDU_DATA="+t.TempDir())
+		return cmd
 	}
 }

@@ -27,9 +27,9 @@ type Server struct {
 // [http.StripPrefix].
 //
 // With the first call this process begins to do a server's work: it goes on with the runs that a crash or the last Close cut
-// off, starts those that wait, and calls webhooks. That ends with [Pudu.Close]; shut the HTTP server down first. Runs by
-// [Pudu.Run] and by the handler may be of the same threads. Bounds of connections, such as
-// [http.Server.ReadHeaderTimeout], are those of the program.
+// off, starts those that wait, and calls webhooks. That ends with [Pudu.Close]. Shut the HTTP server down before it, with a
+// bound: streams end with Close. Runs by [Pudu.Run] and by the handler may be of the same threads. Bounds of connections, such
+// as [http.Server.ReadHeaderTimeout], are those of the program.
 func (p *Pudu) Handler() http.Handler {
 	s := p.server
 	return p.local.Handler(app.Door{Guard: gateway.Guard{Token: s.Token, Open: s.Open, Origins: s.Origins}, Webhooks: s.Webhooks})

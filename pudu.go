@@ -1,13 +1,16 @@
 // Package pudu embeds the agent in a Go program. There are three ways:
 //
 //   - [Main] is a pudu of your own, the command line and the server, with tools and middlewares of yours.
-//   - [Open] is the same agent without the command line: [Pudu.Run] does a task, and threads, state and files are at hand.
+//   - [Open] is the same agent without the command line: [Pudu.Run] does a task, threads, state and files are at hand, and
+//     [Pudu.Handler] is the whole server.
 //   - [New] is a plain agent of nothing but the model, tools and middlewares that you give it, kept in memory.
 //
 // In each of them the events of a run are ranged over:
 //
 //	p, err := pudu.Open(ctx, pudu.Options{Tools: []tool.Tool{weather}})
 //	for ev, err := range p.Run(ctx, pudu.Task{Thread: "oslo", Text: "What is the weather in Oslo?"}) { ... }
+//
+// docs/embedding.md tells which field is for what, and examples/ has a program for each.
 //
 // The packages agent, event, message, model, sandbox, state and tool are the public API beside this one; what is below
 // internal/ is not.

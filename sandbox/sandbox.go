@@ -28,7 +28,11 @@ var (
 	ErrClosed = errors.New("sandbox closed")
 )
 
-// Provider opens sandboxes.
+// Provider opens sandboxes. It may have more methods, which are looked for:
+//
+//   - Owner(id string) (uid, gid int): who must own the files that the server makes for the sandbox of that ID.
+//   - Reap(ctx context.Context) error: waits for the end of the sandboxes of servers that were killed.
+//   - Programs(ctx context.Context) []string: what there is to run, for the system prompt.
 type Provider interface {
 	// Name is "bubblewrap", "host" ...
 	Name() string

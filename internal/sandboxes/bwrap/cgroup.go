@@ -109,11 +109,11 @@ func (g *group) oomKills() int {
 	return 0
 }
 
-// field reads the number behind a name in a file of "name number" lines.
+// field reads the number behind a name in a file of "name number" lines, which may go on behind it.
 func field(file, name string) int {
 	for line := range strings.Lines(string(readAt(unix.AT_FDCWD, file))) {
-		if rest, ok := strings.CutPrefix(line, name+" "); ok {
-			n, _ := strconv.Atoi(strings.TrimSpace(rest))
+		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
+			n, _ := strconv.Atoi(f[1])
 			return n
 		}
 	}

@@ -8,4 +8,5 @@
 // inside is observed through the sandbox's own /proc (procs.go), which is also how commands are killed (kill.go) and how the
 // watchdog finds what breaks a limit (watchdog.go). The disk's is held by disk.go: it says when the sandbox must be
 // stopped and measured (pause.go), by a walk (tree.go, contents.go) and a look at files without a name (nameless.go).
+// Where there is no cgroup, memory.go holds the limit of the memory.
 package bwrap

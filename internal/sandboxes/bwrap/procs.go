@@ -13,7 +13,10 @@ import (
 
 // view is the sandbox's own /proc, opened through the root folder of its first process: it shows the processes of the
 // sandbox and no others, whatever they call themselves and whoever their parent is.
-type view struct{ dir *os.File }
+type view struct {
+	dir  *os.File
+	root int // the root folder itself
+}
 
 // firstFreePid is the first that can be a command's: 1 is bwrap, 2 is our bash.
 const firstFreePid = 3
@@ -30,14 +33,36 @@ type process struct {
 
 // openView opens the /proc that the process pid of the host sees.
 func openView(pid int) (*view, error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/root/proc", pid))
+	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &view{dir: f}, nil
+	dir, err := unix.Openat(root, "proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		unix.Close(root)
+		return nil, err
+	}
+	return &view{dir: os.NewFile(uintptr(dir), "proc"), root: root}, nil
 }
 
-func (v *view) close() { v.dir.Close() }
+func (v *view) close() {
+	v.dir.Close()
+	unix.Close(v.root)
+}
+
+// inMemory is what a file system of the sandbox that lives in memory takes.
+func (v *view) inMemory(folder string) int64 {
+	fd, err := unix.Openat(v.root, folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	var st unix.Statfs_t
+	if unix.Fstatfs(fd, &st) != nil {
+		return 0
+	}
+	return int64(st.Blocks-st.Bfree) * st.Frsize
+}
 
 // processes lists all processes but bwrap and the init. A sandbox that is gone has none.
 func (v *view) processes() []process {

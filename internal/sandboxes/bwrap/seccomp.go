@@ -14,11 +14,12 @@ import (
 
 // What a filter may answer.
 const (
-	allow = unix.SECCOMP_RET_ALLOW
-	kill  = unix.SECCOMP_RET_KILL_PROCESS
-	eperm = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-	enoss = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
-	enots = unix.SECCOMP_RET_ERRNO | uint32(unix.EOPNOTSUPP)
+	allow  = unix.SECCOMP_RET_ALLOW
+	kill   = unix.SECCOMP_RET_KILL_PROCESS
+	eperm  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	enoss  = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	einval = unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)
+	enots  = unix.SECCOMP_RET_ERRNO | uint32(unix.EOPNOTSUPP)
 )
 
 // Where the kernel's struct seccomp_data has its fields; arguments are 64 bits wide, little endian.
@@ -78,6 +79,8 @@ func filter() []bpf.Instruction {
 	prog = append(prog, onCall(unix.SYS_IOCTL, slices.Concat(
 		when(offArg1, reservations, enots), when(offArg1, []uint32{unix.TIOCSTI, tioclinux}, eperm),
 		[]bpf.Instruction{bpf.RetConstant{Val: allow}})...)...)
+	// A shared segment that nobody has attached can be found by no process but those in its namespace.
+	prog = append(prog, onCall(unix.SYS_SHMGET, above(offArg1, maxSegment, einval)...)...)
 	// Space that is reserved is taken in microseconds, which nobody can watch. Programs write zeros instead.
 	prog = append(prog, onCall(unix.SYS_FALLOCATE, bpf.RetConstant{Val: enots})...)
 	return append(prog, bpf.RetConstant{Val: allow})
@@ -85,6 +88,22 @@ func filter() []bpf.Instruction {
 
 // reservations are ioctls that do what fallocate does: FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE.
 var reservations = []uint32{0x40305828, 0x4030582a, 0x40305839}
+
+// maxSegment is how large a segment of System V shared memory may be; programs have at most 4096 of them. Those that use
+// it at all need a few bytes.
+const maxSegment = 64 << 10
+
+// above gives the answer when the argument is larger than most; a higher word than 32 bits have is.
+func above(off uint32, most, answer uint32) []bpf.Instruction {
+	return []bpf.Instruction{
+		load(off + 4),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 2},
+		load(off),
+		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: most, SkipFalse: 1},
+		bpf.RetConstant{Val: answer},
+		bpf.RetConstant{Val: allow},
+	}
+}
 
 // tioclinux is an ioctl of the console that can type on it.
 const tioclinux = 0x541c
@@ -113,7 +132,7 @@ func when(off uint32, vals []uint32, answer uint32) []bpf.Instruction {
 // denied are the system calls that no program of an agent needs.
 var denied = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
-	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT,
+	unix.SYS_MEMFD_SECRET, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT,
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
 	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,

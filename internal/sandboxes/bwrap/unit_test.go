@@ -22,7 +22,7 @@ import (
 )
 
 // decide runs the filter for a system call. The machine of package bpf reads big-endian, as packets are.
-func decide(t *testing.T, arch, nr, arg0, arg1 uint32) uint32 {
+func decide(t *testing.T, arch, nr, arg0 uint32, arg1 uint64) uint32 {
 	t.Helper()
 	vm, err := bpf.NewVM(filter())
 	if err != nil {
@@ -32,7 +32,8 @@ func decide(t *testing.T, arch, nr, arg0, arg1 uint32) uint32 {
 	binary.BigEndian.PutUint32(data[offNumber:], nr)
 	binary.BigEndian.PutUint32(data[offArch:], arch)
 	binary.BigEndian.PutUint32(data[offArg0:], arg0)
-	binary.BigEndian.PutUint32(data[offArg1:], arg1)
+	binary.BigEndian.PutUint32(data[offArg1:], uint32(arg1))
+	binary.BigEndian.PutUint32(data[offArg1+4:], uint32(arg1>>32))
 	got, err := vm.Run(data)
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +44,10 @@ func decide(t *testing.T, arch, nr, arg0, arg1 uint32) uint32 {
 func TestFilter(t *testing.T) {
 	const other = 0xdead
 	tests := []struct {
-		name             string
-		arch, nr, a0, a1 uint32
-		want             uint32
+		name         string
+		arch, nr, a0 uint32
+		a1           uint64
+		want         uint32
 	}{
 		{"foreign processor", other, unix.SYS_READ, 0, 0, kill},
 		{"read", auditArch, unix.SYS_READ, 0, 0, allow},

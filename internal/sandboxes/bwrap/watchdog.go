@@ -20,6 +20,9 @@ const (
 // there is no cgroup. It sleeps while nothing runs.
 func (b *box) watch() {
 	w := &watchdog{box: b}
+	if !b.group.has("memory") {
+		w.memory = newMemory(b.spec.Limits.Memory, b.view)
+	}
 	for {
 		select {
 		case <-b.dead:
@@ -31,7 +34,7 @@ func (b *box) watch() {
 			select {
 			case <-b.dead:
 				return
-			case <-time.After(b.disk.pause()):
+			case <-time.After(w.pause()):
 			}
 			busy = w.look()
 		}
@@ -39,11 +42,20 @@ func (b *box) watch() {
 }
 
 type watchdog struct {
-	box   *box
-	next  time.Time // when the processes are looked at again
-	full  int       // ticks in a row with all processes used
-	dirty bool      // something ran since the mounts were last counted
-	rest  time.Time // until when they are not counted again
+	box    *box
+	memory *memory   // nil where a cgroup bounds it
+	next   time.Time // when the processes are looked at again
+	full   int       // ticks in a row with all processes used
+	dirty  bool      // something ran since the mounts were last counted
+	rest   time.Time // until when they are not counted again
+}
+
+func (w *watchdog) pause() time.Duration {
+	wait := w.box.disk.pause()
+	if w.memory != nil {
+		wait = min(wait, w.memory.pause())
+	}
+	return wait
 }
 
 // usage is what the processes of one command take.
@@ -55,6 +67,7 @@ type usage struct {
 // look checks everything that is due and reports whether it has to come again.
 func (w *watchdog) look() bool {
 	w.box.checkDisk()
+	w.checkMemory()
 	if time.Now().Before(w.next) {
 		return true
 	}
@@ -64,7 +77,6 @@ func (w *watchdog) look() bool {
 	use, total := tally(all)
 	w.settleLost(commands, use)
 	w.checkProcesses(use, total)
-	w.checkMemory(use, total)
 	busy := len(all) > 0 || len(commands) > 0
 	if w.dirty = w.dirty || busy; !busy {
 		w.countIdle()
@@ -111,10 +123,15 @@ func (w *watchdog) checkProcesses(use map[uint64]usage, total usage) {
 	}
 }
 
-func (w *watchdog) checkMemory(use map[uint64]usage, total usage) {
-	if !w.box.group.has("memory") && total.memory > w.box.spec.Limits.Memory {
-		w.box.endMarked("memory", worst(use, func(u usage) int64 { return u.memory }))
+// checkMemory looks at the memory when what was left at the last look can be used up.
+func (w *watchdog) checkMemory() {
+	if w.memory == nil || time.Now().Before(w.memory.next) {
+		return
 	}
+	if marked, passed := w.memory.passed(w.box.view.processes()); passed {
+		w.box.endMarked("memory", marked)
+	}
+	w.memory.next = time.Now().Add(w.memory.pause())
 }
 
 func worst(use map[uint64]usage, size func(usage) int64) uint64 {

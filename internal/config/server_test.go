@@ -21,6 +21,10 @@ func TestChooseServer(t *testing.T) {
 		{"alias in part", "", map[string]string{"GATEWAY_PORT": "8001"}, "127.0.0.1:8001", true},
 		{"every address", ":80", nil, "0.0.0.0:80", false},
 		{"IPv6", "[::1]:0", nil, "[::1]:0", true},
+		{"every address of IPv6", "[::]:80", nil, "[::]:80", false},
+		{"another address", "192.168.1.5:80", nil, "192.168.1.5:80", false},
+		{"a name", "pudu.example:80", nil, "pudu.example:80", false},
+		{"a name that begins like this machine's", "localhost.example:80", nil, "localhost.example:80", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := (&Config{Env: EnvFrom(vars(c.env))}).ChooseServer(c.addr, "")

@@ -170,3 +170,30 @@ func TestUploadTooSlowOnAverage(t *testing.T) {
 		}
 	}
 }
+
+// TestBodiesWithoutALength: a body that does not tell how long it is has the same bound, of JSON as of a file.
+func TestBodiesWithoutALength(t *testing.T) {
+	k := newFileKit(t, func(c *Config) { c.Limits.Body, c.Limits.Upload, c.Limits.Uploads = 1000, 1000, 2000 })
+	contentType, upload := form(file("big.bin", strings.Repeat("x", 64<<10)))
+	for name, c := range map[string]struct {
+		path, contentType, body string
+		status                  int
+	}{
+		"json within":   {"/threads", "application/json", `{"metadata":{"a":"` + strings.Repeat("x", 900) + `"}}`, http.StatusOK},
+		"json above":    {"/threads", "application/json", `{"metadata":{"a":"` + strings.Repeat("x", 1000) + `"}}`, http.StatusRequestEntityTooLarge},
+		"a list above":  {"/runs/batch", "application/json", "[" + strings.Repeat(" ", 1000) + "]", http.StatusRequestEntityTooLarge},
+		"blanks behind": {"/threads", "application/json", `{}` + strings.Repeat(" ", 1000), http.StatusRequestEntityTooLarge},
+		"a file above":  {"/threads/t/uploads", contentType, upload, http.StatusRequestEntityTooLarge},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, io.NopCloser(strings.NewReader(c.body)))
+		r.Host = "localhost"
+		r.ContentLength, r.TransferEncoding = -1, []string{"chunked"}
+		r.Header.Set("Content-Type", c.contentType)
+		if w := k.send(r); w.Code != c.status {
+			t.Errorf("%s: %d %.300s, want %d", name, w.Code, w.Body, c.status)
+		}
+	}
+	if got := k.names("t"); len(got) > 0 {
+		t.Errorf("left behind: %q", got)
+	}
+}

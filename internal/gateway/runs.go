@@ -91,6 +91,7 @@ const webhookDropped = "webhook: dropped, because the run comes from a backup, a
 
 // describe makes a run's JSON.
 func (s *Server) describe(ctx context.Context, run store.Run) (runJSON, error) {
+	run, position := s.place(ctx, run)
 	var req runs.Request
 	if err := json.Unmarshal(run.Request, &req); err != nil {
 		return runJSON{}, err
@@ -98,7 +99,7 @@ func (s *Server) describe(ctx context.Context, run store.Run) (runJSON, error) {
 	out := runJSON{
 		RunID: run.ID, ThreadID: run.ThreadID, AssistantID: req.AssistantID, Status: statusOf(run), Metadata: orEmpty(req.Metadata),
 		Strategy: string(req.Strategy), CreatedAt: stamp(run.CreatedAt), UpdatedAt: stamp(run.UpdatedAt),
-		StopReason: orNil(run.StopReason), Error: orNil(run.Error), Attempt: run.Attempt,
+		StopReason: orNil(run.StopReason), Error: orNil(run.Error), Attempt: run.Attempt, Position: position,
 		Kwargs: runKwargs{
 			Config: orEmpty(req.Config), Context: orEmpty(req.Context), Modes: req.Modes, Subgraphs: req.Subgraphs,
 			Before: req.InterruptBefore, After: req.InterruptAfter, Webhook: orNil(req.Webhook),
@@ -123,15 +124,27 @@ func (s *Server) describe(ctx context.Context, run store.Run) (runJSON, error) {
 		}
 		out.Input, out.Output, out.Total = u.InputTokens, u.OutputTokens, u.TotalTokens
 	}
-	if run.Status != event.StatusPending {
-		return out, nil
-	}
-	if run.NotBefore.After(s.Now()) {
+	if run.Status == event.StatusPending && run.NotBefore.After(s.Now()) {
 		out.NotBefore = stamp(run.NotBefore)
 	}
-	// The run is there, whatever is known of its place: an error would have clients submit it again.
-	out.Position, _ = s.Store.Position(ctx, run.ID)
 	return out, nil
+}
+
+// place is a run with its place among those that wait, 0 if it does not. One that has begun since it was read is read
+// again: what is said of a run is of one moment. What cannot be read leaves it as it is: the run is there, and an error
+// would have clients submit it again.
+func (s *Server) place(ctx context.Context, run store.Run) (store.Run, int) {
+	if run.Status != event.StatusPending {
+		return run, 0
+	}
+	position, err := s.Store.Position(ctx, run.ID)
+	if err != nil || position > 0 {
+		return run, position
+	}
+	if now, err := s.Store.Run(ctx, run.ID); err == nil {
+		run = now
+	}
+	return run, 0
 }
 
 func (s *Server) replyRun(ctx context.Context, w http.ResponseWriter, run store.Run) error {

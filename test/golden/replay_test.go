@@ -117,6 +117,9 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 		thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
 		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":"`+past.Said+`"},"config":{"recursion_limit":100}}`)
 	}
+	if past.Quiet {
+		r.awaitQuiet(ctx, api+regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path))
+	}
 	if e.NeedsRun == "" {
 		return
 	}
@@ -126,6 +129,32 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 	defer r.mu.Unlock()
 	delete(r.vars, e.NeedsRun)
 	match("*/runs/${"+e.NeedsRun+"}", resp.Get("Content-Location"), r.vars)
+}
+
+// awaitQuiet waits until a thread has no active run. One that never comes to that shows by the exchange that follows.
+func (r *replayer) awaitQuiet(ctx context.Context, url string) {
+	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	r.mu.Lock()
+	url = fill(url, r.vars)
+	r.mu.Unlock()
+	for ctx.Err() == nil {
+		var thread struct{ Status string }
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return
+		}
+		err = json.NewDecoder(resp.Body).Decode(&thread)
+		resp.Body.Close()
+		if err != nil || thread.Status != "busy" {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // post sends a request of the preparation, reads the answer to its end and returns its headers.
@@ -149,15 +178,14 @@ func (r *replayer) post(ctx context.Context, url, body string) http.Header {
 	return resp.Header
 }
 
-// exchange sends one request, again for a while if its answer may still change, and keeps what does not fit. begun is
+// exchange sends one request, a question again for a while as its answer may still change, and keeps what does not fit. begun is
 // called when an answer begins.
 func (r *replayer) exchange(ctx context.Context, e *Exchange, begun func()) {
 	end := time.Now().Add(r.patience)
 	for {
-		found, status := r.try(ctx, e, begun)
+		found := r.try(ctx, e, begun)
 		found, rules := excuse(r.rec.Name, e, found)
-		again := asks(e) || status == http.StatusConflict && e.Status < 300
-		if len(found) == 0 || !again || !time.Now().Before(end) {
+		if len(found) == 0 || !asks(e) || !time.Now().Before(end) {
 			r.used.excused(e, rules)
 			r.mu.Lock()
 			for _, f := range found {
@@ -177,16 +205,16 @@ func asks(e *Exchange) bool {
 	return e.Method == http.MethodGet || e.Method == http.MethodHead || question.MatchString(e.Route())
 }
 
-func (r *replayer) try(ctx context.Context, e *Exchange, begun func()) (found []string, status int) {
+func (r *replayer) try(ctx context.Context, e *Exchange, begun func()) []string {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	req, err := r.request(ctx, e)
 	if err != nil {
-		return []string{err.Error()}, 0
+		return []string{err.Error()}
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		return []string{err.Error()}, 0
+		return []string{err.Error()}
 	}
 	defer resp.Body.Close()
 	c := r.check()
@@ -200,7 +228,7 @@ func (r *replayer) try(ctx context.Context, e *Exchange, begun func()) (found []
 		r.content(c, e, resp, other, begun)
 		r.keep(c)
 	}
-	return c.found, resp.StatusCode
+	return c.found
 }
 
 func (r *replayer) request(ctx context.Context, e *Exchange) (*http.Request, error) {

@@ -8,8 +8,11 @@ GO      := $(shell scripts/find-go)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 BUILD   := $(GO) build -trimpath -buildvcs=false
 GOLANGCI_VERSION := 2.15.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+OUT     ?= bin/pudu
 
-.PHONY: help run build test test-model lint fmt bench crash setup setup-tests need-go
+.PHONY: help run build install image test test-image test-model lint fmt bench crash setup setup-tests need-go
 
 help: ## show this list
 	@echo "make TARGET, one of:"
@@ -24,13 +27,27 @@ run: setup build ## build and bring the server up at http://127.0.0.1:2026; with
 	fi; exec bin/pudu serve
 
 build: need-go ## build bin/pudu, one static file
-	@CGO_ENABLED=0 scripts/build $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/pudu ./cmd/pudu
+	@CGO_ENABLED=0 scripts/build $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(OUT) ./cmd/pudu
+
+install: build ## install the program, its systemd unit and proxy samples below $(DESTDIR)$(PREFIX)
+	@install -D -m 755 $(OUT) "$(DESTDIR)$(PREFIX)/bin/pudu"
+	@install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" "$(DESTDIR)$(PREFIX)/share/doc/pudu"
+	@sed 's|/usr/local/bin|$(PREFIX)/bin|' packaging/pudu.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/pudu.service"
+	@install -m 644 packaging/Caddyfile packaging/nginx.conf "$(DESTDIR)$(PREFIX)/share/doc/pudu"
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/pudu and $(DESTDIR)$(PREFIX)/lib/systemd/system/pudu.service; docs/operations.md says how it goes on"
+
+image: build ## build the image pudu for Docker, on a root of Debian's packages
+	@packaging/image.sh $(OUT)
 
 test: need-go setup-tests ## everything that must hold before a commit
 	@GO="$(GO)" GOLANGCI_VERSION=$(GOLANGCI_VERSION) scripts/test
 
 test-model: need-go ## drive a real language model, a small one; the first time llama.cpp is built (minutes)
 	@model="$$(scripts/real-model)" && PUDU_REAL_MODEL="$$model" $(GO) test -count=1 -v -tags realmodel ./test/realmodel
+
+test-image: need-go ## build the image and start it with Docker (a daemon of its own, as root); downloads Debian's packages
+	@scripts/setup docker
+	@$(GO) test -count=1 -v -tags image ./test/packaging
 
 lint: need-go ## golangci-lint in the pinned version; it checks the formatting too
 	@GO="$(GO)" scripts/lint $(GOLANGCI_VERSION)

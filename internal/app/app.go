@@ -188,6 +188,7 @@ type house struct {
 	bus     bus.Bus // to other processes; nil if there is no way to them
 	hub     *follow.Hub
 	watch   *watch
+	callers gateway.Tokens // their named tokens; nil is none
 	manager *runs.Manager
 	version string
 	// report and webhooks tell of the ends of runs; they are there once the house listens.
@@ -352,4 +353,17 @@ func (App) Key(value string) string {
 		}
 	}
 	return ""
+}
+
+// TokensFile implements cli.App. The folder of the file is made if it is not there.
+func (a App) TokensFile(o cli.Options) (string, error) {
+	cfg, dir, _, err := a.settings(o)
+	if err != nil {
+		return "", err
+	}
+	path := cfg.TokensFile(dir)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("make the folder of the tokens: %w", err)
+	}
+	return path, nil
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
@@ -36,14 +37,14 @@ const (
 )
 
 // listening says how the server is reached. An address that others can reach needs a token, or the word that it is meant.
-func listening(cfg *config.Config, o cli.Options) (config.Server, error) {
+func listening(cfg *config.Config, o cli.Options, tokens *bearer.File) (config.Server, error) {
 	s, err := cfg.ChooseServer(o.Addr, o.NATS)
 	if err != nil {
 		return s, err
 	}
-	if !s.Local() && s.Token == "" && !o.Insecure {
+	if !s.Local() && s.Token == "" && !tokens.Required() && !o.Insecure {
 		return s, fmt.Errorf("%s can be reached from other machines, and whoever reaches Pudu has it run code: set PUDU_TOKEN to a "+
-			"secret that callers send as \"Authorization: Bearer ...\", or say --insecure", s.Addr)
+			"secret that callers send as \"Authorization: Bearer ...\", make one with pudu token add NAME, or say --insecure", s.Addr)
 	}
 	return s, nil
 }
@@ -55,7 +56,7 @@ func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s (another address: --addr HOST:PORT): %w", server.Addr, err)
 	}
-	s.Address, s.Token = "http://"+l.Addr().String(), server.Token != ""
+	s.Address, s.Token = "http://"+l.Addr().String(), server.Token != "" || h.callers != nil && h.callers.Required()
 	s.Examples = h.examples(s.Address, s.Token)
 	c := h.gatewayConfig(s, server)
 	g := gateway.New(c)
@@ -135,7 +136,7 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 	c := gateway.Config{
 		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, UserID: DefaultUser,
 		Answers: h.answers,
-		Guard:   gateway.Guard{Token: server.Token.Reveal(), Open: !server.Local(), Origins: server.Origins},
+		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: h.callers, Open: !server.Local(), Origins: server.Origins},
 		Log:     h.log, Ready: h.ready,
 		About: gateway.About{
 			Version: h.version, PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, Data: h.dir,

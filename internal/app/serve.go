@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 )
@@ -31,7 +32,11 @@ func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	if err != nil {
 		return asJSON, err
 	}
-	server, err := listening(cfg, o)
+	tokens, err := bearer.Watch(cfg.TokensFile(dir), nil)
+	if err != nil {
+		return asJSON, err
+	}
+	server, err := listening(cfg, o, tokens)
 	if err != nil {
 		return asJSON, err
 	}
@@ -44,7 +49,7 @@ func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	if err != nil {
 		return server.JSONLog, err
 	}
-	h.watch.log = h.log
+	h.watch.log, h.callers = h.log, tokens
 	s := h.session(append(notes, h.notes...))
 	return server.JSONLog, errors.Join(h.serve(ctx, s, server, func() { ready(s) }), s.Close())
 }

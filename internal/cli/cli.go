@@ -82,6 +82,8 @@ type App interface {
 	Collect(ctx context.Context, o Options, dryRun bool) (Collected, error)
 	// DeleteThread removes a thread with its files, here or at the server.
 	DeleteThread(ctx context.Context, o Options, id string) error
+	// TokensFile is the file of the named tokens that callers of the server bring.
+	TokensFile(o Options) (path string, err error)
 	// Doctor examines the machine, the configuration and what is stored. It reports each check as soon as it is known.
 	Doctor(ctx context.Context, o Options, report func(Check))
 	// Models lists the models that runs can use; ask says to find out whether each of them answers.
@@ -341,6 +343,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		gcCommand(app, &o, stdio),
 		replayCommand(app, &o, stdio),
 		benchCommand(&o, stdio),
+		tokenCommand(app, &o, stdio),
 		doctorCommand(app, &o, stdio),
 		modelsCommand(app, &o, stdio),
 		&cobra.Command{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -69,6 +70,11 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 		return s, fmt.Errorf("PUDU_LOG_FORMAT: %.40q is neither text nor json", format)
 	}
 	return s, nil
+}
+
+// TokensFile is where the named tokens of callers stand: in PUDU_TOKENS_FILE, else in the data folder.
+func (c *Config) TokensFile(dir string) string {
+	return cmp.Or(c.Env.Get("PUDU_TOKENS_FILE"), filepath.Join(dir, "tokens"))
 }
 
 // fields are the parts of a list with commas or blanks between them.

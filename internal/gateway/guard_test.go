@@ -1,8 +1,13 @@
 package gateway
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/logctx"
 )
 
 // eventually waits for a condition.
@@ -76,5 +81,52 @@ func TestPreflight(t *testing.T) {
 	h := w.Header()
 	if w.Code != 204 || h.Get("Access-Control-Allow-Origin") != "https://app.example" || h.Get("Access-Control-Allow-Headers") != "content-type,x-api-key" {
 		t.Errorf("%d %v", w.Code, h)
+	}
+}
+
+// known are named tokens.
+type known map[string]string
+
+func (known) Required() bool                     { return true }
+func (k known) Name(token string) (string, bool) { name, ok := k[token]; return name, ok }
+
+// TestNamedTokens are good beside the one without a name; their names are in the log, and so is who was refused.
+func TestNamedTokens(t *testing.T) {
+	var log bytes.Buffer
+	k := newServer(t, func(cfg *Config) {
+		cfg.Guard = Guard{Token: "single", Named: known{"one": "ci", "two": "phone"}}
+		cfg.Log = slog.New(logctx.Handler(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	})
+	for token, c := range map[string]struct {
+		status int
+		line   string
+	}{
+		"single": {200, ""}, "one": {200, "token=ci"}, "two": {200, "token=phone"}, "on": {401, "why=wrong"}, "onee": {401, "why=wrong"}, "": {401, "why=missing"},
+	} {
+		log.Reset()
+		r := k.request("GET", "/info", "")
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("X-Request-ID", "r-"+token)
+		if w := k.send(r); w.Code != c.status || w.Header().Get("X-Request-ID") != "r-"+token {
+			t.Errorf("%q: status %d, want %d, %v", token, w.Code, c.status, w.Header())
+		}
+		if !strings.Contains(log.String(), c.line) || !strings.Contains(log.String(), "request=r-"+token) {
+			t.Errorf("%q: %q is not in %s", token, c.line, &log)
+		}
+		if refused := strings.Contains(log.String(), "token refused"); refused != (c.status == 401) {
+			t.Errorf("%q: %s", token, &log)
+		}
+	}
+}
+
+// TestTheIDOfARequest is a new one where the caller's is none that belongs into a log.
+func TestTheIDOfARequest(t *testing.T) {
+	k := newServer(t, nil)
+	for given, keeps := range map[string]bool{"a-1.b_2:c": true, "": false, "a b": false, "ä": false, strings.Repeat("a", 129): false} {
+		r := k.request("GET", "/info", "")
+		r.Header.Set("X-Request-ID", given)
+		if got := k.send(r).Header().Get("X-Request-ID"); (got == given) != keeps || got == "" {
+			t.Errorf("%q became %q", given, got)
+		}
 	}
 }

@@ -32,7 +32,7 @@ const (
 // one above, never a neighbour. "*" stands for one path element; "." is the root package.
 func rooms() []room {
 	return []room{
-		{"helpers", []string{"internal/rawjson", "internal/excerpt", "internal/pattern", "internal/shellwords", "internal/id", "internal/inert", "internal/markdown", "internal/units", "internal/untrusted", "internal/logctx", "examples"}},
+		{"helpers", []string{"internal/rawjson", "internal/excerpt", "internal/pattern", "internal/shellwords", "internal/id", "internal/inert", "internal/markdown", "internal/units", "internal/untrusted", "internal/logctx", "internal/bearer", "examples"}},
 		{"leaves", []string{"message", "state", "event"}},
 		{"contracts", []string{"model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate", "internal/conversation"}},
 		{"what requests are made of", []string{"internal/tokens", "internal/history"}},

@@ -134,7 +134,7 @@ func TestTheExampleOfAServerInAProgramRuns(t *testing.T) {
 		{http.MethodGet, "/agent/info", "", "", http.StatusUnauthorized, "who are you?"},
 		{http.MethodPost, "/agent/runs/wait", "me:open%20sesame@", `{"assistant_id":"lead_agent","input":{"messages":"Hello."}}`, http.StatusOK, "From within."},
 	} {
-		if status, body := ask(t, r.method, strings.Replace(at, "http://", "http://"+r.user, 1)+r.path, "", r.body); status != r.status || !strings.Contains(body, r.want) {
+		if status, body := ask(t, r.method, strings.Replace(at, "http://", "http://"+r.user, 1)+r.path, r.body); status != r.status || !strings.Contains(body, r.want) {
 			t.Errorf("%s: %d %s", r.path, status, body)
 		}
 	}

@@ -30,16 +30,13 @@ func served(t *testing.T, o pudu.Options) (*pudu.Pudu, *httptest.Server) {
 }
 
 // ask sends a request and returns the status and the answer.
-func ask(t *testing.T, method, url, token, body string) (int, string) {
+func ask(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +58,7 @@ func TestTheServerIsAHandler(t *testing.T) {
 	}
 	const input = `{"assistant_id":"lead_agent","input":{"messages":"Hello."}}`
 	thread := pudu.NewThreadID()
-	if status, body := ask(t, http.MethodPost, srv.URL+"/threads", "", `{"thread_id":"`+thread+`"}`); status != http.StatusOK {
+	if status, body := ask(t, http.MethodPost, srv.URL+"/threads", `{"thread_id":"`+thread+`"}`); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	last := func(body string) string {
@@ -71,13 +68,13 @@ func TestTheServerIsAHandler(t *testing.T) {
 		}
 		return values.Messages[len(values.Messages)-1].Content
 	}
-	_, body := ask(t, http.MethodPost, srv.URL+"/threads/"+thread+"/runs/wait", "", input)
+	_, body := ask(t, http.MethodPost, srv.URL+"/threads/"+thread+"/runs/wait", input)
 	got := []string{last(body), said(t, p, pudu.Task{Thread: thread, Text: "And here?"})}
-	_, body = ask(t, http.MethodPost, srv.URL+"/threads/"+thread+"/runs/wait", "", input)
+	_, body = ask(t, http.MethodPost, srv.URL+"/threads/"+thread+"/runs/wait", input)
 	if d := cmp.Diff([]string{"By HTTP.", "In the program.", "By HTTP again."}, append(got, last(body))); d != "" {
 		t.Error(d)
 	}
-	if _, body := ask(t, http.MethodGet, srv.URL+"/info", "", ""); !strings.Contains(body, "test/played") {
+	if _, body := ask(t, http.MethodGet, srv.URL+"/info", ""); !strings.Contains(body, "test/played") {
 		t.Errorf("info: %s", body)
 	}
 	srv.Close()
@@ -136,7 +133,7 @@ func TestTheHandlerGoesOnWithWhatCloseCutOff(t *testing.T) {
 		}
 	}}
 	p, srv := served(t, o)
-	if status, body := ask(t, http.MethodPost, srv.URL+"/threads/t/runs", "", `{"assistant_id":"lead_agent","input":{"messages":"Count."},"if_not_exists":"create"}`); status != http.StatusOK {
+	if status, body := ask(t, http.MethodPost, srv.URL+"/threads/t/runs", `{"assistant_id":"lead_agent","input":{"messages":"Count."},"if_not_exists":"create"}`); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	<-begun

@@ -17,14 +17,14 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(context.Background()); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func run(ctx context.Context) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
 	p, err := pudu.Open(ctx, pudu.Options{
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 		Server: pudu.Server{Open: true}, // whoever comes through known below may call
@@ -65,7 +65,7 @@ func serve(ctx context.Context, routes http.Handler) error {
 		return err
 	case <-ctx.Done():
 	}
-	bounded, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := server.Shutdown(bounded); !errors.Is(err, context.DeadlineExceeded) {
 		return err

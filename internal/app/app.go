@@ -224,7 +224,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, h.end())
+			err = errors.Join(err, h.end(ctx))
 		}
 	}()
 	h.box = openSandbox(ctx, cfg, a.Sandbox)
@@ -291,7 +291,7 @@ func (h *house) questions(ctx context.Context, threadID string) ([]event.Interru
 func (h *house) close() error {
 	h.release()
 	h.hub.Close()
-	err := errors.Join(h.pool.Close(), h.end())
+	err := errors.Join(h.pool.Close(), h.end(context.Background()))
 	if h.bus != nil {
 		err = errors.Join(err, h.bus.Close())
 	}

@@ -21,6 +21,8 @@ type Local struct {
 	*cli.Session
 
 	house *house
+	// begin begins a server's work, and returns its handler and what ends it.
+	begin func(d Door) (http.Handler, func())
 
 	mu      sync.Mutex
 	handler http.Handler // once it was asked for
@@ -44,7 +46,9 @@ func (a App) OpenLocal(ctx context.Context, o cli.Options) (*Local, error) {
 	if a.Log != nil { // who gives no log did not ask for a line about each run
 		h.watch.log = h.log
 	}
-	return &Local{Session: h.session(append(notes, h.notes...)), house: h, stop: func() {}}, nil
+	session := h.session(append(notes, h.notes...))
+	begin := func(d Door) (http.Handler, func()) { return h.behind(context.WithoutCancel(ctx), d, session) }
+	return &Local{Session: session, house: h, begin: begin, stop: func() {}}, nil
 }
 
 // Door says who may come in by the handler, and the private networks whose webhooks may be called.
@@ -58,24 +62,27 @@ type Door struct {
 func (l *Local) Handler(d Door) http.Handler {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.handler != nil {
-		return l.handler
+	if l.handler == nil {
+		l.handler, l.stop = l.begin(d)
 	}
-	h := l.house
-	c := h.gatewayConfig(l.Session, config.Server{})
+	return l.handler
+}
+
+// behind is the whole server without its listeners, and what ends the work behind it.
+func (h *house) behind(ctx context.Context, d Door, s *cli.Session) (http.Handler, func()) {
+	c := h.gatewayConfig(s, config.Server{})
 	c.Guard = d.Guard
 	g := gateway.New(c)
 	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: d.Webhooks})
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { h.manager.Serve(ctx, nil) })
 	background.Go(func() { h.collect(ctx) })
-	l.handler, l.stop = g, func() {
+	return g, func() {
 		g.Stop()
 		cancel()
 		background.Wait()
 	}
-	return l.handler
 }
 
 // Close ends what works behind the handler and leaves its runs to the next start, then closes the session.

@@ -32,18 +32,18 @@ func (h *house) begin(ctx context.Context) error {
 		return fmt.Errorf("start of the program: %w", err)
 	}
 	if err := h.own.check(h.cfg); err != nil {
-		return errors.Join(err, h.end())
+		return errors.Join(err, h.end(ctx))
 	}
 	return nil
 }
 
-// end calls the program's Stop, once.
-func (h *house) end() error {
+// end calls the program's Stop, once, also if ctx has ended.
+func (h *house) end(ctx context.Context) error {
 	stop := h.own.Stop
 	if h.own.Stop = nil; stop == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := stop(ctx); err != nil {
 		return fmt.Errorf("stop of the program: %w", err)

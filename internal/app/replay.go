@@ -48,11 +48,11 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	h.models = newModelSet(h.cfg, h.model, nil, nil, h.log)
 	h.models.alone = true
 	if err := h.furnish(); err != nil {
-		return nil, errors.Join(err, h.end(), os.RemoveAll(dir))
+		return nil, errors.Join(err, h.end(ctx), os.RemoveAll(dir))
 	}
 	h.agents = agents.NewFolder(data)
 	h.pool = pool.New(pool.Config{Provider: h.box.provider})
-	closers := []func() error{h.pool.Close, h.end}
+	closers := []func() error{h.pool.Close, func() error { return h.end(context.WithoutCancel(ctx)) }}
 	closeAll := func() error {
 		var errs []error
 		for _, c := range closers {

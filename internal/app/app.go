@@ -102,7 +102,7 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	if len(left) > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d unfinished run(s); see pudu runs, and go on with pudu run --resume", len(left)))
+		s.Notes = append(s.Notes, cli.Count(len(left), "unfinished run")+"; see pudu runs, and go on with pudu run --resume")
 	}
 	return s, nil
 }

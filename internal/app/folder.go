@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 )
 
@@ -81,9 +82,9 @@ func checkAbandoned(dir string, adopt bool, now time.Time) error {
 	case adopt:
 		return nil
 	}
-	return fmt.Errorf("the data folder %s has the files of %d thread(s), but its database %s is missing or empty, and was not begun anew: "+
+	return fmt.Errorf("the data folder %s has the files of %s, but its database %s is missing or empty, and was not begun anew: "+
 		"put it back, with its -wal if that is there (copies are named %[3]s.*.bak), or read a backup into a new folder with "+
-		"pudu restore --data DIR FILE; to begin without the threads, and keep the files where they are, say --adopt", dir, len(folders), path)
+		"pudu restore --data DIR FILE; to begin without the threads, and keep the files where they are, say --adopt", dir, cli.Count(len(folders), "thread"), path)
 }
 
 // sizeOf is the size of a file; 0 if it cannot be found out.

@@ -81,14 +81,14 @@ func TestKilledKeeping(t *testing.T) {
 		}
 		killed(pudu(data, "gc"), time.Duration(i*8)*time.Millisecond)
 		must(pudu(data, "gc"))
-		if out := must(pudu(data, "gc")); !strings.Contains(out, "chunks of 0 message(s), 0 snapshot(s)") {
+		if out := must(pudu(data, "gc")); !strings.Contains(out, "chunks of 0 messages, 0 snapshots") {
 			t.Errorf("after %d ms: %s", i*8, out)
 		}
 		killed(pudu(data, "threads", "delete", "one"), time.Duration(i*8)*time.Millisecond)
 		if out, err := pudu(data, "threads", "delete", "one").CombinedOutput(); err != nil && !strings.Contains(string(out), "no thread") {
 			t.Fatalf("after %d ms: %v\n%s", i*8, err, out)
 		}
-		if out := must(pudu(data, "doctor")); !strings.Contains(out, "✓ store      1 thread(s) replayed") {
+		if out := must(pudu(data, "doctor")); !strings.Contains(out, "✓ store      1 thread replayed") {
 			t.Errorf("after %d ms:\n%s", i*8, out)
 		}
 	}

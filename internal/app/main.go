@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -21,7 +20,6 @@ func (a App) Main(version string) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	slog.SetLogLoggerLevel(slog.LevelWarn) // people read what commands print; a server has a log of its own
 	return cli.Main(context.Background(), a, version, stdio(signals), os.Args[1:])
 }
 
@@ -30,15 +28,35 @@ func stdio(signals <-chan os.Signal) cli.IO {
 	std := cli.IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Signals: signals, Program: os.Args[0],
 		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr),
-		Plain: os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
-		Secret: func() (string, error) {
-			secret, err := term.ReadPassword(int(os.Stdin.Fd()))
-			fmt.Fprintln(os.Stderr)
-			return string(secret), err
-		},
+		Still:  os.Getenv("TERM") == "dumb",
+		Secret: func() (string, error) { return readSecret(signals) },
 	}
-	if w, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
-		std.Width = w
+	std.Plain = std.Still || os.Getenv("NO_COLOR") != ""
+	if w, h, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+		std.Width, std.Height = w, h
 	}
 	return std
+}
+
+// readSecret reads a line without showing it. An interrupt ends the program, and leaves the terminal as it was.
+func readSecret(signals <-chan os.Signal) (string, error) {
+	in := int(os.Stdin.Fd())
+	before, err := term.GetState(in)
+	if err != nil {
+		return "", err
+	}
+	read := make(chan struct{})
+	defer close(read)
+	go func() {
+		select {
+		case <-signals:
+			_ = term.Restore(in, before)
+			fmt.Fprintln(os.Stderr)
+			os.Exit(cli.ExitCancelled)
+		case <-read:
+		}
+	}()
+	secret, err := term.ReadPassword(in)
+	fmt.Fprintln(os.Stderr)
+	return string(secret), err
 }

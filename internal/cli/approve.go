@@ -34,7 +34,7 @@ func (t *turn) approve(asked []event.Interrupt) (json.RawMessage, error) {
 	}
 	answers := make(map[string]json.RawMessage, len(asked))
 	for _, q := range asked {
-		fmt.Fprintf(t.io.Err, "\n%s\n\n", describe(q.Value, maxShown))
+		t.io.present(describe(q.Value, maxShown))
 		answer, err := t.io.decide(q.Value)
 		if err != nil {
 			return nil, t.undecided("no answer", " later")
@@ -76,7 +76,7 @@ func (stdio IO) decide(value json.RawMessage) (json.RawMessage, error) {
 				return approval.Decision{Kind: approval.Edit, Name: q.Tool, Args: args}.Answer(), err
 			}
 		case "a", "all":
-			fmt.Fprintf(stdio.Err, "\n%s\n\n", describe(value, len(value)))
+			stdio.present(describe(value, len(value)))
 		default:
 			fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("Enter y, n, e or a."))
 		}
@@ -96,6 +96,13 @@ func (stdio IO) edit(q approval.Question) (json.RawMessage, error) {
 		}
 		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(`This is no object of JSON, such as {"command": "ls"}.`))
 	}
+}
+
+// present shows a call and why it waits. The call is shown as it is.
+func (stdio IO) present(described string) {
+	why, call, _ := strings.Cut(described, "\n")
+	stdio.tell(nil, "\n"+why)
+	fmt.Fprintf(stdio.Err, "%s\n\n", call)
 }
 
 // describe is a question in words: why it is asked, the tool, and its arguments up to a number of characters.

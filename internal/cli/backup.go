@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,10 +38,10 @@ func backupCommand(app App, o *Options, stdio IO) *cobra.Command {
 			}
 			fmt.Fprintf(stdio.Err, "Backup written to %s: %s.\n", name, holds(sum))
 			if sum.Changed > 0 {
-				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(fmt.Sprintf("! %d file(s) changed while they were read; they may be in it half old and half new", sum.Changed)))
+				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Changed, "file")+" changed while being read, and may be in it half old and half new"))
 			}
 			if sum.Skipped > 0 {
-				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(fmt.Sprintf("! %d file(s) are not in it: they could not be read, or are pipes, sockets or devices", sum.Skipped)))
+				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Skipped, "file")+" left out: not to be read, or a pipe, a socket or a device"))
 			}
 			return nil
 		},
@@ -72,7 +73,7 @@ func restoreCommand(app App, o *Options, stdio IO) *cobra.Command {
 			}
 			fmt.Fprintf(stdio.Err, "Restored %s.\n", holds(sum))
 			if sum.Skipped > 0 {
-				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(fmt.Sprintf("! %d symbolic link(s) were left out: they lead out of their thread's folder", sum.Skipped)))
+				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Skipped, "symbolic link")+" left out, for leading out of the thread's folder"))
 			}
 			return nil
 		},
@@ -81,7 +82,7 @@ func restoreCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 // holds says what is in an archive.
 func holds(s archive.Summary) string {
-	return fmt.Sprintf("%d thread(s), %d run(s), %d step(s), %d file(s) of %s", s.Threads, s.Runs, s.Steps, s.Files, amount(s.Bytes))
+	return strings.Join([]string{Count(s.Threads, "thread"), Count(s.Runs, "run"), Count(s.Steps, "step"), Count(s.Files, "file")}, ", ") + " of " + amount(s.Bytes)
 }
 
 // amount writes a number of bytes for people: 940 B, 12.4 KiB, 1.2 GiB.

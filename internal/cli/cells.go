@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+
+	terminal "github.com/pudu-ai/pudu/internal/markdown"
 )
 
 // What a terminal shows is counted in cells: an ideograph takes two, an accent or an escape sequence none.
@@ -32,6 +34,29 @@ func (stdio IO) columns() int {
 		return 100
 	}
 	return stdio.Width
+}
+
+// tell prints a text for the person: on a terminal it is broken between words, but never in a command that it ends with.
+func (stdio IO) tell(paint func(string) string, text string) {
+	if paint == nil {
+		paint = func(s string) string { return s }
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		command := ""
+		if i := strings.Index(line, ": "+stdio.program()+" "); stdio.ErrTTY && width(line) > stdio.columns() && i >= 0 {
+			line, command = line[:i+1], line[i+2:]
+		}
+		lines := []string{line}
+		if stdio.ErrTTY {
+			lines = terminal.Wrap(line, stdio.columns())
+		}
+		if command != "" {
+			lines = append(lines, "  "+command)
+		}
+		for _, l := range lines {
+			fmt.Fprintln(stdio.Err, paint(l))
+		}
+	}
 }
 
 // printTable prints rows in columns that are as wide as their widest cell.

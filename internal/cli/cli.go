@@ -222,21 +222,23 @@ type IO struct {
 	Out, Err io.Writer
 	// InTTY, OutTTY and ErrTTY say which of them are terminals.
 	InTTY, OutTTY, ErrTTY bool
-	// Plain asks for no colours and no moving lines on a terminal.
-	Plain bool
-	// Width of the terminal in columns; 0 means 100.
-	Width int
+	// Plain asks for no colours on a terminal, Still for no lines that change.
+	Plain, Still bool
+	// Width of the terminal in columns, 0 means 100; Height in rows, 0 means 24.
+	Width, Height int
 	// Secret reads a line without showing it; nil reads it like any other.
 	Secret func() (string, error)
 	// Program is how this program was called, such as bin/pudu; empty means pudu.
 	Program string
 	// Signals delivers interrupts (Ctrl-C).
 	Signals <-chan os.Signal
+
+	log *sink // of this process; nil is none
 }
 
 // runCommand is the command that runs something with the same Pudu, as a shell takes it.
 func (stdio IO) runCommand(o Options) string {
-	command := Quote(cmp.Or(stdio.Program, "pudu")) + " run"
+	command := stdio.program() + " run"
 	for _, flag := range []struct{ name, value string }{{"server", o.Server}, {"config", o.Config}, {"data", o.Data}} {
 		if flag.value != "" {
 			command += " --" + flag.name + " " + Quote(flag.value)
@@ -244,6 +246,9 @@ func (stdio IO) runCommand(o Options) string {
 	}
 	return command
 }
+
+// program is how a shell calls this program.
+func (stdio IO) program() string { return Quote(cmp.Or(stdio.Program, "pudu")) }
 
 // Quote is a word as a shell takes it.
 func Quote(word string) string {
@@ -295,6 +300,7 @@ func Told(err error) error {
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, app App, version string, stdio IO, args []string) int {
 	stdio.In = bufio.NewReader(stdio.In) // one buffer for all questions
+	defer stdio.logToPerson()()
 	root := command(app, version, stdio) //nolint:contextcheck // cobra hands the context on
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -306,7 +312,7 @@ func Main(ctx context.Context, app App, version string, stdio IO, args []string)
 		coded = &codeError{ExitUsage, err}
 	}
 	if msg := coded.Error(); msg != "" {
-		fmt.Fprintln(stdio.Err, "pudu: "+msg)
+		stdio.tell(nil, "pudu: "+msg)
 	}
 	return coded.code
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {
 				}
 			})
 			if failed > 0 {
-				return &codeError{ExitFailed, fmt.Errorf("%d check(s) failed", failed)}
+				return &codeError{ExitFailed, errors.New(Count(failed, "check") + " failed")}
 			}
 			return nil
 		},

@@ -27,7 +27,7 @@ func (t *turn) finish(ctx context.Context, out runs.Outcome) error {
 	if len(saved) > 0 {
 		line = "files: " + strings.Join(saved, " ") + "      " + line
 	}
-	fmt.Fprintln(t.io.Err, t.io.errStyle().dim(line))
+	t.io.tell(t.io.errStyle().dim, line)
 	switch {
 	case out.Run.StopReason == store.Cancelled:
 		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: %s --thread %s \"…\"", t.again(), t.thread)}
@@ -38,7 +38,7 @@ func (t *turn) finish(ctx context.Context, out runs.Outcome) error {
 	case err != nil:
 		return &codeError{ExitFailed, err}
 	case out.Run.StopReason != "":
-		fmt.Fprintf(t.io.Err, "stopped early (%s); continue with: %s --thread %s \"go on\"\n", out.Run.StopReason, t.again(), t.thread)
+		t.io.tell(nil, fmt.Sprintf("stopped early (%s); continue with: %s --thread %s \"go on\"", out.Run.StopReason, t.again(), t.thread))
 	}
 	return nil
 }
@@ -111,7 +111,8 @@ func shown(dir, name string) string {
 // offerKey tells a person at a terminal that the model is missing, and offers to keep a key. It returns true when one was
 // kept.
 func offerKey(app App, missing error, stdio IO) (bool, error) {
-	fmt.Fprintf(stdio.Err, "There is %v\nPaste a key to keep it for later, or press Enter to leave: ", missing)
+	stdio.tell(nil, fmt.Sprintf("There is %v", missing))
+	fmt.Fprint(stdio.Err, "Paste a key to keep it for later, or press Enter to leave: ")
 	read := stdio.Secret
 	if read == nil {
 		read = func() (string, error) { return stdio.readLine(), nil }

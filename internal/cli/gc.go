@@ -31,7 +31,7 @@ func gcCommand(app App, o *Options, stdio IO) *cobra.Command {
 			}
 			printCollected(stdio, c, dryRun)
 			if len(c.Failed) > 0 {
-				return &codeError{ExitFailed, fmt.Errorf("%d thing(s) could not be removed", len(c.Failed))}
+				return &codeError{ExitFailed, errors.New(Count(len(c.Failed), "thing") + " could not be removed")}
 			}
 			return nil
 		},
@@ -45,16 +45,16 @@ func printCollected(stdio IO, c Collected, dryRun bool) {
 	if dryRun {
 		verb = "Would remove"
 	}
-	fmt.Fprintf(stdio.Out, "%s chunks of %d message(s), %d snapshot(s): %s\n", verb, c.Messages, c.Snapshots, amount(c.Bytes))
+	fmt.Fprintf(stdio.Out, "%s chunks of %s, %s: %s\n", verb, Count(c.Messages, "message"), Count(c.Snapshots, "snapshot"), amount(c.Bytes))
 	if c.Items > 0 {
-		fmt.Fprintf(stdio.Out, "%s %d item(s) of the store whose time to live is over\n", verb, c.Items)
+		fmt.Fprintf(stdio.Out, "%s %s of the store whose time to live is over\n", verb, Count(c.Items, "item"))
 	}
-	fmt.Fprintf(stdio.Out, "%s %d folder(s) without a thread\n", verb, len(c.Folders))
+	fmt.Fprintf(stdio.Out, "%s %s without a thread\n", verb, Count(len(c.Folders), "folder"))
 	for _, name := range c.Folders {
 		fmt.Fprintln(stdio.Out, "  "+inert.Line(name))
 	}
 	if !dryRun {
-		fmt.Fprintf(stdio.Out, "Removed %d output(s) of commands and tools: %s; %d leftover(s) of writing\n", c.Logs, amount(c.LogBytes), c.Leftovers)
+		fmt.Fprintf(stdio.Out, "Removed %s of commands and tools: %s; %s of writing\n", Count(c.Logs, "output"), amount(c.LogBytes), Count(c.Leftovers, "leftover"))
 		fmt.Fprintf(stdio.Out, "The database is smaller by %s\n", amount(c.Shrunk))
 	}
 	for _, why := range c.Failed {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func (t *turn) ask(questions []question) ([]message.Message, error) {
 	}
 	var replies []message.Message
 	for _, q := range questions {
-		fmt.Fprintf(t.io.Err, "\n%s\n\n", q.text)
+		t.io.tell(nil, "\n"+q.text+"\n")
 		reply, err := t.io.answer(q.Shown)
 		if err != nil {
 			return nil, &codeError{ExitWaiting, fmt.Errorf("no answer; go on later: %s --thread %s \"ANSWER\"", t.again(), t.thread)}
@@ -93,10 +94,33 @@ func beside(options []clarification.ShownOption, text string) bool {
 		!slices.ContainsFunc(options, func(o clarification.ShownOption) bool { return number(o.Label) || number(o.Value) })
 }
 
-// prompt reads a line; io.EOF says that there are no more.
+// errInterruptedAnswer: an interrupt took the place of an answer.
+var errInterruptedAnswer = errors.New("interrupted")
+
+// prompt reads a line; io.EOF says that there are no more. An interrupt ends it; the next one then ends the program at once,
+// whatever is still to be closed.
 func (stdio IO) prompt(p string) (string, error) {
 	fmt.Fprint(stdio.Err, p)
-	return stdio.line()
+	type answer struct {
+		text string
+		err  error
+	}
+	typed := make(chan answer, 1)
+	go func() { // after an interrupt it reads on until the program ends, which is next
+		text, err := stdio.line()
+		typed <- answer{text, err}
+	}()
+	select {
+	case a := <-typed:
+		return a.text, a.err
+	case <-stdio.Signals:
+		fmt.Fprintln(stdio.Err)
+		go func() {
+			<-stdio.Signals
+			os.Exit(ExitCancelled)
+		}()
+		return "", errInterruptedAnswer
+	}
 }
 
 // chosen finds the option that a person means: by what it says, or by its number.

@@ -99,13 +99,14 @@ func printReport(w io.Writer, name string, r replay.Report) {
 		word = "FAIL"
 	}
 	fmt.Fprintf(w, "%s  %s  (%s, %s, %.1f s)\n", word, name,
-		count(r.Turns, "model turn"), count(r.Calls, "tool call"), r.Took.Round(100*time.Millisecond).Seconds())
+		Count(r.Turns, "model turn"), Count(r.Calls, "tool call"), r.Took.Round(100*time.Millisecond).Seconds())
 	if r.Difference != nil {
 		fmt.Fprintln(w, "  "+inert.Text(r.Difference.String()))
 	}
 }
 
-func count(n int, what string) string {
+// Count is a number of things in words: 1 run, 2 runs.
+func Count[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -144,7 +145,7 @@ func exportTest(ctx context.Context, app App, o Options, stdio IO, threadID, run
 	if len(r.Before) > 0 {
 		fmt.Fprintln(stdio.Err, "The run continued a conversation. What its files were then is known of those alone that were not changed since.")
 	}
-	fmt.Fprintf(stdio.Err, "%s: %s, %s; run it again with: pudu replay %s\n", out, count(len(r.Turns), "model turn"), count(r.Calls(), "tool call"), out)
+	fmt.Fprintf(stdio.Err, "%s: %s, %s; run it again with: pudu replay %s\n", out, Count(len(r.Turns), "model turn"), Count(r.Calls(), "tool call"), out)
 	return nil
 }
 

@@ -132,7 +132,7 @@ func (t *turn) announce(ctx context.Context) error {
 	}
 	_, err := t.session.List.Thread(ctx, t.thread)
 	if errors.Is(err, store.ErrNotFound) {
-		fmt.Fprintf(t.io.Err, "%s\n", t.io.errStyle().yellow("! there is no thread "+t.thread+" yet: this run begins it"))
+		t.io.tell(t.io.errStyle().yellow, "! there is no thread "+t.thread+" yet: this run begins it")
 		return nil
 	}
 	return failedWith(err)
@@ -372,17 +372,17 @@ func (t *turn) answer(ctx context.Context, out runs.Outcome) (again bool, err er
 func (t *turn) header() {
 	look := t.io.errStyle()
 	for _, note := range t.session.Notes {
-		fmt.Fprintln(t.io.Err, look.yellow("! "+note))
+		t.io.tell(look.yellow, "! "+note)
 	}
-	fmt.Fprintln(t.io.Err, look.dim(t.session.Why))
+	t.io.tell(look.dim, t.session.Why)
 	who := "model " + t.session.Model
 	if t.flags.ownModel {
 		who = "agent " + t.flags.choices.Agent
 	}
-	fmt.Fprintln(t.io.Err, look.dim(fmt.Sprintf("%s  sandbox %s  thread %s", who, t.session.Sandbox, t.thread)))
+	t.io.tell(look.dim, fmt.Sprintf("%s  sandbox %s  thread %s", who, t.session.Sandbox, t.thread))
 	if demo := t.session.Demo; demo != nil {
-		fmt.Fprintln(t.io.Err, look.yellow("! the scripted demonstration: the model's turns were written in advance; the loop, the sandbox, the tools and the store are real"))
-		fmt.Fprintln(t.io.Err, look.dim("task  "+demo.Task))
+		t.io.tell(look.yellow, "! the scripted demonstration: the model's turns were written in advance; the loop, the sandbox, the tools and the store are real")
+		t.io.tell(look.dim, "task  "+demo.Task)
 	}
 }
 
@@ -413,6 +413,9 @@ func (t *turn) execute(ctx context.Context, do carry) (runs.Outcome, error) {
 	done := make(chan struct{})
 	defer close(done)
 	w := newWatcher(t.io, t.flags.json)
+	if t.io.log != nil {
+		defer t.io.log.to(w.note)()
+	}
 	go t.interrupts(cancel, w, done)
 	out, err := do(ctx, w)
 	w.close(out)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/clarification"
 	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -59,17 +61,51 @@ func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int, ag
 			run.Status, fmt.Sprintf("attempt %d", run.Attempt), inert.Line(why),
 		})
 	}
+	if !all {
+		asked, err := askedThreads(ctx, s, limit, again)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, asked...)
+	}
 	if len(rows) == 0 {
 		fmt.Fprintln(stdio.Err, "Nothing is unfinished.")
 	}
 	return printTable(stdio.Out, rows)
 }
 
+// askedThreads are rows for those of the threads used last whose run has ended with a question: it goes on with the answer.
+func askedThreads(ctx context.Context, s *Session, limit int, again string) (rows [][]string, err error) {
+	threads, err := s.List.ListThreads(ctx, s.UserID, limit, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range threads {
+		if t.Status != store.ThreadIdle {
+			continue
+		}
+		msgs, err := s.Messages(ctx, t.ID)
+		if errors.Is(err, store.ErrNotFound) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if questions, _ := clarification.Open(msgs); len(questions) > 0 {
+			rows = append(rows, []string{
+				t.ID, t.UpdatedAt.Local().Format(time.DateTime), //nolint:gosmopolitan // read by a person, here
+				"asked", "", fmt.Sprintf("%s; answer with: %s --thread %s \"ANSWER\"", clip(inert.Line(questions[0].Question), 60), again, t.ID),
+			})
+		}
+	}
+	return rows, nil
+}
+
 // whyOf says why a run is not at its end, or how it ended, and what to do about it.
 func whyOf(ctx context.Context, s *Session, run store.Run, again string) (string, error) {
 	switch {
 	case run.Status == event.StatusInterrupted && run.StopReason == "":
-		return "waits for a person's answer", nil
+		return fmt.Sprintf("waits for a person; decide with: %s --resume %s", again, run.ThreadID), nil
 	case !run.Active():
 		return strings.TrimSpace(run.StopReason + " " + run.Error), nil
 	case s.Store == nil: // the server tells no more

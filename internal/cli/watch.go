@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,8 +12,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/excerpt"
 	"github.com/pudu-ai/pudu/internal/inert"
+	terminal "github.com/pudu-ai/pudu/internal/markdown"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -20,10 +21,10 @@ import (
 )
 
 // watcher shows a run while it happens: reasoning dimmed, the answer as it streams, one line per tool call, and on a
-// terminal a progress line for what runs now.
+// terminal a progress line for what runs now, also for a model that says nothing.
 //
-// When standard output is a terminal the answer streams to it, rendered block by block. Otherwise nothing is written
-// there until the run has ended: then the answer, whole, as Markdown.
+// When standard output is a terminal the answer streams to it, rendered; its last block is drawn again as it grows.
+// Otherwise nothing is written there until the run has ended: then the answer, whole, as Markdown.
 type watcher struct {
 	io    IO
 	json  bool
@@ -34,13 +35,19 @@ type watcher struct {
 	started  time.Time
 	section  string // what the last bytes on the terminal were: "", "reasoning", "text", "tools"
 	text     blocks
+	thoughts string // the last line of the reasoning, which is not complete
 	message  string // id of the message whose text is shown
 	streamed bool   // some text of it was shown
+	printed  bool   // and cannot be taken back
+	stale    bool   // what is drawn is not all that is known
+	next     time.Time
+	heard    time.Time // when the model last said something
+	asked    time.Time // since when it is waited for
 	calls    map[string]event.ToolStart
 	running  []string // call ids under way, in order
 	since    map[string]time.Time
 	progress map[string]string
-	drawn    bool // a progress line is on the screen
+	screen   screen
 	models   int
 	ticker   *time.Ticker
 	stop     chan struct{}
@@ -49,24 +56,28 @@ type watcher struct {
 
 func newWatcher(stdio IO, asJSON bool) *watcher {
 	w := &watcher{
-		io: stdio, json: asJSON, look: stdio.errStyle(), width: stdio.Width, started: time.Now(),
+		io: stdio, json: asJSON, look: stdio.errStyle(), width: stdio.columns(), started: time.Now(), screen: screen{io: stdio},
 		calls: make(map[string]event.ToolStart), since: make(map[string]time.Time), progress: make(map[string]string),
 		stop: make(chan struct{}),
 	}
-	if w.width <= 0 {
-		w.width = 100
-	}
-	if stdio.ErrTTY && !stdio.Plain && !asJSON {
-		w.ticker = time.NewTicker(200 * time.Millisecond)
+	w.asked, w.heard = w.started, w.started
+	if (stdio.ErrTTY || stdio.OutTTY) && !stdio.Still && !asJSON {
+		w.ticker = time.NewTicker(redraw)
 		w.stopped.Go(w.animate)
 	}
 	return w
 }
 
+// redraw is how often what changes is drawn again.
+const redraw = 100 * time.Millisecond
+
 // show takes one event.
 func (w *watcher) show(ev event.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if _, answered := ev.Data.(event.Message); answered {
+		w.models++
+	}
 	if w.json {
 		w.printJSON(ev)
 		return
@@ -75,8 +86,8 @@ func (w *watcher) show(ev event.Event) {
 	case event.Chunk:
 		w.chunk(d)
 	case event.Message:
-		w.models++
 		w.endText()
+		w.wait()
 	case event.Discard:
 		w.discard(d)
 	case event.ToolStart:
@@ -101,12 +112,11 @@ func (w *watcher) printJSON(ev event.Event) {
 func (w *watcher) chunk(c event.Chunk) {
 	if c.MessageID != w.message {
 		w.endText()
-		w.message = c.MessageID
+		w.message, w.printed = c.MessageID, false
 	}
+	w.heard, w.stale = time.Now(), true
 	if c.Reasoning != "" {
-		w.clear()
-		w.enter("reasoning")
-		fmt.Fprint(w.io.Err, w.look.dim(inert.Text(c.Reasoning)))
+		w.reason(inert.Text(c.Reasoning))
 	}
 	if c.Text == "" {
 		return
@@ -117,25 +127,83 @@ func (w *watcher) chunk(c event.Chunk) {
 	}
 }
 
-// printBlock shows a block of the answer on the terminal.
+// reason shows a piece of the model's reasoning.
+func (w *watcher) reason(text string) {
+	w.enter("reasoning")
+	if w.ticker == nil || !w.io.ErrTTY {
+		fmt.Fprint(w.io.Err, w.look.dim(text))
+		return
+	}
+	w.thoughts += text
+	for {
+		line, rest, complete := strings.Cut(w.thoughts, "\n")
+		if !complete {
+			return
+		}
+		w.screen.draw(w.io.Err, w.dimmed(line))
+		w.screen.keep()
+		w.thoughts = rest
+	}
+}
+
+func (w *watcher) dimmed(text string) []string {
+	lines := terminal.Wrap(text, w.width-1)
+	for i, line := range lines {
+		lines[i] = w.look.dim(line)
+	}
+	return lines
+}
+
+// printBlock shows a block of the answer on the terminal, for good.
 func (w *watcher) printBlock(b string) {
 	if !w.io.OutTTY {
 		return
 	}
-	w.clear()
-	if w.section == "tools" {
-		fmt.Fprintln(w.io.Out)
-	}
 	w.enter("text")
-	fmt.Fprint(w.io.Out, markdown(b, w.width, w.io.Plain))
+	w.screen.draw(w.io.Out, w.rendered(b))
+	w.screen.keep()
+	w.printed = true
+}
+
+// rendered is a block as lines, with an empty one behind it.
+func (w *watcher) rendered(block string) []string {
+	return strings.Split(strings.TrimSuffix(markdown(block, w.width, w.io.Plain), "\n"), "\n")
+}
+
+// grow draws what has come of a block or a line that is not complete. What takes long to render is rendered less often: that
+// takes a tenth of the time.
+func (w *watcher) grow() {
+	begin := time.Now()
+	if !w.stale || begin.Before(w.next) {
+		return
+	}
+	w.stale = false
+	switch rest := w.text.pending.String(); {
+	case strings.TrimSpace(rest) != "" && w.io.OutTTY:
+		w.enter("text")
+		w.screen.draw(w.io.Out, w.rendered(rest))
+	case w.thoughts != "":
+		w.screen.draw(w.io.Err, w.dimmed(w.thoughts))
+	}
+	w.next = begin.Add(10 * time.Since(begin))
 }
 
 // enter begins a section on a line of its own.
 func (w *watcher) enter(section string) {
-	if w.section == "reasoning" && section != "reasoning" {
-		fmt.Fprintln(w.io.Err)
+	w.screen.hush()
+	if section == w.section {
+		return
 	}
-	w.section = section
+	switch {
+	case w.section == "reasoning" && (w.ticker == nil || !w.io.ErrTTY):
+		fmt.Fprintln(w.io.Err)
+	case w.section == "reasoning" && w.thoughts != "":
+		w.screen.draw(w.io.Err, w.dimmed(w.thoughts))
+	case w.section == "tools" && section == "text":
+		fmt.Fprintln(w.io.Out)
+	}
+	w.screen.keep()
+	w.thoughts, w.section = "", section
 }
 
 func (w *watcher) endText() {
@@ -147,14 +215,23 @@ func (w *watcher) endText() {
 	}
 }
 
+// wait begins to wait for the model, or for whatever comes next.
+func (w *watcher) wait() {
+	w.asked = time.Now()
+	w.heard = w.asked
+}
+
 func (w *watcher) discard(d event.Discard) {
 	w.text.rest()
-	w.clear()
+	if w.section == "text" {
+		w.screen.draw(w.io.Out, nil) // what can be taken back
+	}
 	w.enter("")
-	if w.streamed && w.io.OutTTY {
+	if w.printed && w.io.OutTTY {
 		fmt.Fprintln(w.io.Err, w.look.dim("(the text above is withdrawn: "+inert.Line(d.Reason)+")"))
 	}
-	w.streamed = false
+	w.streamed, w.printed = false, false
+	w.wait()
 }
 
 func (w *watcher) start(d event.ToolStart) {
@@ -166,7 +243,6 @@ func (w *watcher) start(d event.ToolStart) {
 
 func (w *watcher) end(d event.ToolEnd) {
 	w.endText()
-	w.clear()
 	what := d.Tool
 	if start, ok := w.calls[d.CallID]; ok {
 		what = callLine(start)
@@ -186,9 +262,12 @@ func (w *watcher) end(d event.ToolEnd) {
 		took = duration(time.Duration(d.Millis) * time.Millisecond)
 	}
 	room := max(w.width*2/5, 24)
-	rest := max(w.width-room-14, 20)
+	rest := max(w.width-room-14, 12)
 	w.enter("tools")
-	fmt.Fprintf(w.io.Err, "%s %-*s %7s  %s\n", mark, room, excerpt.Clip(what, room), took, w.look.dim(excerpt.Clip(inert.Line(d.Summary), rest)))
+	fmt.Fprintf(w.io.Err, "%s %s %7s  %s\n", mark, fit(what, room), took, w.look.dim(clip(inert.Line(d.Summary), rest)))
+	if len(w.running) == 0 {
+		w.wait()
+	}
 	w.draw()
 }
 
@@ -200,6 +279,7 @@ func (w *watcher) custom(c event.Custom) {
 		MaxAttempts int    `json:"max_attempts"`
 		WaitMS      int64  `json:"wait_ms"`
 		Reason      string `json:"reason"`
+		Detail      string `json:"detail"`
 		Message     string `json:"message"`
 	}
 	if json.Unmarshal(c.Value, &v) != nil {
@@ -207,7 +287,7 @@ func (w *watcher) custom(c event.Custom) {
 	}
 	switch v.Type {
 	case "llm_retry":
-		w.line(fmt.Sprintf("… model: %s; next try in %s (%d of %d)", inert.Line(v.Reason),
+		w.line(fmt.Sprintf("… model: %s; next try in %s (%d of %d)", inert.Line(cmp.Or(v.Detail, v.Reason)),
 			duration(time.Duration(v.WaitMS)*time.Millisecond), v.Attempt+1, v.MaxAttempts))
 	case "llm_fallback", "llm_queued":
 		w.line("… model: " + inert.Line(v.Message))
@@ -222,9 +302,8 @@ func (w *watcher) note(s string) {
 }
 
 func (w *watcher) line(s string) {
-	w.clear()
 	w.enter("")
-	fmt.Fprintln(w.io.Err, w.look.yellow(s))
+	w.io.tell(w.look.yellow, s)
 }
 
 // callLine is a tool call in a few words: the tool and what it is about.
@@ -255,9 +334,8 @@ func (w *watcher) animate() {
 		select {
 		case <-w.ticker.C:
 			w.mu.Lock()
-			if w.drawn || len(w.running) > 0 {
-				w.draw()
-			}
+			w.grow()
+			w.draw()
 			w.mu.Unlock()
 		case <-w.stop:
 			return
@@ -265,27 +343,31 @@ func (w *watcher) animate() {
 	}
 }
 
-// draw writes the progress line of the call that runs longest.
+// quiet is how long nothing has to happen before a line says what is waited for.
+const quiet = time.Second
+
+// draw writes the progress line: of the call that runs longest, or of the model if that is silent.
 func (w *watcher) draw() {
-	if w.ticker == nil || len(w.running) == 0 {
-		return
+	switch {
+	case w.ticker == nil || !w.io.ErrTTY:
+	case len(w.running) > 0:
+		w.drawCall()
+	case time.Since(w.heard) >= quiet:
+		what := map[string]string{"reasoning": "the model thinks", "text": "the model writes"}[w.section]
+		if w.heard.Equal(w.asked) {
+			what = "waiting for the model"
+		}
+		w.screen.say("· " + what + "  " + duration(time.Since(w.asked)))
 	}
+}
+
+func (w *watcher) drawCall() {
 	id := w.running[0]
 	more := ""
 	if n := len(w.running) - 1; n > 0 {
 		more = fmt.Sprintf(" (+%d)", n)
 	}
-	line := fmt.Sprintf("· %s%s  %s  %s", excerpt.Clip(callLine(w.calls[id]), w.width*2/5), more, duration(time.Since(w.since[id])), w.progress[id])
-	w.clear()
-	fmt.Fprint(w.io.Err, w.look.dim(excerpt.Clip(line, w.width-1)))
-	w.drawn = true
-}
-
-func (w *watcher) clear() {
-	if w.drawn {
-		fmt.Fprint(w.io.Err, "\r\x1b[K")
-		w.drawn = false
-	}
+	w.screen.say(fmt.Sprintf("· %s%s  %s  %s", clip(callLine(w.calls[id]), w.width*2/5), more, duration(time.Since(w.since[id])), w.progress[id]))
 }
 
 // close shows the end of the run: the answer where it did not stream, and what the run took.
@@ -298,7 +380,7 @@ func (w *watcher) close(out runs.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.endText()
-	w.clear()
+	w.screen.hush()
 	if w.json {
 		return
 	}
@@ -317,7 +399,7 @@ func (w *watcher) close(out runs.Outcome) {
 
 // summary is what the run took.
 func (w *watcher) summary(out runs.Outcome) string {
-	return fmt.Sprintf("%d model calls · %s tokens · %s", w.models, tokens(out.Usage.TotalTokens), duration(time.Since(w.started)))
+	return fmt.Sprintf("%s · %s tokens · %s", Count(w.models, "model call"), tokens(out.Usage.TotalTokens), duration(time.Since(w.started)))
 }
 
 // answerOf returns the last thing the agent said.

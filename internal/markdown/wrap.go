@@ -140,3 +140,19 @@ func (r renderer) paint(lines [][]cell) []string {
 	}
 	return out
 }
+
+// Wrap breaks plain text into lines of at most width columns, between words and between ideographs. Words that are longer
+// stick out. Lines that fit stay as they are; the others keep their indentation.
+func Wrap(text string, width int) (lines []string) {
+	r := renderer{plain: true}
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.TrimLeft(line, " ")
+		indentation := line[:len(line)-len(words)]
+		if displaywidth.String(line) <= width {
+			lines = append(lines, line)
+			continue
+		}
+		lines = append(lines, indent(r.paint(wrap(r.cells(words, ""), max(width-len(indentation), narrow), false)), indentation, indentation)...)
+	}
+	return lines
+}

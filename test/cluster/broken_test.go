@@ -144,7 +144,7 @@ func TestTheDatabaseIsDeleted(t *testing.T) {
 	again.Term()
 
 	server.Must(t, os.Remove(database))
-	if out := p.launch(t, options{}).Refused(); !strings.Contains(out, "has the files of 1 thread(s)") || !strings.Contains(out, "pudu restore") || !strings.Contains(out, "--adopt") {
+	if out := p.launch(t, options{}).Refused(); !strings.Contains(out, "has the files of 1 thread,") || !strings.Contains(out, "pudu restore") || !strings.Contains(out, "--adopt") {
 		t.Errorf("the start without a database: %s", out)
 	}
 	if _, err := os.Lstat(database); !errors.Is(err, os.ErrNotExist) {

@@ -17,6 +17,8 @@ type retryEvent struct {
 	WaitMS      int64  `json:"wait_ms"`
 	Reason      string `json:"reason"`
 	Message     string `json:"message"`
+	// Detail is what is the matter, in words, with what the provider said.
+	Detail string `json:"detail"`
 }
 
 // fallbackEvent is the custom event that announces another model.
@@ -40,6 +42,7 @@ func (a *asking) announceRetry(failure *model.Error, try, most int, wait time.Du
 	a.announce(retryEvent{
 		Type: "llm_retry", Attempt: try, MaxAttempts: most, WaitMS: wait.Milliseconds(),
 		Reason: string(failure.Class), Message: retryText(failure.Class, try, most, wait),
+		Detail: strings.TrimSuffix(troubleOf(failure.Provider+"/"+failure.Model, failure.Class)+"."+quoted(failure), "."),
 	})
 }
 

@@ -197,7 +197,7 @@ func TestRetryIsAnnouncedAndItsTextWithdrawn(t *testing.T) {
 		if m := last(s); err != nil || m.Text() != "whole" {
 			t.Fatalf("answer %q, error %v", m.Text(), err)
 		}
-		want := []retryEvent{{"llm_retry", 1, 3, 2000, "transient", "LLM request retry 1/3: provider request failed temporarily. Retrying in 2s."}}
+		want := []retryEvent{{"llm_retry", 1, 3, 2000, "transient", "LLM request retry 1/3: provider request failed temporarily. Retrying in 2s.", "acme/mini does not answer. The answer was HTTP 599: their words"}}
 		if diff := cmp.Diff(want, b.retries(t)); diff != "" {
 			t.Error(diff)
 		}

@@ -180,6 +180,7 @@ type house struct {
 	schema state.Schema // every channel that a thread can have
 	agents *agents.Folder
 	album  *picture.Album
+	shares shares
 	pool   *pool.Pool
 	inside []agent.Middleware
 	own    App // what the program that embeds this one brings along
@@ -242,7 +243,10 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	if err := h.furnish(); err != nil {
 		return nil, err
 	}
-	h.pool = pool.New(pool.Config{Provider: h.box.provider, Observe: h.watch.metrics.CommandRun})
+	if h.shares, err = sharesOfProcess(); err != nil {
+		return nil, err
+	}
+	h.pool = pool.New(pool.Config{Provider: h.box.provider, Max: h.shares.boxes, Observe: h.watch.metrics.CommandRun})
 	if h.shared {
 		if err := h.checkFolder(ctx); err != nil {
 			return nil, err
@@ -255,7 +259,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
 		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: h.log, Bus: h.bus, Delete: h.deleteThread, Notify: h.notify, Watch: h.watch,
-		Room: h.room, Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, Events: a.Events,
+		Room: h.room, Parallel: h.shares.runs, Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, Events: a.Events,
 		ThreadMetadata: gateway.ThreadMetadata,
 	})
 	h.release, err = h.manager.KeepLease(ctx)

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/pudu-ai/pudu/internal/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
@@ -61,7 +63,8 @@ func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server
 	c := h.gatewayConfig(s, server)
 	g := gateway.New(c)
 	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: server.Webhooks})
-	open := edges{newEdge(g, l, h.log)}
+	h.shares.tell(h.log)
+	open := edges{newEdge(g, netutil.LimitListener(l, h.shares.connections), h.log)}
 	if h.shared { // pudu run works on the database by itself
 		return open, nil
 	}

@@ -4,9 +4,12 @@ package cluster
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -361,5 +364,25 @@ func (n *node) oldAndImpatient(t *testing.T) {
 		if err != nil || resp.StatusCode != http.StatusOK || raw[0] != "{["[i%2] {
 			t.Fatalf("answer %d: HTTP %d %v %.200s", i, resp.StatusCode, err, raw)
 		}
+	}
+}
+
+// TestFewDescriptors: a server that may open few files has runs wait for each other, instead of failing in the middle.
+func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
+	p, _ := alone(t)
+	few := filepath.Join(t.TempDir(), "few")
+	server.Must(t, os.WriteFile(few, []byte("#!/bin/sh\nulimit -n 64\nexec "+program("one")+" \"$@\"\n"), 0o700))
+	n := &node{server.Launch(t, few, []string{"--addr", "127.0.0.1:0", "--data", p.dir, "--config", p.config}, nil), t}
+	n.Ready()
+	var all []run
+	for i := range 30 {
+		all = append(all, n.submit(fmt.Sprint("few-", i), plan{Plan: fmt.Sprint("few", i), Bash: "echo done", Words: 2}, nil))
+	}
+	for _, r := range all {
+		n.succeeds(r)
+	}
+	if said := strings.Count(n.Out.String(), "there are few descriptors"); said != 1 || strings.Contains(n.Out.String(), "too many open files") {
+		t.Errorf("it was said %d times:\n%s", said, n.Out)
 	}
 }

@@ -84,7 +84,9 @@ func TestARunComesBackAsItEnded(t *testing.T) {
 				if run, err = s.store.Run(t.Context(), run.ID); err != nil {
 					t.Fatal(err)
 				}
-				out, err := s.process("second").Resume(t.Context(), run, noShow)
+				ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+				defer stop()
+				out, err := s.process("second").Resume(ctx, run, noShow)
 				if err != nil {
 					t.Fatal(err)
 				}

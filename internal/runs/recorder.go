@@ -362,8 +362,8 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 	steps, of = make([]store.Step, 0, len(batch)+1), make([]int, 0, len(batch))
 	for _, w := range batch {
 		if w.undo != nil {
-			steps, full = append(steps, *w.undo), true
-			r.retitle(&steps[len(steps)-1])
+			r.retitle(w.undo)
+			steps, full = append(steps, *w.undo, store.Step{Now: r.now()}), false // without events: it is no step of a run
 		}
 		updates := len(w.step.Updates) > 0
 		if len(steps) == 0 || updates && full {

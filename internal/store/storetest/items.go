@@ -99,22 +99,19 @@ func itemBounds(f *fixture) {
 		}
 	}
 	_, errs := together(5, func(i int) (_ int, err error) {
-		for j := 0; j < 13 && err == nil; j++ {
+		for j := 0; j < 4 && err == nil; j++ {
 			err = f.PutItem(f.Context(), store.Item{UserID: "ann", Namespace: ns, Key: fmt.Sprint(i, j), Value: value(1 << 20)})
 		}
 		return 0, err
 	})
 	f.equal("put", winners(f, errs, nil), 5)
-	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 65, Access: f.access()})
+	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 17, Access: f.access()})
 	f.want(err, store.ErrTooLarge, "page")
-	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 64, Offset: 1, Access: f.access()})
+	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 16, Offset: 1, Access: f.access()})
 	f.must(err)
-	f.equal("items", len(is), 64)
-	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "v", Limit: 65, Access: f.access()})
+	f.equal("items", len(is), 16)
+	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "v", Limit: 17, Access: f.access()})
 	f.want(err, store.ErrTooLarge, "page")
-	is, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "v", Limit: 64, Offset: 1, Access: f.access()})
-	f.must(err)
-	f.equal("items of a query", len(is), 64)
 }
 
 func itemSearch(f *fixture) {

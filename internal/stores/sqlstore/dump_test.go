@@ -22,7 +22,7 @@ func furnish(t *testing.T, s *Store) (all []*talk) {
 	for i := range 3 {
 		tk := newTalk(t, s, uint64(i))
 		tk.agentRun()
-		for range 30 {
+		for range 10 {
 			tk.turn(2 << 10)
 		}
 		all = append(all, tk)
@@ -66,7 +66,7 @@ func TestDumpLoadDump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.Threads != 4 || n.Runs != 3*31+2 || n.Snapshots == 0 || n.Steps < 300 {
+	if n.Threads != 4 || n.Runs != 3*11+2 || n.Snapshots == 0 || n.Steps < 100 {
 		t.Errorf("loaded %+v", n)
 	}
 	if second := dumpOf(t, to, ""); first != second {
@@ -142,7 +142,7 @@ func TestDumpOfOneThread(t *testing.T) {
 	to := open(t, t.TempDir())
 	defer to.Close()
 	n, err := to.Load(t.Context(), strings.NewReader(one), nil)
-	if err != nil || n.Threads != 1 || n.Runs != 31 {
+	if err != nil || n.Threads != 1 || n.Runs != 11 {
 		t.Errorf("%+v, %v", n, err)
 	}
 	if two := dumpOf(t, to, ""); one != two {

@@ -18,7 +18,7 @@ const (
 	maxLabels     = 16
 	maxLabel      = 128
 	maxValue      = 1 << 20
-	maxItemsBytes = 64 << 20 // of one page
+	maxItemsBytes = 16 << 20 // of one page
 )
 
 // itemOrder is the order of an index: rows come in it without being put aside, with their values, to be sorted.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -24,6 +25,9 @@ var discard = slog.New(slog.DiscardHandler)
 const childEnv = "PUDU_SQLSTORE_CHILD"
 
 func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "20"); err != nil { // make soak asks for more
+		panic(err)
+	}
 	slog.SetDefault(discard)
 	if text := os.Getenv(childEnv); text != "" {
 		var c place
@@ -144,9 +148,12 @@ func TestKill(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) { testKill(t, postgresAt(t, t.TempDir())) })
 }
 
+// kills is how often; make crash kills a thousand times.
+const kills = 8
+
 func testKill(t *testing.T, cfg Config) {
 	acked := map[string][]string{} // thread -> checkpoints
-	for round := range 20 {
+	for round := range kills {
 		cmd, out := startChild(t, cfg)
 		for range rand.IntN(150) {
 			line, err := out.ReadString('\n')
@@ -169,7 +176,7 @@ func testKill(t *testing.T, cfg Config) {
 	for _, ids := range acked {
 		total += len(ids)
 	}
-	t.Logf("%d commits acknowledged over 20 kills", total)
+	t.Logf("%d commits acknowledged over %d kills", total, kills)
 }
 
 func note(acked map[string][]string, line string) {

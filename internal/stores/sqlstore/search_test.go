@@ -82,7 +82,7 @@ func TestCopyOfManySteps(t *testing.T) {
 			tk := newTalk(t, s, 1)
 			tk.begin("hello")
 			var steps []store.Step
-			for range 2000 {
+			for range 600 {
 				steps = append(steps, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(300)})))
 			}
 			for at := 0; at < len(steps); at += 100 {

@@ -237,7 +237,7 @@ func TestSizes(t *testing.T) {
 		write   func(*talk)
 		budget  int64 // bytes per thread
 	}{
-		{"run of 6 answers and 5 tool calls", 50, func(tk *talk) { tk.agentRun() }, 30 << 10},
+		{"run of 6 answers and 5 tool calls", 20, func(tk *talk) { tk.agentRun() }, 30 << 10},
 		{"60 turns with a tool result of 700 bytes", 1, func(tk *talk) {
 			for range 60 {
 				question := tk.text(100)
@@ -253,11 +253,11 @@ func TestSizes(t *testing.T) {
 				tk.chainTurn()
 			}
 		}, 746_000}, // with the empty database a megabyte
-		{"2000 turns of 2 KB", 1, func(tk *talk) {
-			for range 2000 {
+		{"500 turns of 2 KB", 1, func(tk *talk) { // make bench writes 2,000
+			for range 500 {
 				tk.turn(1 << 10)
 			}
-		}, 20 << 20},
+		}, 5 << 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

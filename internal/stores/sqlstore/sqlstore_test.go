@@ -1,7 +1,12 @@
 package sqlstore
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,10 +17,41 @@ import (
 	"github.com/pudu-ai/pudu/internal/store/storetest"
 )
 
+// open opens the store in a folder. Where there is none it begins with a copy of one that is new: the migrations are most of what
+// a small test would take. It does not sync: no test that uses it cuts the power; TestEachCommitIsSynced and TestKill do without.
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
-	return openWith(t, Config{Dir: dir})
+	file := filepath.Join(dir, FileName)
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		data, err := newDatabase()
+		if err == nil {
+			err = errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(file, data, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := openWith(t, Config{Dir: dir})
+	s.exec(t, "PRAGMA synchronous = off")
+	return s
 }
+
+// newDatabase is the file of a new store.
+var newDatabase = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "pudu-new-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := Open(context.Background(), Config{Dir: dir, Logger: discard})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, FileName))
+})
 
 func openWith(t testing.TB, cfg Config) *Store {
 	t.Helper()
@@ -26,8 +62,9 @@ func openWith(t testing.TB, cfg Config) *Store {
 	return s
 }
 
-// pg is the server of this package's tests, killed and restarted only by tests with a server of their own.
-var pg = pgtest.Lazy{Config: pgtest.Config{TCP: true, Settings: []string{"deadlock_timeout = 100ms"}}}
+// pg is the server of this package's tests, killed and restarted only by tests with a server of their own. It need not outlive
+// a loss of power.
+var pg = pgtest.Lazy{Config: pgtest.Config{TCP: true, Settings: []string{"deadlock_timeout = 100ms", "fsync = off"}}}
 
 // schemaOf is a PostgreSQL schema for a place, as each folder is one for SQLite.
 func schemaOf(place string) string {

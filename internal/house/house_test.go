@@ -51,7 +51,7 @@ func rooms() []room {
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
 		{"tests of the whole", []string{"test/*"}},
-		{"programs", []string{"test/*/*", "cmd/*", "examples/*", "internal/bench", "internal/crash"}},
+		{"programs", []string{"test/*/*", "cmd/*", "examples/*", "internal/bench", "internal/crash", "internal/mutate"}},
 	}
 }
 

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const sample = `package p
+
+func f(a, b int, s []string) (int, error) {
+	if a < b && ok() {
+		g(a)
+	}
+	for range s {
+		continue
+	}
+	x := func() bool { return true }
+	a += 2
+	slog.Info("told")
+	return a, fail(x)
+}
+`
+
+func TestFind(t *testing.T) {
+	found, err := findIn("p.go", []byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range found {
+		got = append(got, strings.TrimPrefix(c.name(), "p.go:f: "))
+		if changed := string(c.changed()); changed == sample || len(changed)-len(sample) != len(c.with)-(c.end-c.start) {
+			t.Errorf("%s makes\n%s", c.name(), changed)
+		}
+	}
+	want := []string{
+		"if a < b && ok() { => if false && (a < b && ok()) {", "if a < b && ok() { => if a < b || ok() {",
+		"if a < b && ok() { => if a <= b && ok() {", "if a < b && ok() { => if a >= b && ok() {", "g(a) => nothing", "continue => break",
+		"x := func() bool { return true } => x := func() bool { return false }", "a += 2 => nothing", "a += 2 => a += 3",
+		"return a, fail(x) => return a, nil",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+// TestRun examines a module with a function whose boundary no test holds.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":      "module example.org/p\n\ngo 1.26\n",
+		"p/p.go":      "package p\n\nfunc Large(n int) bool {\n\tif n > 10 {\n\t\treturn true\n\t}\n\treturn false\n}\n",
+		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestLarge(t *testing.T) {\n\tif Large(5) || !Large(50) {\n\t\tt.Error()\n\t}\n}\n",
+		"table.txt":   "# one\np/p.go:Large: if n > 10 { => if n >= 10 { | 10 itself never comes\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	for _, tt := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"-table", "table.txt", "./p"}, 1, []string{"survived, line 4: p/p.go:Large: if n > 10 { => if n > 11 {\n", "p: 80 % noticed: 4 of 5; 1 survived, 1 more change nothing"}},
+		{[]string{"-table", "table.txt", "-least", "80", "-sample", "1", "./p"}, 0, []string{"of 1; "}},
+		{[]string{"-table", "none.txt", "./p"}, 2, nil},
+		{[]string{"-table", "table.txt"}, 2, nil},
+		{[]string{"-table", "table.txt", "./q"}, 2, nil},
+	} {
+		var out strings.Builder
+		code, err := run(t.Context(), tt.args, &out)
+		if code != tt.code || (code == 2) != (err != nil) {
+			t.Errorf("%q: code %d, %v\n%s", tt.args, code, err, out.String())
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q: no %q in\n%s", tt.args, want, out.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// fate is what became of a change.
+type fate int
+
+const (
+	noticed  fate = iota // a test failed, or did not end
+	survived             // all tests passed
+	stale                // it does not compile
+)
+
+// examine tries a sample of the changes of a package.
+func (o options) examine(ctx context.Context, pkg string, known map[string]string, out io.Writer) (r result, err error) {
+	begun := time.Now()
+	r.pkg = filepath.ToSlash(pkg)
+	files, err := sources(ctx, pkg)
+	if err != nil {
+		return r, err
+	}
+	all, err := find(files)
+	if err != nil {
+		return r, err
+	}
+	r.possible = len(all)
+	limit, err := baseline(ctx, pkg)
+	if err != nil {
+		return r, err
+	}
+	rnd := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // a sample
+	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	var mu sync.Mutex
+	var trying sync.WaitGroup
+	open := 0 // changes that are being tried
+	next := func() (c change, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		for ctx.Err() == nil && err == nil && r.noticed+r.survived+open < o.sample && len(all) > 0 {
+			c, all = all[0], all[1:]
+			if known[c.name()] == "" {
+				open++
+				return c, true
+			}
+			r.without++
+		}
+		return c, false
+	}
+	for n := range o.parallel {
+		trying.Go(func() {
+			for c, ok := next(); ok; c, ok = next() {
+				f, failed := o.try(ctx, pkg, c, filepath.Join(o.dir, strconv.Itoa(n)), limit)
+				mu.Lock()
+				err = errors.Join(err, failed)
+				open--
+				r.count(f, c, out)
+				mu.Unlock()
+			}
+		})
+	}
+	trying.Wait()
+	r.took = time.Since(begun)
+	return r, errors.Join(err, ctx.Err())
+}
+
+func (r *result) count(f fate, c change, out io.Writer) {
+	switch f {
+	case noticed:
+		r.noticed++
+	case stale:
+		r.stale++
+	case survived:
+		r.survived++
+		fmt.Fprintf(out, "survived, line %d: %s\n", c.line, c.name())
+	}
+}
+
+// sources are the files of a package that this system builds, without tests.
+func sources(ctx context.Context, pkg string) (files []string, err error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-f", `{{range .GoFiles}}{{.}}{{"\n"}}{{end}}`, "./"+pkg).Output()
+	if err != nil {
+		return nil, fmt.Errorf("list its files: %w", err)
+	}
+	for name := range strings.Lines(string(out)) {
+		files = append(files, filepath.Join(pkg, strings.TrimSpace(name)))
+	}
+	return files, nil
+}
+
+// baseline runs the tests on the package as it is and returns how long those of a change may take.
+func baseline(ctx context.Context, pkg string) (time.Duration, error) {
+	begun := time.Now()
+	out, err := test(ctx, pkg, "", 20*time.Minute)
+	if err != nil {
+		return 0, fmt.Errorf("its tests fail without a change: %w\n%s", err, out)
+	}
+	return 30*time.Second + 3*time.Since(begun), nil
+}
+
+// try runs the tests on a change. dir is for its files.
+func (o options) try(ctx context.Context, pkg string, c change, dir string, limit time.Duration) (fate, error) {
+	path, err := filepath.Abs(c.file)
+	if err != nil {
+		return stale, err
+	}
+	file, overlay := filepath.Join(dir, filepath.Base(c.file)), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: file}})
+	if err == nil {
+		err = errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(file, c.changed(), 0o600), os.WriteFile(overlay, list, 0o600))
+	}
+	if err != nil {
+		return stale, fmt.Errorf("write change: %w", err)
+	}
+	out, err := test(ctx, pkg, overlay, limit)
+	switch {
+	case ctx.Err() != nil:
+		return stale, ctx.Err()
+	case err == nil:
+		return survived, nil
+	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
+		return stale, nil
+	}
+	return noticed, nil
+}
+
+// test runs the tests of a package alone. They end themselves at the limit; the go command gets a little longer.
+func test(ctx context.Context, pkg, overlay string, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit+2*time.Minute)
+	defer cancel()
+	args := []string{"test", "-count=1", "-failfast", "-vet=off", "-timeout", limit.String()}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+pkg)...)
+	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=1") // nothing is written beside the source
+	cmd.WaitDelay = 10 * time.Second
+	return cmd.CombinedOutput()
+}
+
+// readTable reads the survivors that change nothing: lines of a change's name, " | " and the reason.
+func readTable(file string) (map[string]string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read table: %w", err)
+	}
+	known := make(map[string]string)
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		at := strings.LastIndex(line, " | ")
+		if at < 0 {
+			return nil, fmt.Errorf("read table: no reason in %q", line)
+		}
+		known[line[:at]] = line[at+3:]
+	}
+	return known, nil
+}

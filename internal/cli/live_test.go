@@ -81,7 +81,7 @@ func TestTextAppearsWhileItStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, screen := watched()
 		said := ""
-		for _, word := range strings.FieldsSeq("This is **one paragraph that** goes on for so long that it takes more than a line of the terminal, and nothing in it ends before the end.") {
+		for word := range strings.FieldsSeq("This is **one paragraph that** goes on for so long that it takes more than a line of the terminal, and nothing in it ends before the end.") {
 			said += word + " "
 			chunk(w, event.Chunk{Text: word + " "})
 			time.Sleep(2 * redraw)

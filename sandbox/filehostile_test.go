@@ -94,6 +94,36 @@ func TestSymlinksStayInside(t *testing.T) {
 	}
 }
 
+// TestNothingIsWrittenThroughALink: not even where the link stays inside of its mount, whose file another name means.
+func TestNothingIsWrittenThroughALink(t *testing.T) {
+	f, host := house(t)
+	put(t, host, "workspace/target", "as it was")
+	for name, to := range map[string]string{"link": "target", "sub/link": "../target", "dangling": "new", "loop": "loop"} {
+		path := filepath.Join(host, "workspace", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(to, path)); err != nil {
+			t.Fatal(err)
+		}
+		_, writes := operations(f, name)
+		for _, do := range []string{"write", "append"} {
+			if err := writes[do](); !errors.Is(err, ErrNotRegular) {
+				t.Errorf("%s %s: %v", do, name, err)
+			}
+		}
+		if err := writes["create"](); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("create %s: %v", name, err)
+		}
+		if got, err := os.Readlink(path); err != nil || got != to {
+			t.Errorf("%s is no link any more: %q, %v", name, got, err)
+		}
+	}
+	if got, err := f.ReadFile("target", 100); err != nil || string(got) != "as it was" {
+		t.Errorf("the target holds %q, %v", got, err)
+	}
+	if _, err := f.Lstat("new"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a link that led nowhere was followed: %v", err)
+	}
+}
+
 func TestReadOnlyMount(t *testing.T) {
 	f, host := house(t)
 	put(t, host, "sk/a.md", "skill")

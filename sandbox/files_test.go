@@ -11,11 +11,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -344,17 +347,85 @@ func TestWriteReadProperty(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	f, _ := house(t)
-	var wg sync.WaitGroup
-	n := 0
-	for i := range 50 {
-		p := []string{"a", "./a", Workspace + "/a"}[i%3]
-		wg.Go(func() {
+	unlock := f.Lock("a")
+	f.Lock("b")() // another file is free
+	entered := make(chan string, 3)
+	var others sync.WaitGroup
+	for _, p := range []string{"./a", Workspace + "/a"} {
+		others.Go(func() {
 			defer f.Lock(p)()
-			n++
+			entered <- p
+		})
+	}
+	awaitUsers(t, f, "a", 3)
+	entered <- "the holder"
+	unlock()
+	others.Wait()
+	if first := <-entered; first != "the holder" {
+		t.Errorf("%s had the lock that somebody held", first)
+	}
+	if len(f.locks.held) != 0 {
+		t.Errorf("%d locks are left", len(f.locks.held))
+	}
+}
+
+// awaitUsers waits until so many hold the lock or wait for it.
+func awaitUsers(t *testing.T, f *Files, name string, want int) {
+	t.Helper()
+	users := func() int {
+		f.locks.mu.Lock()
+		defer f.locks.mu.Unlock()
+		if m := f.locks.held[Workspace+"/"+name]; m != nil {
+			return m.users
+		}
+		return 0
+	}
+	for end := time.Now().Add(20 * time.Second); users() != want; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d have asked for the lock", users(), want)
+		}
+	}
+}
+
+// TestLockGoesOnToWhoWaited: who comes later waits for that one.
+func TestLockGoesOnToWhoWaited(t *testing.T) {
+	f, _ := house(t)
+	unlock := f.Lock("a")
+	entered, leave := make(chan bool), make(chan bool)
+	var others sync.WaitGroup
+	for range 2 {
+		others.Go(func() {
+			defer f.Lock("a")()
+			entered <- true
+			<-leave
+		})
+		awaitUsers(t, f, "a", 2)
+		if unlock != nil {
+			unlock()
+			unlock = nil
+			<-entered
+		}
+	}
+	leave <- true
+	<-entered
+	leave <- true
+	others.Wait()
+}
+
+// TestLockIsHeldByOne: many who change something under it do so one after the other.
+func TestLockIsHeldByOne(t *testing.T) {
+	f, _ := house(t)
+	var wg sync.WaitGroup
+	var inside atomic.Int32
+	for range 200 {
+		wg.Go(func() {
+			defer f.Lock("a")()
+			if inside.Add(1) != 1 {
+				t.Error("two hold it")
+			}
+			runtime.Gosched()
+			inside.Add(-1)
 		})
 	}
 	wg.Wait()
-	if n != 50 || len(f.locks.held) != 0 {
-		t.Fatalf("%d of 50, %d locks left", n, len(f.locks.held))
-	}
 }

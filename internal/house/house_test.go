@@ -210,6 +210,7 @@ func fileComplaints(file string, src any) (out []string, err error) {
 			out = append(out, fmt.Sprintf("%s: no init functions: let the assembly call what must happen", fset.Position(fn.Pos())))
 		}
 	}
+	out = append(out, skipComplaints(fset, f)...)
 	for _, group := range f.Comments {
 		for _, word := range []string{"TODO", "FIXME", "XXX"} {
 			if strings.Contains(group.Text(), word) {
@@ -218,6 +219,29 @@ func fileComplaints(file string, src any) (out []string, err error) {
 		}
 	}
 	return out, nil
+}
+
+// skipComplaints finds tests that leave themselves out without being listed.
+func skipComplaints(fset *token.FileSet, f *ast.File) (out []string) {
+	if f.Name.Name == "machinetest" {
+		return nil
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		fn, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		of, ok := fn.X.(*ast.Ident)
+		if ok && slices.Contains([]string{"t", "tb", "b", "f"}, of.Name) && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, fn.Sel.Name) {
+			out = append(out, fmt.Sprintf("%s: no test is skipped in silence: use machinetest.Cannot", fset.Position(call.Pos())))
+		}
+		return true
+	})
+	return out
 }
 
 // list returns every package with Go files besides tests. What does not compile is for the build to tell.
@@ -270,9 +294,9 @@ func TestTheRulesFindBreaches(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	src := "package x\n\n// TO" + "DO: later\nfunc init() {}\n" + strings.Repeat("\n", maxLines)
+	src := "package x\n\n// TO" + "DO: later\nfunc init() {}\nfunc y(t *testing.T) { t.Skip() }\n" + strings.Repeat("\n", maxLines)
 	complaints, err := fileComplaints("x.go", src)
-	if err != nil || len(complaints) != 3 {
+	if err != nil || len(complaints) != 4 {
 		t.Errorf("%v %v", complaints, err)
 	}
 }

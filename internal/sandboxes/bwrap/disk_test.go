@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pudu-ai/pudu/internal/machinetest"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -171,9 +172,7 @@ func TestDiskIsKnownFromTheStart(t *testing.T) {
 
 // TestDiskReserve: where a file system is nearly full, growing is over for all.
 func TestDiskReserve(t *testing.T) {
-	if os.Geteuid() != 0 {
-		return
-	}
+	machinetest.NeedRoot(t, "make a small file system")
 	dir := fastFolder(t)
 	if err := unix.Mount("none", dir, "tmpfs", 0, "size=64m,mode=755"); err != nil {
 		t.Fatal(err)

@@ -69,6 +69,7 @@ func TestSharedMemoryWithoutCgroup(t *testing.T) {
 	const limit = 256
 	for _, bomb := range sharedMemoryBombs {
 		t.Run(bomb.name, func(t *testing.T) {
+			t.Parallel()
 			b := openBox(t, New(Config{NoCgroup: true}), sandbox.Limits{Memory: limit << 20})
 			res, out := try(t, b, bomb.script)
 			if res.Limit != "memory" || res.Exit != exitKilled {

@@ -3,9 +3,9 @@
 //
 // An archive is a tar file in gzip. In this order it holds
 //
-//	pudu-backup.json        {"format":"pudu-backup","version":1,"created_at":...}
+//	pudu-backup.json        {"format":"pudu-backup","version":2,"created_at":...}
 //	dump/00000001.jsonl ... the records of store.Keeper's dump, cut anywhere between two records
-//	users/...               the files of all threads
+//	users/...               the files of all threads, without their holes; sparse.go says how these come back
 //	summary.json            how much there was of everything; an archive without it is cut off
 //
 // The records come first and show one moment; a file is as new as they are, or newer. Whoever reads an archive may have
@@ -27,7 +27,7 @@ import (
 
 const (
 	format  = "pudu-backup"
-	version = 1
+	version = 2 // 1 has no pieces of files
 
 	headName    = "pudu-backup.json"
 	dumpFolder  = "dump/"

@@ -305,7 +305,7 @@ func TestBadArchives(t *testing.T) {
 		{"another tar", pack(t, []entry{regular("a", "b")}), "no backup of Pudu"},
 		{"no tar", func() []byte { return gzipped(t, "hello") }(), "no backup of Pudu"},
 		{"another format", with(func(all []entry) []entry { all[0].body = []byte(`{"format":"x"}`); return all }), "no backup of Pudu"},
-		{"newer", with(func(all []entry) []entry { all[0].body = []byte(`{"format":"pudu-backup","version":2}`); return all }), "newer Pudu"},
+		{"newer", with(func(all []entry) []entry { all[0].body = []byte(`{"format":"pudu-backup","version":3}`); return all }), "newer Pudu"},
 		{"cut in half", good[:len(good)/2], "damaged or cut off"},
 		{"checksum cut off", good[:len(good)-4], "damaged or cut off"},
 		{"a bit turned", turned(good, len(good)-6), "damaged or cut off"},

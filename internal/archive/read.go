@@ -76,8 +76,8 @@ func (a *reader) begin(r io.Reader) (err error) {
 	if a.next == nil || a.next.Name != headName || a.decode(&h) != nil || h.Format != format {
 		return errors.New("this is no backup of Pudu")
 	}
-	if h.Version != version {
-		return fmt.Errorf("%w: the backup has version %d, this program reads %d", store.ErrNewer, h.Version, version)
+	if h.Version < 1 || h.Version > version {
+		return fmt.Errorf("%w: the backup has version %d, this program reads 1 to %d", store.ErrNewer, h.Version, version)
 	}
 	return a.advance()
 }
@@ -271,6 +271,10 @@ func (a *reader) file(at string) error {
 	if err := a.spend(a.next.Size); err != nil {
 		return err
 	}
+	list, size, err := readExtents(a.next)
+	if err != nil {
+		return err
+	}
 	if err := a.root.MkdirAll(path.Dir(at), 0o755); err != nil {
 		return err
 	}
@@ -278,7 +282,7 @@ func (a *reader) file(at string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(a.fill(f), f.Close()); err != nil {
+	if err := errors.Join(a.fill(f, list, size), f.Close()); err != nil {
 		return err
 	}
 	a.sum.Files++
@@ -287,9 +291,9 @@ func (a *reader) file(at string) error {
 }
 
 // fill writes, owns and syncs a file. Bits beside the permissions, such as set-user-id, are left out.
-func (a *reader) fill(f *os.File) error {
-	if _, err := io.Copy(f, &source{ctx: a.ctx, r: a.tar}); err != nil {
-		return damaged(err)
+func (a *reader) fill(f *os.File, list []extent, size int64) error {
+	if err := scatter(f, &source{ctx: a.ctx, r: a.tar}, list, size); err != nil {
+		return err
 	}
 	if os.Geteuid() == 0 {
 		if err := f.Chown(a.next.Uid, a.next.Gid); err != nil {

@@ -196,11 +196,13 @@ func (a *writer) file(name string) error {
 		return nil
 	}
 	h := header(name, info)
-	h.Typeflag, h.Size = tar.TypeReg, info.Size()
+	h.Typeflag = tar.TypeReg
+	list := extentsOf(f, info.Size())
+	setExtents(h, info.Size(), list)
 	if err := a.tar.WriteHeader(h); err != nil {
 		return fmt.Errorf("%s: %w", path.Base(name), err)
 	}
-	if err := a.content(f, info); err != nil {
+	if err := a.content(f, info, list); err != nil {
 		return err
 	}
 	a.sum.Files++
@@ -209,9 +211,14 @@ func (a *writer) file(name string) error {
 }
 
 // content writes as many bytes as the header says: of a file that has become shorter the rest is zeros.
-func (a *writer) content(f *os.File, before fs.FileInfo) error {
-	in := &source{ctx: a.ctx, r: f}
-	n, err := io.Copy(a.tar, io.LimitReader(in, before.Size()))
+func (a *writer) content(f *os.File, before fs.FileInfo, list []extent) error {
+	parts := make([]io.Reader, len(list))
+	for i, p := range list {
+		parts[i] = io.NewSectionReader(f, p.at, p.size)
+	}
+	want := total(list)
+	in := &source{ctx: a.ctx, r: io.MultiReader(parts...)}
+	n, err := io.Copy(a.tar, in)
 	if err != nil && in.err == nil {
 		return err // of writing
 	}
@@ -219,10 +226,10 @@ func (a *writer) content(f *os.File, before fs.FileInfo) error {
 		return a.ctx.Err()
 	}
 	after, err := f.Stat()
-	if n < before.Size() || err != nil || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+	if n < want || err != nil || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
 		a.sum.Changed++
 	}
-	_, err = io.CopyN(a.tar, zeros{}, before.Size()-n)
+	_, err = io.CopyN(a.tar, zeros{}, want-n)
 	return err
 }
 

@@ -57,6 +57,15 @@ func newBox(cfg Config, spec sandbox.Spec, who identity, dir string, g *group, h
 // Done is closed when the sandbox has died or was closed.
 func (b *box) Done() <-chan struct{} { return b.dead }
 
+func (b *box) isDead() bool {
+	select {
+	case <-b.dead:
+		return true
+	default:
+		return false
+	}
+}
+
 // closeTimeout bounds the wait for processes that were killed; only one stuck in the kernel takes longer.
 const closeTimeout = 5 * time.Second
 
@@ -105,9 +114,7 @@ func (b *box) fail() {
 // killOuter kills bwrap and all of its session: one that dies alone while it sets up the first process leaves that waiting for ever, with
 // our pipes in its hands.
 func (b *box) killOuter() {
-	select {
-	case <-b.dead: // its number may be another's
-	default:
+	if !b.isDead() { // then its number may be another's
 		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
 	}
 	b.cmd.Process.Kill()

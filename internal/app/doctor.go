@@ -53,12 +53,20 @@ func (a App) checkData(ctx context.Context, cfg *config.Config, o cli.Options, d
 		st, err = openStore(ctx, cfg, o, dir, true)
 	}
 	if err != nil {
-		report(failed("data", err, "see the message; another folder can be given with --data"))
+		report(failed("data", err, dataRemedy(cfg, o)))
 		return
 	}
 	defer st.Close()
 	report(cli.Check{Name: "data", OK: true, Detail: dir + held})
 	a.checkStore(ctx, cfg, st, dir, report)
+}
+
+// dataRemedy is what to do about a store that cannot be opened.
+func dataRemedy(cfg *config.Config, o cli.Options) string {
+	if isShared(cfg, o) {
+		return "start that PostgreSQL, or let this machine reach it; another one is named with --database, $PUDU_DATABASE or database: in the configuration"
+	}
+	return "see the message; another folder can be given with --data"
 }
 
 func checkDisk(dir string) cli.Check {

@@ -124,7 +124,7 @@ func (d *postgres) explain(err error) error {
 		// The deadline is ours, not the caller's: nobody may take it for one of a run.
 		return keepUnknown(err, fmt.Errorf("%w: %s did not answer in time; check the server, its load and the network: %s", store.ErrUnreachable, d.name, oneLine(d.hide(err))))
 	case isConnectionError(err):
-		return keepUnknown(err, fmt.Errorf("%w: %s cannot be reached; check that it runs, and that this machine may connect to it: %s", store.ErrUnreachable, d.name, oneLine(d.hide(err))))
+		return keepUnknown(err, fmt.Errorf("%w: %s; check that it runs, and that this machine may connect to it: %s", store.ErrUnreachable, d.name, oneLine(d.hide(err))))
 	}
 	return d.hide(err)
 }
@@ -138,8 +138,12 @@ func keepUnknown(cause, told error) error {
 	return told
 }
 
-// oneLine is an error's text without the driver's line breaks.
+// oneLine is an error's text without the driver's line breaks. Of a connection that fails it is the cause, which the driver
+// says once for each try.
 func oneLine(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Error()
+	}
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 

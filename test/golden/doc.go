@@ -3,6 +3,6 @@
 // responses what a client may rely on: status, some headers, the keys and types of JSON, the events of a stream.
 //
 // The recordings are in testdata, one file per trace, one exchange a line. The program in convert makes them from traces.
-// What is not replayed, or is answered otherwise, stands in tables with its reason: left_out.go, changed.go and later.go.
+// What is not replayed, or is answered otherwise, stands in tables with its reason: left_out.go, changed.go and excused.go, each line for exchanges of one recording.
 // The tables must fit the recordings exactly.
 package golden

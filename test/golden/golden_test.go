@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -45,11 +46,23 @@ func TestEveryExchangeIsReplayedOrLeftOut(t *testing.T) {
 	t.Logf("%d exchanges are compared in full, %d in part, %d are left out", full, partly, out)
 }
 
-// TestRulesAreNarrow: each line has a reason, and none that excuses lets another status pass.
+// TestRulesAreNarrow: each line has a reason, is for exchanges of one recording that are there, and none that excuses lets
+// another status pass.
 func TestRulesAreNarrow(t *testing.T) {
+	there := make(map[string]bool)
+	for _, rec := range recordings(t) {
+		for _, e := range rec.Exchanges {
+			there[fmt.Sprint(rec.Name, " ", e.N)] = true
+		}
+	}
 	for _, rule := range slices.Concat(leftOut(), changed(), excused()) {
-		if rule.Reason == "" {
-			t.Errorf("has no reason: %+v", rule)
+		if rule.Reason == "" || len(rule.N) == 0 {
+			t.Errorf("has no reason or no exchange: %+v", rule)
+		}
+		for _, n := range rule.N {
+			if !there[fmt.Sprint(rule.Recording, " ", n)] {
+				t.Errorf("is for exchange %d of %q, which is not there", n, rule.Recording)
+			}
 		}
 	}
 	for _, rule := range excused() {

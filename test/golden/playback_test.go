@@ -153,7 +153,7 @@ func send(w http.ResponseWriter, a *answer) {
 }
 
 func newUsed() *used {
-	return &used{rules: uses{}, finds: uses{}, keys: map[string]bool{}}
+	return &used{rules: uses{}, finds: uses{}}
 }
 
 // playOnce plays a recording back, spoiled.

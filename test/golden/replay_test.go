@@ -42,7 +42,6 @@ type used struct {
 	mu    sync.Mutex
 	rules uses // of changed
 	finds uses // of excused
-	keys  map[string]bool
 }
 
 // excused notes which lines excused something.
@@ -287,17 +286,7 @@ func saysDefaults(e *Exchange, body string) string {
 func (r *replayer) check() *check {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &check{vars: maps.Clone(r.vars), later: r.later}
-}
-
-func (r *replayer) later(key string) bool {
-	_, ok := notYet()[key]
-	if ok {
-		r.used.mu.Lock()
-		defer r.used.mu.Unlock()
-		r.used.keys[key] = true
-	}
-	return ok
+	return &check{vars: maps.Clone(r.vars)}
 }
 
 // keep takes over the variables that a comparison has set.

@@ -127,11 +127,10 @@ func stringy(s *Shape) bool { return s.Kind == String || s.Kind == Literal }
 // Vars are the values of the variables, by name.
 type Vars map[string]string
 
-// check compares a value with a shape and returns what is wrong, each with its place. later tells whether a key may be
-// missing. Variables that have no value yet get one.
+// check compares a value with a shape and returns what is wrong, each with its place. Variables that have no value yet get
+// one.
 type check struct {
 	vars  Vars
-	later func(key string) bool
 	found []string
 }
 
@@ -170,7 +169,7 @@ func (c *check) object(at string, s *Shape, v map[string]any) {
 		item, ok := v[key]
 		if ok {
 			c.value(at+"."+key, s.Fields[key], item)
-		} else if !c.later(key) {
+		} else {
 			c.failf(at, "has no key %q", key)
 		}
 	}

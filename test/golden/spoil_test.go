@@ -58,20 +58,12 @@ func aMap(v any) map[string]any {
 	return m
 }
 
-// firstKey is the first key that may not be missing.
-func firstKey[V any](m map[string]V) (string, bool) {
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if _, ok := notYet()[k]; !ok {
-			return k, true
-		}
-	}
-	return "", false
-}
-
 func drop[V any](m map[string]V) bool {
-	k, ok := firstKey(m)
-	delete(m, k)
-	return ok
+	if len(m) == 0 {
+		return false
+	}
+	delete(m, slices.Sorted(maps.Keys(m))[0])
+	return true
 }
 
 func retype(m map[string]any) bool {

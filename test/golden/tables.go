@@ -2,19 +2,15 @@ package golden
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 )
 
-// Rule is a line of a table: exchanges of some recordings, and why they are treated otherwise than the rest.
+// Rule is a line of a table: exchanges of a recording, and why they are treated otherwise than the rest.
 type Rule struct {
-	// Recordings is a pattern of [path.Match] for names of recordings.
-	Recordings string
-	// Route is a regular expression on [Exchange.Route]; empty means every route.
-	Route string
-	// N are the numbers of the exchanges; none means all of the route.
-	N []int
+	// Recording is the name of the recording, and N are the numbers of its exchanges: no line is for a family.
+	Recording string
+	N         []int
 	// Status is, in the table of what is answered otherwise, the status that we answer with; 0 leaves the recorded one.
 	Status int
 	// From is the recorded status that the rule is for; 0 means any.
@@ -26,13 +22,7 @@ type Rule struct {
 
 // fits tells whether the rule is for an exchange.
 func (r *Rule) fits(recording string, e *Exchange) bool {
-	if ok, err := path.Match(r.Recordings, recording); !ok || err != nil {
-		return false
-	}
-	if len(r.N) > 0 && !slices.Contains(r.N, e.N) || r.From != 0 && r.From != e.Status {
-		return false
-	}
-	return r.Route == "" || whole(r.Route).MatchString(e.Route())
+	return r.Recording == recording && slices.Contains(r.N, e.N) && (r.From == 0 || r.From == e.Status)
 }
 
 // find returns the first rule for an exchange, or -1.

@@ -1,0 +1,97 @@
+package state
+
+import (
+	"encoding/binary"
+	"testing"
+)
+
+// TestStoredWritesAreCut: what an update writes is taken apart without being decoded, which is what makes replaying quick.
+func TestStoredWritesAreCut(t *testing.T) {
+	u := titleCh.Put(`a "b" \`).With(sumCh.Put(2), sumCh.Delete(), logCh.Append(item{ID: "a"}), logCh.Remove("a"))
+	stored := encodeUpdate(t, u)
+	want, err := decodeWrites(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := stored[1:]
+	for i, w := range want {
+		got, behind, ok := cutWrite(rest)
+		if !ok || got.channel != w.channel || got.op != w.op || string(got.raw) != string(w.raw) {
+			t.Fatalf("write %d is cut as %+v, %t; want %+v", i, got, ok, w)
+		}
+		rest = behind[1:]
+	}
+	if len(rest) != 0 {
+		t.Errorf("%q is left", rest)
+	}
+	for _, bad := range []string{`[{"c":"m"append","v":1}]`, `[{"c":"m","op":"put"v":1}]`, `[{"c":"m","op":"put","v":1`, `[{"c":7,"op":"put","v":1}]`} {
+		if ws, err := splitWrites([]byte(bad)); err == nil {
+			t.Errorf("%s is read as %+v", bad, ws)
+		}
+	}
+}
+
+// TestSnapshotWithFaults: a list that says it has more items than there are bytes, and a byte too many.
+func TestSnapshotWithFaults(t *testing.T) {
+	huge := append([]byte(snapshotMagic), snapshotLog)
+	huge = binary.AppendUvarint(appendBytes(huge, "log"), 1<<40)
+	_, err := all(t).LoadSnapshot(huge)
+	wantErr(t, err, errTruncated.Error())
+	whole := snapshot(t, apply(t, State{}, titleCh.Put("a").With(logCh.Append(item{ID: "a"}))))
+	if _, err := all(t).LoadSnapshot(append(whole, snapshotValue)); err == nil {
+		t.Error("a byte behind the last channel was passed over")
+	}
+}
+
+// TestLogOfSomethingElse: what a channel holds that is no log reads as none; asked for an item, it says so.
+func TestLogOfSomethingElse(t *testing.T) {
+	s := load(t, Schema{}, `{"log":{"no":"list"}}`)
+	if got := logCh.Get(s); got != nil {
+		t.Errorf("got %v", got)
+	}
+	if _, err := logCh.Encoded(s, 0); err == nil {
+		t.Error("an item of what is no log")
+	}
+}
+
+// TestReduceWhatCannotBeRead: a reducer is not called on a value that cannot be read.
+func TestReduceWhatCannotBeRead(t *testing.T) {
+	s := load(t, Schema{}, `{"sum":"no number"}`)
+	_, _, err := s.Apply(sumCh.Put(1))
+	wantErr(t, err, `channel "sum"`)
+}
+
+// TestTwoChannelsOfOneName: a write is of the type of its channel, and the channel that was there first says what is private.
+func TestTwoChannelsOfOneName(t *testing.T) {
+	words, secret := LastValue[string]("x"), LastValue[int]("x").AsPrivate()
+	if _, err := secret.apply(nil, words.Put("text")[0]); err == nil {
+		t.Error("a text was taken for a number")
+	}
+	s := apply(t, apply(t, State{}, secret.Put(1)), words.Put("text"))
+	if got := values(t, s); len(got) != 0 {
+		t.Errorf("%v is shown of a private channel", got)
+	}
+}
+
+func TestVisible(t *testing.T) {
+	schema := all(t)
+	for _, tt := range []struct {
+		name string
+		u    Update
+		left int
+		own  bool
+	}{
+		{"nothing", nil, 0, true},
+		{"all", titleCh.Put("a").With(sumCh.Put(1)), 2, true},
+		{"a secret first", secretCh.Put(nil).With(titleCh.Put("a")), 1, true},
+		{"a secret last", titleCh.Put("a").With(secretCh.Put(nil)), 1, true},
+		{"secrets alone", secretCh.Put(nil), 0, true},
+		{"another channel of the name", LastValue[string]("title").Put("a"), 0, false},
+	} {
+		before := len(tt.u)
+		got, own := schema.Visible(tt.u)
+		if len(got) != tt.left || own != tt.own || len(tt.u) != before {
+			t.Errorf("%s: %d of %d writes, %t; want %d, %t", tt.name, len(got), before, own, tt.left, tt.own)
+		}
+	}
+}

@@ -11,9 +11,9 @@ import (
 // are half a million bytes.
 const (
 	// MaxAnswer bounds the bytes of an answer: its text, reasoning, signatures and the arguments of its calls.
-	MaxAnswer = 4 << 20
+	MaxAnswer = 2 << 20
 	// MaxArguments bounds the bytes of the arguments of all calls of an answer, MaxCalls how many calls there are.
-	MaxArguments = 2 << 20
+	MaxArguments = 1 << 20
 	MaxCalls     = 256
 	// MaxPieces bounds the pieces in which an answer comes.
 	MaxPieces = 512 << 10

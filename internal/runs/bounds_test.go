@@ -34,11 +34,11 @@ var floods = map[string]struct {
 	wire        string
 	want        string
 }{
-	"text":      {again: openAI(`"content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 4194304 bytes"},
-	"reasoning": {again: openAI(`"reasoning_content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 4194304 bytes"},
+	"text":      {again: openAI(`"content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 2097152 bytes"},
+	"reasoning": {again: openAI(`"reasoning_content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 2097152 bytes"},
 	"arguments": {
 		head:  openAI(`"tool_calls":[{"index":0,"id":"c","function":{"name":"a","arguments":"{\"x\":\""}}]`),
-		again: openAI(`"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1000) + `"}}]`), want: "more than 2097152 bytes of arguments"},
+		again: openAI(`"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1000) + `"}}]`), want: "more than 1048576 bytes of arguments"},
 	"calls": {head: calls20k(), want: "more than 256 tool calls"},
 	"calls in one event": {
 		head: `data: {"choices":[{"index":0,"delta":{"tool_calls":[`, again: `{"id":"c","function":{"name":"a","arguments":"{}"}},`, times: 20_000,
@@ -46,9 +46,9 @@ var floods = map[string]struct {
 	"an event of empty choices":  {head: `data: {"choices":[`, again: strings.Repeat(`{},`, 1000), times: 2600, want: "more than 65536 values"},
 	"an event without an end":    {head: `data: {"choices":[{"delta":{"content":"`, again: strings.Repeat("x", 1000), want: "more than 8388608 bytes in one event"},
 	"events that say nothing":    {again: "data: {\"choices\":[]}\n\n", want: "more than 524288 events"},
-	"reasoning that is kept":     {again: openAI(`"reasoning_content":"r","reasoning_details":[{"type":"reasoning.text","text":"` + strings.Repeat("x", 1000) + `"}]`), want: "more than 4194304 bytes"},
-	"signatures":                 {wire: "anthropic", head: anthropicHead, again: anthropicEvent(`"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"` + strings.Repeat("x", 1000) + `"}`), want: "more than 4194304 bytes"},
-	"blocks that are never used": {wire: "anthropic", head: anthropicHead, again: anthropicEvent(`"content_block_start","index":%d,"content_block":{"type":"thinking","thinking":""}`), want: "more than 4194304 bytes"},
+	"reasoning that is kept":     {again: openAI(`"reasoning_content":"r","reasoning_details":[{"type":"reasoning.text","text":"` + strings.Repeat("x", 1000) + `"}]`), want: "more than 2097152 bytes"},
+	"signatures":                 {wire: "anthropic", head: anthropicHead, again: anthropicEvent(`"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"` + strings.Repeat("x", 1000) + `"}`), want: "more than 2097152 bytes"},
+	"blocks that are never used": {wire: "anthropic", head: anthropicHead, again: anthropicEvent(`"content_block_start","index":%d,"content_block":{"type":"thinking","thinking":""}`), want: "more than 2097152 bytes"},
 }
 
 const anthropicHead = `data: {"type":"message_start","message":{"id":"m","model":"m","usage":{"input_tokens":1}}}` + "\n\n" +

@@ -45,7 +45,7 @@ func expectText(t *testing.T, m model.ChatModel, want string) {
 }
 
 func largeEvent(t *testing.T, h Harness) {
-	text := strings.Repeat("abcdefghi ", 300_000)
+	text := strings.Repeat("abcdefghi ", 200_000)
 	_, m := start(t, h, 0, generated(t, h, []string{text}))
 	expectText(t, m, text)
 }

@@ -85,6 +85,8 @@ func errorType(e *model.Error) string {
 		return "NotFoundError"
 	case model.ClassBadRequest:
 		return "BadRequestError"
+	case model.ClassTooLarge:
+		return "APIResponseValidationError"
 	}
 	if e.Status == 0 {
 		return "APIConnectionError"

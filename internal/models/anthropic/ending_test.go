@@ -135,8 +135,8 @@ func TestLargeEvents(t *testing.T) {
 		return io.MultiReader(strings.NewReader(begun+saysHi+`data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`),
 			io.LimitReader(repeat('x'), size), strings.NewReader("\"}}\n\n"+finished+stopped))
 	}
-	got, err := readAll(event(3 << 20))
-	if n := len(got.Text()); err != nil || n != 3<<20+len("hi") {
+	got, err := readAll(event(1 << 20))
+	if n := len(got.Text()); err != nil || n != 1<<20+len("hi") {
 		t.Errorf("%d bytes of text, error %v", n, err)
 	}
 	_, err = readAll(event(wire.MaxEvent + 1<<20))

@@ -2,6 +2,7 @@ package app
 
 import (
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -15,14 +16,18 @@ import (
 // logTo sends the log to w until restore is called: what this program logs, and what libraries print with the packages log
 // and log/slog.
 func logTo(w io.Writer, level string, asJSON bool) (restore func()) {
-	before := slog.Default()
+	before, output, flags := slog.Default(), log.Writer(), log.Flags()
 	opts := &slog.HandlerOptions{Level: levelOf(level)}
 	var h slog.Handler = slog.NewTextHandler(w, opts)
 	if asJSON {
 		h = slog.NewJSONHandler(w, opts)
 	}
 	slog.SetDefault(slog.New(logctx.Handler(h)))
-	return func() { slog.SetDefault(before) }
+	return func() {
+		slog.SetDefault(before)
+		log.SetOutput(output)
+		log.SetFlags(flags)
+	}
 }
 
 // levelOf is the level of the configuration's log_level: lines below it are left out.

@@ -146,6 +146,7 @@ func TestAProgramStartsWithItsSectionAndStops(t *testing.T) {
 	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "the shelf is stuck") {
 		t.Errorf("close: %v", err)
 	}
+	_ = p.Close() // once more: what stopped does not stop again
 	if d := cmp.Diff([]string{"start " + data, "stop"}, calls); d != "" {
 		t.Error(d)
 	}

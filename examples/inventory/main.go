@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"math"
 	"os"
 	"strings"
@@ -56,7 +55,7 @@ func (i *inventory) start(_ context.Context, s *pudu.Setup) (err error) {
 }
 
 func (i *inventory) stop(context.Context) error {
-	log.Printf("tools were called %d times", i.calls.Load())
+	fmt.Fprintf(os.Stderr, "tools were called %d times\n", i.calls.Load())
 	return i.file.Close()
 }
 

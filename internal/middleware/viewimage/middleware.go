@@ -79,7 +79,7 @@ func (*Middleware) BeforeModel(_ context.Context, _ *agent.Runtime, s state.Stat
 	id := noteID(msgs[at].ID)
 	var refs []picture.Ref
 	for _, m := range msgs[at+1:] {
-		if m.ID == id {
+		if strings.HasSuffix(m.ID, id) { // which begins like that of every hidden message
 			return agent.Command{}, nil
 		}
 		if raw := m.Kwargs[picture.KeyRef]; m.Role == message.Tool && m.Name == toolName && raw != nil {

@@ -208,7 +208,7 @@ func TestViewImage_StaysVisible(t *testing.T) {
 	}
 	note := h.model.requests[1][3]
 	if note.Role != message.Human || note.Name != "deerflow_view_image_context" || string(note.Kwargs["deerflow_view_image_context"]) != "true" ||
-		string(note.Kwargs["hide_from_ui"]) != "true" || !strings.HasPrefix(note.ID, "view-image-context:") {
+		string(note.Kwargs["hide_from_ui"]) != "true" || !strings.HasPrefix(note.ID, "do-not-render-view-image-context:") {
 		t.Errorf("note %+v", note)
 	}
 	if want := "The images that you asked to see, in this order:\n1. /mnt/user-data/uploads/a.png, 30×20 pixels"; note.Text() != want {

@@ -60,7 +60,6 @@ func leftOut() []Rule {
 		{Recording: "langgraph/11-thread-get", N: []int{3}, Reason: "an id that need not be a UUID here, and that another trace makes"},
 		{Recording: "langgraph/22-state-at-checkpoint", N: []int{2, 3, 4}, Reason: checkpoint},
 		{Recording: "langgraph/30f-stream-events", N: []int{1, 2, 3, 4}, Reason: otherMode},
-		{Recording: "langgraph/30i-stream-messages-legacy", N: []int{1, 2, 3, 4}, Reason: otherMode},
 		{Recording: "langgraph/30j-stream-tools", N: []int{1, 2, 3, 4}, Reason: otherMode},
 		{Recording: "langgraph/30l-stream-multi-all", N: []int{1, 2, 3, 4}, Reason: otherMode},
 		{Recording: "langgraph/32-stream-custom-tool", N: []int{1, 2}, Reason: jsGraph},

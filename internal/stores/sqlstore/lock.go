@@ -39,16 +39,19 @@ func lockFile(dir string, free bool) (*os.File, error) {
 	}
 	ok, err := tryLock(f)
 	if err == nil && (!ok || !free) {
-		err = fmt.Errorf("%w: %s is held by %s; stop it, or name another data folder", store.ErrLocked, dir, holder(f))
+		err = fmt.Errorf("%w: %s works on %s; stop it, or name another data folder", store.ErrLocked, holder(f), dir)
 	}
 	if err == nil {
 		err = writePID(f)
 	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+	switch {
+	case err == nil:
+		return f, nil
+	case !errors.Is(err, store.ErrLocked): // which names the folder
+		err = fmt.Errorf("lock %s: %w", path, err)
 	}
-	return f, nil
+	f.Close()
+	return nil, err
 }
 
 func writePID(f *os.File) error {

@@ -34,13 +34,13 @@ const (
 // the file systems have grown by since is what a sandbox may hold at most: when that is too much, it is stopped and
 // counted again.
 type disk struct {
-	mounts []sandbox.Mount
-	limit  int64
+	mounts  []sandbox.Mount
+	limit   int64
+	foreign bool // some are a person's, who may have had more than the limit before
 
 	mu     sync.Mutex
 	known  bool  // it was counted
 	used   int64 // counted last
-	rough  bool  // the count did not go to its end, because so much was there
 	grown  int64 // of the file systems since: each gain between two looks, without the losses
 	filled int64 // of the file systems at the last look
 	scarce bool  // less than the reserve is free
@@ -50,7 +50,7 @@ type disk struct {
 
 // newDisk begins with what was counted while the sandbox was opened.
 func newDisk(mounts []sandbox.Mount, limit int64, held *contents) *disk {
-	d := &disk{mounts: mounts, limit: limit, known: !held.partial, used: held.bytes}
+	d := &disk{mounts: mounts, limit: limit, foreign: held.partial, known: !held.partial, used: held.bytes}
 	if !d.known {
 		d.used = limit // the worst that it may be
 	}
@@ -105,7 +105,7 @@ func (d *disk) step() int64 { return min(diskStep, d.limit/16) }
 func (d *disk) allowance() int64 {
 	step := d.step()
 	switch {
-	case d.scarce, d.used > d.limit && !d.rough:
+	case d.scarce, d.full():
 		return min(step, diskStepFull)
 	default:
 		return max(step, d.limit-d.used)
@@ -136,15 +136,21 @@ func (d *disk) within(held *contents) bool { return held.bytes < 2*d.limit }
 // the limit is no reason by itself: it has to be tidied up somehow.
 func (d *disk) count(held *contents) (limit string) {
 	grew := held.bytes > d.used
+	if d.foreign {
+		grew = d.known && (held.bytes > d.used+d.step() || !d.within(held))
+	}
 	switch {
 	case grew && held.bytes > d.limit:
 		limit = "disk"
 	case grew && d.scarce && d.before:
 		limit = "free disk"
 	}
-	d.known, d.used, d.rough, d.before = true, held.bytes, held.partial, d.scarce
+	d.known, d.used, d.before = true, held.bytes, d.scarce
 	return limit
 }
+
+// full reports whether nothing may be written before something is deleted. What a person had before is no reason.
+func (d *disk) full() bool { return d.used > d.limit && !d.foreign }
 
 // room is how large a file may become.
 func (d *disk) room() int64 {
@@ -153,7 +159,7 @@ func (d *disk) room() int64 {
 	switch {
 	case !d.known:
 		return d.limit
-	case d.used > d.limit:
+	case d.full():
 		return 0
 	default:
 		return max(d.limit-d.used, leastRoom)

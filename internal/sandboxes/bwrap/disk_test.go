@@ -13,6 +13,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/machinetest"
 	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/sandbox/sandboxtest"
 )
 
 // fastFolder makes a folder for a mount where writing is as fast as it can be: in memory, if there is such a place.
@@ -170,6 +171,47 @@ func TestDiskIsKnownFromTheStart(t *testing.T) {
 	}
 }
 
+// TestLargeFolderOfAPerson: it may be larger than the limit, and only what grows there by much is ended.
+func TestLargeFolderOfAPerson(t *testing.T) {
+	project := sandbox.Mount{Host: sandboxtest.Folder(t), Path: "/mnt/project"}
+	run(t, openBox(t, New(Config{}), sandbox.Limits{}, project), "head -c 24000000 /dev/zero >/mnt/project/old")
+	b := openBox(t, New(Config{}), sandbox.Limits{Disk: 16 << 20}, project)
+	for range 3 {
+		if res, out := try(t, b, "echo more >>/mnt/project/more; sleep 0.3"); res.Exit != 0 || res.Limit != "" {
+			t.Errorf("a small change: %+v\n%s", res, out)
+		}
+	}
+	if res, out := try(t, b, "for i in $(seq 2000); do head -c 900000 /dev/zero >/mnt/project/f$i; sleep 0.002; done"); res.Limit != "disk" || res.Exit == 0 {
+		t.Errorf("a large one: %+v\n%s", res, out)
+	}
+}
+
+// TestCountsThatEnd: what was counted ends a sandbox only if it grew.
+func TestCountsThatEnd(t *testing.T) {
+	const limit, step = 4 << 30, 256 << 20
+	for _, tt := range []struct {
+		name string
+		disk *disk
+		held int64
+		want string
+	}{
+		{"below", &disk{limit: limit, known: true, used: 1}, limit, ""},
+		{"above", &disk{limit: limit, known: true, used: limit}, limit + 1, "disk"},
+		{"above, and less than before", &disk{limit: limit, known: true, used: limit + 2}, limit + 1, ""},
+		{"a person's, first", &disk{limit: limit, foreign: true, used: limit}, limit + 1, ""},
+		{"a person's, a little more", &disk{limit: limit, foreign: true, known: true, used: limit + 1}, limit + step, ""},
+		{"a person's, much more", &disk{limit: limit, foreign: true, known: true, used: limit + 1}, limit + step + 2, "disk"},
+		{"a person's, too much to count", &disk{limit: limit, foreign: true, known: true, used: 2 * limit}, 2 * limit, "disk"},
+		{"scarce, since now", &disk{limit: limit, known: true, scarce: true}, 1, ""},
+		{"scarce", &disk{limit: limit, known: true, scarce: true, before: true}, 1, "free disk"},
+		{"scarce, and less than before", &disk{limit: limit, known: true, scarce: true, before: true, used: 2}, 1, ""},
+	} {
+		if got := tt.disk.count(&contents{bytes: tt.held}); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestDiskReserve: where a file system is nearly full, growing is over for all.
 func TestDiskReserve(t *testing.T) {
 	machinetest.NeedRoot(t, "make a small file system")
@@ -236,7 +278,7 @@ func TestAllowance(t *testing.T) {
 		{"nearly empty", &disk{limit: limit, used: 1 << 20}, limit - 1<<20},
 		{"nearly full", &disk{limit: limit, used: limit - 1}, step},
 		{"full", &disk{limit: limit, used: limit + 1}, diskStepFull},
-		{"a person's large folder", &disk{limit: limit, used: 9 << 30, rough: true}, step},
+		{"a person's large folder", &disk{limit: limit, used: 9 << 30, foreign: true}, step},
 		{"a full file system", &disk{limit: limit, scarce: true}, diskStepFull},
 		{"a small limit", &disk{limit: 32 << 20, used: 32 << 20}, 2 << 20},
 	} {

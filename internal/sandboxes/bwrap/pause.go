@@ -92,8 +92,8 @@ func (b *box) above() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.look()
-	if d.used+d.grown > d.limit {
+	if d.used+d.grown > d.limit && !d.foreign {
 		b.measure()
 	}
-	return d.used > d.limit
+	return d.full()
 }

@@ -141,23 +141,17 @@ func (f *openFolder) next() (string, bool) {
 	}
 }
 
+// What a walk needs to open a folder.
+const (
+	folderFlags  = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	folderRights = 0o500
+)
+
 // readable opens a folder for reading, and gives its owner the right to do so if need be.
 func readable(dir int, name string) (*openFolder, error) {
-	const flags = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	const wanted = 0o500
-	fd, err := unix.Openat(dir, name, unix.O_RDONLY|flags, 0)
+	fd, err := unix.Openat(dir, name, folderFlags, 0)
 	if err == unix.EACCES {
-		var path int
-		if path, err = unix.Openat(dir, name, unix.O_PATH|flags, 0); err != nil {
-			return nil, err
-		}
-		defer unix.Close(path)
-		self := "/proc/self/fd/" + strconv.Itoa(path)
-		var st unix.Stat_t
-		if err := errors.Join(unix.Fstat(path, &st), unix.Chmod(self, st.Mode&0o7777|wanted)); err != nil {
-			return nil, err
-		}
-		fd, err = unix.Openat(path, ".", unix.O_RDONLY|flags, 0)
+		fd, err = unlocked(dir, name)
 	}
 	if err != nil {
 		return nil, err
@@ -168,9 +162,26 @@ func readable(dir int, name string) (*openFolder, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	if st.Mode&wanted != wanted && unix.Geteuid() != 0 {
-		_ = unix.Fchmod(fd, st.Mode&0o7777|wanted) // refused where the folder is another's
+	if st.Mode&folderRights != folderRights && unix.Geteuid() != 0 {
+		_ = unix.Fchmod(fd, st.Mode&0o7777|folderRights) // refused where the folder is another's
 	}
 	f.id = inode{st.Dev, st.Ino}
 	return f, nil
+}
+
+// unlocked opens a folder whose owner may not read it, and gives that right back.
+func unlocked(dir int, name string) (int, error) {
+	path, err := unix.Openat(dir, name, folderFlags|unix.O_PATH, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(path)
+	var st unix.Stat_t
+	if err := unix.Fstat(path, &st); err != nil {
+		return -1, err
+	}
+	if err := unix.Chmod("/proc/self/fd/"+strconv.Itoa(path), st.Mode&0o7777|folderRights); err != nil {
+		return -1, err
+	}
+	return unix.Openat(path, ".", folderFlags, 0)
 }

@@ -42,7 +42,7 @@ func sharesOfProcess() (shares, error) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return shares{}, fmt.Errorf("read the limit of descriptors: %w", err)
 	}
-	return shareOf(int(min(limit.Cur, 1<<30))), nil //nolint:unconvert // signed on some systems
+	return shareOf(int(min(limit.Cur, 1<<30))), nil
 }
 
 // tell says that runs will wait for descriptors, if they may.

@@ -198,12 +198,23 @@ func (m *model) spentIn(from, to int) (u usage) {
 }
 
 // certain is what the run with the kills has spent at least. The row of a run that is killed says what it took up to a
-// second before: in the pace of this model that is a good part of an attempt, but never its first step.
+// second before: in the pace of this model that is a good part of an attempt, but never its first call.
 func (m *model) certain() usage {
 	u := m.spentIn(m.killed(working)+1, m.ended(0))
-	u.add(m.spentIn(0, 0))
-	u.add(m.spentIn(m.killed(speaking), m.killed(speaking)))
+	u.add(m.firstCall(0))
+	u.add(m.firstCall(m.killed(speaking)))
 	return u
+}
+
+// firstCall is what is known of the first call of an attempt that began with the step: its answer, but nothing if there was a
+// summary before it. That belonged to the attempt that was cut off, or came first in this one.
+func (m *model) firstCall(step int) usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.summing[step] != (usage{}) {
+		return usage{}
+	}
+	return m.spent[step]
 }
 
 // answers is what the model has counted for all steps, without summaries.

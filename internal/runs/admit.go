@@ -90,7 +90,13 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 	if err := m.cfg.Room(); err != nil {
 		return store.Run{}, false, fmt.Errorf("take in a run: %w", err)
 	}
-	if err := m.checkResume(ctx, &req); err != nil {
+	err = m.checkResume(ctx, &req)
+	if errors.Is(err, ErrBadAnswer) && req.Key != "" { // it was an answer, if it is asked for again
+		if first, found, errKey := m.ofKey(ctx, req); found || errKey != nil {
+			return first, false, errKey
+		}
+	}
+	if err != nil {
 		return store.Run{}, false, err
 	}
 	now := m.cfg.Now()
@@ -127,6 +133,17 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 		m.endedBy(ctx, run, now)
 	}
 	return run, run.ID == a.Run.ID, err
+}
+
+// ofKey is the thread's run that was asked for with the request's key, if there is one.
+func (m *Manager) ofKey(ctx context.Context, req Request) (store.Run, bool, error) {
+	list, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{ThreadID: req.ThreadID, UserID: req.UserID, Limit: 1000})
+	for _, run := range list {
+		if run.Key == req.Key {
+			return run, true, nil
+		}
+	}
+	return store.Run{}, false, err
 }
 
 // firstEvent is the event with which an attempt begins.

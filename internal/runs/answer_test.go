@@ -66,18 +66,26 @@ func TestAResumeIsTheAnswerToAClarification(t *testing.T) {
 func TestAResumeThatIsNoAnswerIsRefused(t *testing.T) {
 	w := newWard(t)
 	m := w.serving("a", w.asking)
+	known := ordered("answer")
+	known.Key = "once"
+	first := w.wants(w.submit(m, known), event.StatusSuccess)
 	w.wants(w.submit(m, ordered("paint")), event.StatusSuccess)
 	if _, err := m.Submit(t.Context(), resumed(`[1]`)); !errors.Is(err, runs.ErrBadAnswer) {
 		t.Errorf("error %v", err)
+	}
+	list, err := w.store.ListRuns(t.Context(), store.RunFilter{ThreadID: "thread"})
+	if err != nil || len(list) != 2 {
+		t.Errorf("%d runs, %v", len(list), err)
+	}
+	again := resumed(`[1]`) // what was asked for once is not looked at again
+	again.Key = known.Key
+	if run, err := m.Submit(t.Context(), again); err != nil || run.ID != first.ID {
+		t.Errorf("run %s, %v, want %s", run.ID, err, first.ID)
 	}
 	other := resumed(`[1]`)
 	other.UserID = "somebody else" // hears nothing of the question
 	if _, err := m.Submit(t.Context(), other); errors.Is(err, runs.ErrBadAnswer) {
 		t.Errorf("another user is told: %v", err)
-	}
-	list, err := w.store.ListRuns(t.Context(), store.RunFilter{ThreadID: "thread"})
-	if err != nil || len(list) != 1 {
-		t.Errorf("%d runs, %v", len(list), err)
 	}
 }
 

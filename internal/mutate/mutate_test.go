@@ -47,14 +47,16 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestRun examines a module with a function whose boundary no test holds.
+// TestRun examines a module with a function whose boundary no test holds, and one that a change lets make too much.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":      "module example.org/p\n\ngo 1.26\n",
-		"p/p.go":      "package p\n\nfunc Large(n int) bool {\n\tif n > 10 {\n\t\treturn true\n\t}\n\treturn false\n}\n",
-		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestLarge(t *testing.T) {\n\tif Large(5) || !Large(50) {\n\t\tt.Error()\n\t}\n}\n",
-		"table.txt":   "# one\np/p.go:Large: if n > 10 { => if n >= 10 { | 10 itself never comes\n",
+		"go.mod":              "module example.org/p\n\ngo 1.26\n",
+		"p/p.go":              "package p\n\nfunc Large(n int) bool {\n\tif n > 10 {\n\t\treturn true\n\t}\n\treturn false\n}\n",
+		"p/p_test.go":         "package p\n\nimport \"testing\"\n\nfunc TestLarge(t *testing.T) {\n\tif Large(5) || !Large(50) {\n\t\tt.Error()\n\t}\n}\n",
+		"large/large.go":      "package large\n\nfunc Make(n int) []byte { return make([]byte, n-2<<30) }\n",
+		"large/large_test.go": "package large\n\nimport \"testing\"\n\nfunc TestMake(t *testing.T) {\n\tif len(Make(2<<30+1)) == 0 {\n\t\tt.Error()\n\t}\n}\n",
+		"table.txt":           "# one\np/p.go:Large: if n > 10 { => if n >= 10 { | 10 itself never comes\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -72,6 +74,7 @@ func TestRun(t *testing.T) {
 	}{
 		{[]string{"-table", "table.txt", "./p"}, 1, []string{"survived, line 4: p/p.go:Large: if n > 10 { => if n > 11 {\n", "p: 80 % noticed: 4 of 5; 1 survived, 1 more change nothing"}},
 		{[]string{"-table", "table.txt", "-least", "80", "-sample", "1", "./p"}, 0, []string{"of 1; "}},
+		{[]string{"-table", "table.txt", "./large"}, 0, []string{"large: 100 % noticed: 3 of 3; "}}, // one makes 4 GiB
 		{[]string{"-table", "none.txt", "./p"}, 2, nil},
 		{[]string{"-table", "table.txt"}, 2, nil},
 		{[]string{"-table", "table.txt", "./q"}, 2, nil},

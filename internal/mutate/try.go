@@ -138,11 +138,15 @@ func (o options) try(ctx context.Context, pkg string, c change, dir string, limi
 	return noticed, nil
 }
 
+// bounded starts the tests so that each of their processes gets at most 2 GiB of memory: a change may allocate without end.
+// A process that wants more dies, which counts as noticed.
+const bounded = `sh -c 'ulimit -d 2097152 && exec "$0" "$@"'`
+
 // test runs the tests of a package alone. They end themselves at the limit; the go command gets a little longer.
 func test(ctx context.Context, pkg, overlay string, limit time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+2*time.Minute)
 	defer cancel()
-	args := []string{"test", "-count=1", "-failfast", "-vet=off", "-timeout", limit.String()}
+	args := []string{"test", "-count=1", "-failfast", "-vet=off", "-timeout", limit.String(), "-exec", bounded}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}

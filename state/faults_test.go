@@ -24,7 +24,14 @@ func TestStoredWritesAreCut(t *testing.T) {
 	if len(rest) != 0 {
 		t.Errorf("%q is left", rest)
 	}
-	for _, bad := range []string{`[{"c":"m"append","v":1}]`, `[{"c":"m","op":"put"v":1}]`, `[{"c":"m","op":"put","v":1`, `[{"c":7,"op":"put","v":1}]`} {
+	for _, foreign := range []string{`[{"c":"m","op":"pu\u0074","v":1}]`, `[{"c":"m","op":"put","x":"","v":1}]`} {
+		if ws, err := splitWrites([]byte(foreign)); err != nil || len(ws) != 1 || ws[0].op != OpPut {
+			t.Errorf("%s is read as %+v, %v", foreign, ws, err)
+		}
+	}
+	for _, bad := range []string{
+		`{"c":"m","op":"put","v":1}]`, `[{"c":"m"append","v":1}]`, `[{"c":"m","op":"put"v":1}]`, `[{"c":"m","op":"put","v":1`, `[{"c":7,"op":"put","v":1}]`,
+	} {
 		if ws, err := splitWrites([]byte(bad)); err == nil {
 			t.Errorf("%s is read as %+v", bad, ws)
 		}
@@ -59,6 +66,20 @@ func TestReduceWhatCannotBeRead(t *testing.T) {
 	s := load(t, Schema{}, `{"sum":"no number"}`)
 	_, _, err := s.Apply(sumCh.Put(1))
 	wantErr(t, err, `channel "sum"`)
+}
+
+// TestWriteOfAnotherType: an update that was read without a schema is refused by a state that knows its channel.
+func TestWriteOfAnotherType(t *testing.T) {
+	u, err := Schema{}.DecodeUpdate([]byte(`[{"c":"sum","op":"put","v":1},{"c":"title","op":"put","v":1}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, changed, err := load(t, all(t), `{"title":"a"}`).Apply(u)
+	wantErr(t, err, `channel "title"`)
+	diff(t, "the returned state", map[string]string{"title": `"a"`}, values(t, s))
+	if changed != nil {
+		t.Errorf("changed %q", changed)
+	}
 }
 
 // TestTwoChannelsOfOneName: a write is of the type of its channel, and the channel that was there first says what is private.

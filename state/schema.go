@@ -81,15 +81,14 @@ func (s Schema) Writes(raw []byte) ([]Write, error) {
 // Visible returns the writes of an update to channels that are not private, and whether the update is what the schema reads
 // from its stored form, which it is not if another channel of the same name made it. u itself is not changed.
 func (s Schema) Visible(u Update) (Update, bool) {
-	hidden := false
 	for _, w := range u {
 		if s[w.ch.Name()] != w.ch {
 			return nil, false
 		}
-		hidden = hidden || w.ch.Private()
 	}
-	if hidden {
-		u = slices.DeleteFunc(slices.Clone(u), func(w write) bool { return w.ch.Private() })
+	private := func(w write) bool { return w.ch.Private() }
+	if slices.ContainsFunc(u, private) {
+		u = slices.DeleteFunc(slices.Clone(u), private)
 	}
 	return u, true
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,12 +112,17 @@ func TestLoadSnapshotErrors(t *testing.T) {
 			t.Errorf("%d of %d bytes were accepted", n, len(good))
 		}
 	}
-	for want, tail := range map[string]string{
-		"cut off":         "\x01\x05titl",
-		"unknown kind 9":  "\x09\x01a\x011",
-		"empty value":     "\x01\x01a\x00",
-		"comes twice":     "\x01\x01a\x011\x01\x01a\x012",
-		"state snapshot ": "\x02\x01a\xff\xff\xff\xff\x0f\x011",
+	for tail, want := range map[string]string{
+		"\x01\x05titl":                       "cut off",
+		"\x01":                               "cut off", // no length of the name
+		"\x01\x01a":                          "cut off", // no length of the value
+		"\x02\x01a":                          "cut off", // no count
+		"\x02\x01a\x01":                      "cut off",
+		"\x01" + strings.Repeat("\xff", 11):  "cut off", // a length above 64 bits
+		"\x09\x01a\x011":                     "unknown kind 9",
+		"\x01\x01a\x00":                      "empty value",
+		"\x01\x01a\x011\x01\x01a\x012":       "comes twice",
+		"\x02\x01a\xff\xff\xff\xff\x0f\x011": "state snapshot ",
 	} {
 		_, err := all(t).LoadSnapshot([]byte(snapshotMagic + tail))
 		wantErr(t, err, want)
@@ -207,6 +213,15 @@ func TestEncodedIsValuesTakenApart(t *testing.T) {
 	for i, it := range before[0].Items {
 		if &it[0] != &after[0].Items[i][0] {
 			t.Errorf("item %d was encoded again", i)
+		}
+	}
+}
+
+func TestEncodedItem(t *testing.T) {
+	s := apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"}))
+	for i, want := range map[int]string{-1: "", 0: `{"id":"a"}`, 1: `{"id":"b"}`, 2: ""} {
+		if got, err := logCh.Encoded(s, i); string(got) != want || err != nil {
+			t.Errorf("item %d: %q, %v; want %q", i, got, err, want)
 		}
 	}
 }

@@ -37,6 +37,7 @@ func TestCutArgumentsAreNeverExecuted(t *testing.T) {
 		{"cut before the arguments, by another word", "max_tokens", []string{"ran", ``}, ""},
 		{"the first is whole", "length", []string{"ran", `{"x":"a"}`, "ran", `{"x":"b`}, `{"x":"a"}`},
 		{"the second has not begun", "MAX_TOKENS", []string{"ran", `{"x":"a"}`, "ran", ``}, `{"x":"a"}`},
+		{"the first has none, the second is cut within", "length", []string{"ran", `{}`, "ran", `{"x":"b`}, `{}`},
 		{"whole", "length", []string{"ran", `{"x":"a"}`}, `{"x":"a"}`},
 		{"no arguments and no limit", "tool_calls", []string{"ran", ``}, `{}`},
 	} {
@@ -56,6 +57,13 @@ func TestCutArgumentsAreNeverExecuted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCutAnswerWithoutCalls: it is the last one.
+func TestCutAnswerWithoutCalls(t *testing.T) {
+	b := newBed()
+	cut := []message.Chunk{{Text: "half an ans"}, {FinishReason: "length"}}
+	diff(t, b.mustRun(t, mustAgent(t, agent.Config{Model: turns(cut)})), []string{"human: do it", "ai: half an ans"})
 }
 
 // endedBy ends the run with its first answer, although a hook after it wants another one.

@@ -187,8 +187,11 @@ func TestLimitEndsWithALastAnswer(t *testing.T) {
 		if r := agent.StopState(s, "r").Reason; r != agent.ReasonTurns {
 			t.Errorf("limit %d: stop reason %q", limit, r)
 		}
-		models := 0
+		models, ran := 0, 0
 		for i, line := range got {
+			if line == "tool: a:again" {
+				ran++
+			}
 			if strings.HasPrefix(line, "ai: [") {
 				models++
 				if !strings.Contains(got[i+1], "tool: ") {
@@ -198,6 +201,9 @@ func TestLimitEndsWithALastAnswer(t *testing.T) {
 		}
 		if want := (limit + 1) / 2; models != want {
 			t.Errorf("limit %d: %d model calls before the last one, want %d", limit, models, want)
+		}
+		if want := limit / 2; ran != want {
+			t.Errorf("limit %d: %d calls ran, want %d", limit, ran, want)
 		}
 	}
 }

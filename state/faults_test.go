@@ -30,6 +30,7 @@ func TestStoredWritesAreCut(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
+		`[{"c":"m","op":"put","v":}]`, `[{"c":"m","op":"put","v":1]`, `[{"c":"m","op":"put","v":1}[{"c":"m","op":"put","v":1}]`,
 		`{"c":"m","op":"put","v":1}]`, `[{"c":"m"append","v":1}]`, `[{"c":"m","op":"put"v":1}]`, `[{"c":"m","op":"put","v":1`, `[{"c":7,"op":"put","v":1}]`,
 	} {
 		if ws, err := splitWrites([]byte(bad)); err == nil {

@@ -204,6 +204,11 @@ func TestReplayOfAnUndeclaredLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	diff(t, "values", map[string]string{"log": want + "7]"}, values(t, s))
+	// One by one, each append would copy all that was before.
+	appends := []storedWrite{{op: OpAppend, raw: []byte("[1]")}, {op: OpAppend, raw: []byte("[2,3]")}, {op: OpReset, raw: []byte("[4]")}}
+	if list, n := joinAppends(appends); n != 2 || string(list) != "[1,2,3]" {
+		t.Errorf("%d appends are joined to %s", n, list)
+	}
 }
 
 func TestReadBy(t *testing.T) {

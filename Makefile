@@ -59,7 +59,7 @@ bench: build ## measure the goals of docs/performance.md
 	@$(GO) run ./internal/bench
 	@bin/pudu bench serve
 
-crash: need-go setup-tests ## kill a worker 1,500 times and look for what was lost; takes some minutes
+crash: need-go setup-tests ## kill a worker 1,300 times and once at every write, and look for what was lost; takes some minutes
 	@$(GO) run ./internal/crash -kills 1000 -store sqlite
 	@$(GO) run ./internal/crash -kills 300 -store postgres
 

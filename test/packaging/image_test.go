@@ -54,10 +54,21 @@ func daemon(t *testing.T) string {
 	return "DOCKER_HOST=" + socket
 }
 
-// bridge is the address of this machine that containers reach.
-func bridge(t *testing.T, docker string) string {
+// bridge is the address of this machine that containers reach: that of Docker's bridge, which need not be told by a network
+// whose bridge was there before its daemon.
+func bridge(t *testing.T) string {
 	t.Helper()
-	return strings.TrimSpace(run(t, []string{docker}, "docker", "network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}"))
+	docker0, err := net.InterfaceByName("docker0")
+	server.Must(t, err)
+	addrs, err := docker0.Addrs()
+	server.Must(t, err)
+	for _, addr := range addrs {
+		if ip, ok := addr.(*net.IPNet); ok && ip.IP.To4() != nil {
+			return ip.IP.String()
+		}
+	}
+	t.Fatalf("docker0 has no address of version 4: %v", addrs)
+	return ""
 }
 
 // vendor is a model that runs one command, and then says what came of it.
@@ -85,7 +96,7 @@ func vendor(t *testing.T, address string) string {
 // TestImage builds the image, starts it with compose.yaml, and has a run do a command in its sandbox.
 func TestImage(t *testing.T) {
 	docker := daemon(t)
-	env := []string{docker, "PUDU_TOKEN=secret", "OPENAI_API_KEY=none", "OPENAI_MODEL=test", "OPENAI_BASE_URL=" + vendor(t, bridge(t, docker))}
+	env := []string{docker, "PUDU_TOKEN=secret", "OPENAI_API_KEY=none", "OPENAI_MODEL=test", "OPENAI_BASE_URL=" + vendor(t, bridge(t))}
 	program := filepath.Join(t.TempDir(), "pudu")
 	run(t, env, "make", "build", "OUT="+program)
 	run(t, env, "make", "image", "OUT="+program)

@@ -262,7 +262,7 @@ func TestHostileRequests(t *testing.T) {
 		{"an artifact above all", get("/threads/target/artifacts/mnt/user-data/outputs/..%2f..%2f..%2f..%2fetc%2fpasswd", ""), []int{400, 403, 404, 422}},
 		{"an artifact of NUL", get("/threads/target/artifacts/mnt/user-data/outputs/a%00b", ""), []int{400, 403, 404, 422}},
 		{"a broken escape", "GET /threads/%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", []int{400}},
-		{"a key of control characters", post("/threads/target/runs", "Idempotency-Key: \u202e\U0001f98c\r\nContent-Length: 2\r\n", `{}`), []int{409, 422}},
+		{"a key of control characters", post("/api/threads/target/runs", "Idempotency-Key: \u202e\U0001f98c\r\nContent-Length: 2\r\n", `{}`), []int{409, 422}},
 		{"a key of 100 KB", post("/threads/target/runs", "Idempotency-Key: "+long+"\r\nContent-Length: 2\r\n", `{}`), []int{431}},
 		{"deep JSON", post("/threads/search", "Content-Length: 20000\r\n", strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)), []int{422}},
 		{"NUL in a body", post("/threads/search", "Content-Length: 29\r\n", `{"metadata":{"a":"\u0000\u0"}}`[:29]), []int{422}},

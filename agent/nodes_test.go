@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -182,4 +183,37 @@ func TestNoCallIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	diff(t, talk(s), []string{"human: do it", "ai: x"})
+}
+
+// TestWhatAToolShows while it runs.
+func TestWhatAToolShows(t *testing.T) {
+	b := newBed()
+	shows := newTool("shows", tool.ReadOnly, func(_ context.Context, c *tool.Call) (*tool.Result, error) {
+		c.Emit(map[string]int{"a": 1})
+		c.Emit(func() {}) // no JSON: nothing is shown
+		c.Progress("half")
+		return tool.Text("done"), nil
+	})
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("shows", `{}`), say("x")), Tools: []tool.Tool{shows}}))
+	var got []string
+	for _, d := range b.events {
+		switch d := d.(type) {
+		case event.Custom:
+			got = append(got, string(d.Value))
+		case event.Progress:
+			got = append(got, d.CallID+" "+d.Text)
+		}
+	}
+	diff(t, got, []string{`{"a":1}`, "c0 half"})
+}
+
+// TestBreakpointBehindACheckpoint: the run stops at the one that there is.
+func TestBreakpointBehindACheckpoint(t *testing.T) {
+	b := newBed()
+	b.rt.Config.InterruptBefore = []string{agent.NodeTools}
+	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`)), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), b.rt, state.State{})
+	if _, waits := errors.AsType[*agent.Interrupted](err); !waits {
+		t.Fatal(err)
+	}
+	diff(t, b.lines(), []string{"commit __start__ -> before_model", "commit model message -> tools", "commit interrupt -> tools"})
 }

@@ -55,8 +55,11 @@ func wantError(t *testing.T, err error, want string) {
 }
 
 func TestLimitsOrDefault(t *testing.T) {
-	got := Limits{Memory: 5, CPUs: -1}.OrDefault()
-	want := Limits{Processes: 256, Memory: 5, Tmp: 256 << 20, Disk: 4 << 30, FileSize: 2 << 30}
+	if got := (Limits{}).OrDefault().Processes; got != 256 {
+		t.Errorf("%d processes", got)
+	}
+	got := Limits{Processes: 1, Memory: 5, CPUs: -1}.OrDefault()
+	want := Limits{Processes: 1, Memory: 5, Tmp: 256 << 20, Disk: 4 << 30, FileSize: 2 << 30}
 	if got != want {
 		t.Fatalf("got %+v, want %+v", got, want)
 	}
@@ -72,4 +75,16 @@ func FuzzSpecCheckKeepsMountsBelowMnt(f *testing.F) {
 			t.Fatalf("accepted %q", p)
 		}
 	})
+}
+
+type unnamed struct{ Sandbox }
+
+type identified struct{ Sandbox }
+
+func (identified) Instance() string { return "i1" }
+
+func TestInstanceOf(t *testing.T) {
+	if a, b := InstanceOf(identified{}), InstanceOf(unnamed{}); a != "i1" || b != "" {
+		t.Errorf("instances %q and %q", a, b)
+	}
 }

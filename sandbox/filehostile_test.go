@@ -94,6 +94,19 @@ func TestSymlinksStayInside(t *testing.T) {
 	}
 }
 
+// TestCause: nothing of what package os wraps around an error is left.
+func TestCause(t *testing.T) {
+	for _, err := range []error{
+		&fs.PathError{Path: "/host", Err: &os.LinkError{Old: "/host", Err: &os.SyscallError{Syscall: "open", Err: syscall.ENOSPC}}},
+		&os.LinkError{Old: "/host", Err: &os.SyscallError{Syscall: "open", Err: &fs.PathError{Path: "/host", Err: syscall.ENOSPC}}},
+		&os.SyscallError{Syscall: "open", Err: &fs.PathError{Path: "/host", Err: &os.LinkError{Old: "/host", Err: syscall.ENOSPC}}},
+	} {
+		if got := cause(err); got != syscall.ENOSPC {
+			t.Errorf("%v has the cause %v", err, got)
+		}
+	}
+}
+
 // TestNothingIsWrittenThroughALink: not even where the link stays inside of its mount, whose file another name means.
 func TestNothingIsWrittenThroughALink(t *testing.T) {
 	f, host := house(t)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -145,18 +146,14 @@ func (f *Files) locate(op, path string) (place, error) {
 // children returns the names that mounts add to the folder: "workspace" for /mnt/user-data.
 func (f *Files) children(folder string) []string {
 	var names []string
-	seen := map[string]bool{}
 	for _, m := range f.mounts {
 		rel, ok := below(folder, m.Path)
 		if !ok || rel == "." {
 			continue
 		}
 		name, _, _ := strings.Cut(rel, "/")
-		if !seen[name] {
-			names = append(names, name)
-		}
-		seen[name] = true
+		names = append(names, name)
 	}
-	sort.Strings(names)
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -278,6 +278,11 @@ func TestVirtualFolders(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	for _, p := range []string{"/mnt", "/mnt/user-data", Workspace, "/mnt/skills", "."} {
+		if err := f.MkdirAll(p); err != nil {
+			t.Errorf("mkdir %s, which is there: %v", p, err)
+		}
+	}
 	if p, err := f.HostPath("/mnt/skills/custom/mine"); err != nil || p != filepath.Join(host, "custom/mine") {
 		t.Errorf("HostPath: %q, %v", p, err)
 	}
@@ -285,7 +290,7 @@ func TestVirtualFolders(t *testing.T) {
 
 func TestWalk(t *testing.T) {
 	f, host := house(t)
-	for _, p := range []string{"workspace/b/c.txt", "workspace/a.txt", "workspace/skip/x", "outputs/o", "custom/m"} {
+	for _, p := range []string{"workspace/b/c.txt", "workspace/a.txt", "workspace/skip/x", "workspace/then", "outputs/o", "custom/m"} {
 		put(t, host, p, "")
 	}
 	if err := os.Symlink("b", filepath.Join(host, "workspace/link")); err != nil {
@@ -305,7 +310,8 @@ func TestWalk(t *testing.T) {
 	got, err := collect("/mnt", 100)
 	want := []string{"skills", "skills/custom", "skills/custom/m", "user-data", "user-data/outputs", "user-data/outputs/o",
 		"user-data/uploads", "user-data/workspace", "user-data/workspace/a.txt", "user-data/workspace/b",
-		"user-data/workspace/b/c.txt", "user-data/workspace/link", "user-data/workspace/skip"}
+		"user-data/workspace/b/c.txt", "user-data/workspace/link", "user-data/workspace/skip",
+		"user-data/workspace/then"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("walk /mnt: %v\n%s", err, diff)
 	}

@@ -11,8 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -151,6 +153,50 @@ func TestWriteNew(t *testing.T) {
 		}
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 3 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// limitedEnv makes this test binary a process whose files may have 4 KiB.
+const limitedEnv = "PUDU_TEST_LIMITED"
+
+// TestFailedWrite: a write that fails half-way says so and leaves what was there. The limit of a process stands for a full
+// disk.
+func TestFailedWrite(t *testing.T) {
+	dir := os.Getenv(limitedEnv)
+	if dir == "" {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFailedWrite$")
+		cmd.Env = append(os.Environ(), limitedEnv+"="+t.TempDir())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	put(t, dir, "old", "as it was")
+	f, err := NewFiles([]Mount{{Host: dir, Path: Workspace}}, FilesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: 4096}); err != nil {
+		t.Fatal(err)
+	}
+	large := make([]byte, 1<<16)
+	for name, err := range map[string]error{
+		"new": WriteNew(root, "new", large), "replace": f.WriteFile("old", large, false), "add": f.WriteFile("grown", large, true),
+	} {
+		if !errors.Is(err, syscall.EFBIG) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := f.ReadFile("old", 100); err != nil || string(got) != "as it was" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 2 { // an addition may be cut off
 		t.Errorf("left behind: %v", entries)
 	}
 }

@@ -57,9 +57,11 @@ func TestLogOfSomethingElse(t *testing.T) {
 	if got := logCh.Get(s); got != nil {
 		t.Errorf("got %v", got)
 	}
-	if _, err := logCh.Encoded(s, 0); err == nil {
-		t.Error("an item of what is no log")
-	}
+	_, err := logCh.Encoded(s, 0)
+	wantErr(t, err, `channel "log": a list is wanted`)
+	s = apply(t, load(t, all(t), `{}`), LastValue[string]("log").Put("no log"))
+	_, err = s.Replay([]byte(`[{"c":"log","op":"append","v":[{"id":"a"}]}]`))
+	wantErr(t, err, `channel "log" is a log but holds`)
 }
 
 // TestReduceWhatCannotBeRead: a reducer is not called on a value that cannot be read.

@@ -217,6 +217,13 @@ func TestReadBy(t *testing.T) {
 	if got, ok := apply(t, loaded(full), titleCh.Put("t")).ReadBy(full); !ok || titleCh.Get(got) != "t" {
 		t.Errorf("refused by its own schema: %v", ok)
 	}
+	undeclared, err := full.DecodeUpdate([]byte(`[{"c":"other","op":"put","v":2}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := apply(t, loaded(full), undeclared).ReadBy(full); !ok {
+		t.Error("refused because of a channel that nobody declares")
+	}
 	if _, ok := loaded(full).ReadBy(part); ok {
 		t.Error("read by a schema that does not know the private channel")
 	}

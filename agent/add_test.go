@@ -121,3 +121,25 @@ func TestAddMessagesTakesNoClientForTheProgram(t *testing.T) {
 		t.Errorf("kwargs %s and %s", msgs[2].Kwargs, msgs[3].Kwargs)
 	}
 }
+
+// TestAddMessagesRemovesInOrder: the same input is the same update, byte for byte.
+func TestAddMessagesRemovesInOrder(t *testing.T) {
+	var held, removed []message.Message
+	for _, id := range strings.Split("hgfedcba", "") {
+		m := message.New(message.Human, id)
+		m.ID = id
+		held, removed = append(held, m), append(removed, message.Message{Role: message.Remove, ID: id})
+	}
+	s, _, err := state.State{}.Apply(agent.Messages.Append(held...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := agent.AddMessages(s, removed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := u.MarshalJSON()
+	if want := `[{"c":"messages","op":"remove","v":["a","b","c","d","e","f","g","h"]}]`; string(got) != want || err != nil {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}

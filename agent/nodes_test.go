@@ -172,6 +172,9 @@ func TestAnswerOfAWrapper(t *testing.T) {
 	if id := agent.Messages.Get(s)[1].ID; id != "m2" {
 		t.Errorf("its id is %q, the second that the run has made is m2", id)
 	}
+	if m := agent.Messages.Get(s)[1]; m.ToolCalls != nil || m.InvalidToolCalls != nil {
+		t.Errorf("it has lists of no calls: %+v", m)
+	}
 }
 
 // TestNoCallIsOpen: a checkpoint at the tools whose calls are answered by now goes on to the model.
@@ -216,4 +219,15 @@ func TestBreakpointBehindACheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	diff(t, b.lines(), []string{"commit __start__ -> before_model", "commit model message -> tools", "commit interrupt -> tools"})
+}
+
+// TestEndThatIsNotWritten: the run tells of both failures.
+func TestEndThatIsNotWritten(t *testing.T) {
+	b := newBed()
+	b.failAt = 2
+	broken := errors.New("broken")
+	_, err := mustAgent(t, agent.Config{Model: turns(say("x"))}, hookOf{name: "fails", failAfterModel: broken}).Run(t.Context(), b.rt, state.State{})
+	if !errors.Is(err, broken) || !errors.Is(err, errCommit) || !agent.IsFatal(err) {
+		t.Errorf("error %v", err)
+	}
 }

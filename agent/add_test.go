@@ -125,7 +125,7 @@ func TestAddMessagesTakesNoClientForTheProgram(t *testing.T) {
 // TestAddMessagesRemovesInOrder: the same input is the same update, byte for byte.
 func TestAddMessagesRemovesInOrder(t *testing.T) {
 	var held, removed []message.Message
-	for _, id := range strings.Split("hgfedcba", "") {
+	for id := range strings.SplitSeq("hgfedcba", "") {
 		m := message.New(message.Human, id)
 		m.ID = id
 		held, removed = append(held, m), append(removed, message.Message{Role: message.Remove, ID: id})

@@ -231,3 +231,21 @@ func TestEndThatIsNotWritten(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// remembering is a middleware with a channel of its own.
+type remembering struct{ answering }
+
+var remembered = state.LastValue[int]("remembered")
+
+func (remembering) Channels() []state.AnyChannel { return []state.AnyChannel{remembered} }
+
+// TestSchema has the channels of the agent, its configuration and its middlewares.
+func TestSchema(t *testing.T) {
+	own := state.LastValue[int]("own")
+	a := mustAgent(t, agent.Config{Model: turns(say("x")), Channels: []state.AnyChannel{own}}, remembering{})
+	for _, ch := range []state.AnyChannel{agent.Messages, own, remembered} {
+		if a.Schema()[ch.Name()] != ch {
+			t.Errorf("%s is not declared", ch.Name())
+		}
+	}
+}

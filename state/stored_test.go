@@ -218,7 +218,10 @@ func TestEncodedIsValuesTakenApart(t *testing.T) {
 }
 
 func TestEncodedItem(t *testing.T) {
-	s := apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"}))
+	s := load(t, all(t), `{"log":[{"id":"a"},{"id":"b"}]}`)
+	if got, err := logCh.Encoded(s, 1); string(got) != `{"id":"b"}` || err != nil {
+		t.Errorf("before the log is decoded: %q, %v", got, err)
+	}
 	for i, want := range map[int]string{-1: "", 0: `{"id":"a"}`, 1: `{"id":"b"}`, 2: ""} {
 		if got, err := logCh.Encoded(s, i); string(got) != want || err != nil {
 			t.Errorf("item %d: %q, %v; want %q", i, got, err, want)
@@ -244,6 +247,9 @@ func TestWritesOfAStoredUpdate(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
+	}
+	if got, err := (Schema{}).Writes(raw); err != nil || got[1].Private {
+		t.Errorf("without a schema: %+v, %v", got, err)
 	}
 	if _, err := all(t).Writes([]byte("{")); err == nil {
 		t.Error("no error")

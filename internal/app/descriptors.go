@@ -22,16 +22,20 @@ type shares struct {
 	runs, boxes, connections int
 }
 
-// shareOf divides so many descriptors: a half for sandboxes, a quarter for runs and one for the connections of clients.
+// shareOf divides so many descriptors: at most a half for sandboxes, and of the others at most a half for runs. The rest is for
+// the connections of clients.
 func shareOf(descriptors int) shares {
 	const mostRuns, mostBoxes = 2000, 64 // are the defaults
 	left := max(descriptors-restDescriptors, 0)
-	s := shares{connections: max(left/4, leastConnections)}
-	if n := max(left/4/runDescriptors, 1); n < mostRuns {
-		s.runs = n
+	boxes := min(max(left/2/boxDescriptors, 1), mostBoxes)
+	left -= boxes * boxDescriptors
+	runs := min(max(min(left/2, left-leastConnections)/runDescriptors, 1), mostRuns)
+	s := shares{connections: max(left-runs*runDescriptors, leastConnections)}
+	if runs < mostRuns {
+		s.runs = runs
 	}
-	if n := max(left/2/boxDescriptors, 1); n < mostBoxes {
-		s.boxes = n
+	if boxes < mostBoxes {
+		s.boxes = boxes
 	}
 	return s
 }

@@ -4,11 +4,11 @@ import "testing"
 
 func TestSharesOfDescriptors(t *testing.T) {
 	for descriptors, want := range map[int]shares{
-		1 << 30: {connections: (1<<30 - restDescriptors) / 4},
-		524_288: {connections: 131_064},
-		4096:    {runs: 169, connections: 1016},
-		1024:    {runs: 41, boxes: 31, connections: 248},
-		64:      {runs: 1, boxes: 1, connections: 8},
+		1 << 30: {connections: 1<<30 - restDescriptors - 64*boxDescriptors - 2000*runDescriptors},
+		20_000:  {runs: 1578, connections: 9476},
+		4096:    {runs: 253, connections: 1522},
+		1024:    {runs: 41, boxes: 31, connections: 250},
+		64:      {runs: 1, boxes: 1, connections: 10},
 		0:       {runs: 1, boxes: 1, connections: 8},
 	} {
 		got := shareOf(descriptors)

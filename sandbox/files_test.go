@@ -218,6 +218,31 @@ func TestOwner(t *testing.T) {
 	}
 }
 
+// TestOwnerOfOneKind: a user or a group alone is given too.
+func TestOwnerOfOneKind(t *testing.T) {
+	for _, opts := range []FilesOptions{{UID: 4711}, {GID: 4712}} {
+		f, err := NewFiles([]Mount{{Host: t.TempDir(), Path: Workspace}}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := f.WriteFile("a", nil, false); err != nil {
+			t.Fatal(err)
+		}
+		info, err := f.Stat("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid, gid := os.Geteuid(), os.Getegid()
+		if uid == 0 {
+			uid, gid = max(uid, opts.UID), max(gid, opts.GID)
+		}
+		if st := info.Sys().(*syscall.Stat_t); int(st.Uid) != uid || int(st.Gid) != gid {
+			t.Errorf("%+v: it belongs to %d %d, want %d %d", opts, st.Uid, st.Gid, uid, gid)
+		}
+	}
+}
+
 func TestWhatIsMadeInAPersonsFolderBelongsToIt(t *testing.T) {
 	host, owner := t.TempDir(), os.Geteuid()
 	if owner == 0 {

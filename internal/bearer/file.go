@@ -9,11 +9,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/durable"
 )
 
 // ErrUnknown says that there is no token of a name.
@@ -94,7 +95,7 @@ func change(path string, f func([]Token) ([]Token, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(path, format(tokens)); err != nil {
+	if err := durable.Replace(path, format(tokens)); err != nil {
 		return fmt.Errorf("write tokens: %w", err)
 	}
 	return nil
@@ -110,26 +111,6 @@ func lock(path string) (unlock func(), err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { f.Close() }, nil // which gives the lock back
-}
-
-func replace(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tokens-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // File is the file of tokens as a server sees it. Its methods may be called from many goroutines.

@@ -16,5 +16,5 @@ func TestTokensAreSynced(t *testing.T) {
 	fsynctest.Check(t, func(dir string) error {
 		_, err := bearer.Add(filepath.Join(dir, "tokens"), "me", time.Now())
 		return err
-	}, ".tokens-*")
+	}, ".tokens-*", ".")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/durable"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -109,7 +110,7 @@ func writeNew(name string, stdout io.Writer, write func(io.Writer) error) error 
 	if err := os.Link(f.Name(), name); err != nil { // unlike a rename, it replaces nothing
 		return renameNew(f.Name(), name)
 	}
-	return syncFolder(filepath.Dir(name))
+	return durable.Sync(filepath.Dir(name))
 }
 
 // renameNew is for file systems without hard links.
@@ -120,14 +121,5 @@ func renameNew(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(to))
-}
-
-// syncFolder makes a new name in the folder durable.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.Sync(filepath.Dir(to))
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/durable"
 )
 
 // Secret is text that must not be shown: it prints as "[secret]" in every format.
@@ -64,7 +66,7 @@ func SaveCredential(path, name, value string) error {
 	if len(text) > maxEnvFile {
 		return fmt.Errorf("save credential %s: %s would grow above %d KiB", name, path, maxEnvFile>>10)
 	}
-	if err := writeFile(path, []byte(text)); err != nil {
+	if err := durable.Replace(path, []byte(text)); err != nil {
 		return fmt.Errorf("save credential %s: %w", name, err)
 	}
 	return nil
@@ -96,27 +98,6 @@ func quote(value string) string {
 		return "'" + value + "'"
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`).Replace(value) + `"`
-}
-
-// writeFile replaces the file by way of a temporary one beside it.
-func writeFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // withCredentials adds the credentials file as the last source, with a warning when others may read it.

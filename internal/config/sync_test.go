@@ -14,5 +14,5 @@ import (
 func TestCredentialsAreSynced(t *testing.T) {
 	fsynctest.Check(t, func(dir string) error {
 		return config.SaveCredential(filepath.Join(dir, "credentials"), "OPENAI_API_KEY", "sk-1")
-	}, ".credentials-*")
+	}, ".credentials-*", ".")
 }

@@ -32,9 +32,9 @@ const (
 // one above, never a neighbour. "*" stands for one path element; "." is the root package.
 func rooms() []room {
 	return []room{
-		{"helpers", []string{"internal/rawjson", "internal/excerpt", "internal/pattern", "internal/shellwords", "internal/id", "internal/inert", "internal/markdown", "internal/units", "internal/untrusted", "internal/logctx", "internal/bearer", "examples"}},
+		{"helpers", []string{"internal/durable", "internal/rawjson", "internal/excerpt", "internal/pattern", "internal/shellwords", "internal/id", "internal/inert", "internal/markdown", "internal/units", "internal/untrusted", "internal/logctx", "examples"}},
 		{"leaves", []string{"message", "state", "event"}},
-		{"contracts", []string{"model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate", "internal/conversation"}},
+		{"contracts", []string{"internal/bearer", "model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config", "internal/threadstate", "internal/conversation"}},
 		{"what requests are made of", []string{"internal/tokens", "internal/history"}},
 		{"suites and what several features share", []string{"model/*test", "sandbox/*test", "internal/*test", "internal/*/*test", "internal/wire", "internal/uploaded", "internal/clarification", "internal/approval", "internal/guardrail", "internal/compaction", "internal/picture", "internal/toolmeta", "internal/agents", "internal/buses/memory", "internal/catalog", "internal/probe", "internal/modelcall"}},
 		{"engine", []string{"agent"}},

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/durable"
 )
 
 // rescueTimeout bounds the saving of a database that was lost.
@@ -58,7 +60,7 @@ func (r rescue) copy(ctx context.Context) (path string, err error) {
 	}
 	_, err = r.conn.ExecContext(ctx, r.dialect.rewrite("VACUUM INTO $1"), path)
 	if err == nil {
-		err = syncFile(path)
+		err = durable.Sync(path)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("copy to %s: %w", path, err), os.Remove(path))
@@ -77,19 +79,10 @@ func (r rescue) replace(saved string) error {
 			return err
 		}
 	}
-	return errors.Join(os.Link(saved, path), syncFile(filepath.Dir(path)))
+	return errors.Join(os.Link(saved, path), durable.Sync(filepath.Dir(path)))
 }
 
 // aside is the name of a file that is kept beside the database.
 func (r rescue) aside(suffix string) string {
 	return fmt.Sprintf("%s%s-%s.bak", r.dialect.path, suffix, r.now().UTC().Format("20060102T150405Z"))
-}
-
-// syncFile makes a file, or the names in a folder, durable.
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

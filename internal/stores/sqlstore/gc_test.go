@@ -161,7 +161,7 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 	defer s.Close()
 	s.exec(t, "PRAGMA synchronous = off")
 	dropped, seed := int64(0), uint64(0)
-	rapid.Check(t, func(rt *rapid.T) {
+	keeps := func(rt *rapid.T) {
 		seed++ // no two threads have one id
 		g := grow(t, rt, s, seed)
 		before := g.times[rapid.SampledFrom(g.ids).Draw(rt, "cutoff")].Add(time.Duration(rapid.IntRange(-1, 1).Draw(rt, "more")) * time.Second)
@@ -197,7 +197,10 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 		if c, err := s.Checkpoint(t.Context(), schema, g.thread, ""); err != nil || len(chats.Get(c.State)) != len(chats.Get(g.state)) {
 			rt.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 		}
-	})
+	}
+	for tries := 20; dropped == 0 && tries > 0; tries-- { // few threads have a snapshot that can go
+		rapid.Check(t, keeps)
+	}
 	if dropped == 0 {
 		t.Error("no snapshot was ever dropped")
 	}

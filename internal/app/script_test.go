@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
+			env.Setenv("GORACE", os.Getenv("GORACE")) // of make test
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			env.Setenv("PUDU_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("PUDU_ADDR", "127.0.0.1:0")

@@ -1,7 +1,6 @@
 package pudu_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu"
 	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -47,30 +47,12 @@ func (shack) Run(_ context.Context, c sandbox.Command) (sandbox.Result, error) {
 	return sandbox.Result{}, nil
 }
 
-// locked is a buffer for writers of several goroutines.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 func TestAProgramBringsItsModelSandboxPromptAndLog(t *testing.T) {
 	t.Parallel()
 	played := &agenttest.Model{Answers: [][]message.Chunk{
 		agenttest.Calls("bash", `{"description":"Look","command":"echo hi"}`), agenttest.Say("Done."),
 	}}
-	log := &locked{}
+	log := &buffertest.Buffer{}
 	o := pudu.Options{
 		Config: written(t, "log_level: info\n"), Data: t.TempDir(), Model: played, Sandbox: shack{}, System: "Answer in rhymes.",
 		Without: []string{"DynamicContextMiddleware"}, Logger: slog.New(slog.NewTextHandler(log, nil)),

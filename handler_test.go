@@ -52,7 +52,7 @@ func ask(t *testing.T, method, url, body string) (int, string) {
 func TestTheServerIsAHandler(t *testing.T) {
 	t.Parallel()
 	played := &agenttest.Model{Answers: [][]message.Chunk{agenttest.Say("By HTTP."), agenttest.Say("In the program."), agenttest.Say("By HTTP again.")}}
-	p, srv := served(t, pudu.Options{Model: played})
+	p, srv := served(t, pudu.Options{Model: played, Version: "v0.embedded"})
 	if p.Handler() != p.Handler() {
 		t.Error("each call makes another server")
 	}
@@ -74,7 +74,7 @@ func TestTheServerIsAHandler(t *testing.T) {
 	if d := cmp.Diff([]string{"By HTTP.", "In the program.", "By HTTP again."}, append(got, last(body))); d != "" {
 		t.Error(d)
 	}
-	if _, body := ask(t, http.MethodGet, srv.URL+"/info", ""); !strings.Contains(body, "test/played") {
+	if _, body := ask(t, http.MethodGet, srv.URL+"/info", ""); !strings.Contains(body, "test/played") || !strings.Contains(body, "v0.embedded") {
 		t.Errorf("info: %s", body)
 	}
 	srv.Close()

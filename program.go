@@ -100,6 +100,8 @@ func (p Program) app() app.App {
 
 // Options say which Pudu to open, and what it has beside its own. The zero value is the one that the command line opens.
 type Options struct {
+	// Version is what the server tells that [Pudu.Handler] is.
+	Version string
 	// Config is the path of a config.yaml; empty searches for one, as the command line does.
 	Config string
 	// Data is the folder that threads and files are kept in; empty means the user's.
@@ -155,7 +157,7 @@ type Pudu struct {
 // Open opens it. Without a model it is an error that says how to add one. Close it after the last run has ended.
 func Open(ctx context.Context, o Options) (*Pudu, error) {
 	l, err := o.app().OpenLocal(ctx, cli.Options{
-		Config: o.Config, Data: o.Data, Database: o.Database, Model: o.ModelName, Mounts: o.Mounts,
+		Version: o.Version, Config: o.Config, Data: o.Data, Database: o.Database, Model: o.ModelName, Mounts: o.Mounts,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open pudu: %w", err)

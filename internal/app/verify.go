@@ -48,7 +48,10 @@ func (a App) checkStore(ctx context.Context, cfg *config.Config, st store.Store,
 		report(cli.Check{Name: "store", OK: i.damages == 0, Warning: i.damages == 0, Detail: fmt.Sprintf("and %d more", more)})
 	}
 	if i.damages == 0 {
-		report(cli.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%s replayed, with %s that they name", cli.Count(i.threads, "thread"), cli.Count(i.files, "file"))})
+		report(cli.Check{
+			Name: "store", OK: true,
+			Detail: fmt.Sprintf("%s replayed, with %s that they name", cli.Count(i.threads, "thread"), cli.Count(i.files, "file")),
+		})
 	}
 }
 

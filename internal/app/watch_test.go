@@ -1,17 +1,16 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/internal/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -19,23 +18,12 @@ import (
 )
 
 // logged keeps the lines of a log in JSON.
-type logged struct {
-	mu  sync.Mutex
-	out bytes.Buffer
-}
-
-func (h *logged) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.out.Write(p)
-}
+type logged struct{ buffertest.Buffer }
 
 // lines are those with the message, without their time.
 func (h *logged) lines(t *testing.T, msg string) (list []map[string]any) {
 	t.Helper()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for text := range strings.Lines(h.out.String()) {
+	for text := range strings.Lines(h.String()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatal(err)

@@ -143,3 +143,30 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("%d tokens, %v", len(tokens), err)
 	}
 }
+
+// TestAFileThatCannotBeLookedAt refuses its tokens, and is told once, not with each request.
+func TestAFileThatCannotBeLookedAt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	secret := add(t, filepath.Join(dir, "tokens"), "me")
+	f, log := watch(t, filepath.Join(dir, "tokens"))
+	if err := errors.Join(os.Rename(dir, dir+"-moved"), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if name, ok := f.Name(secret); ok || !f.Required() {
+			t.Errorf("it let %q in", name)
+		}
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
+		t.Errorf("it was told %d times:\n%s", n, log.String())
+	}
+	if err := errors.Join(os.Remove(dir), os.Rename(dir+"-moved", dir)); err != nil {
+		t.Fatal(err)
+	}
+	if name, ok := f.Name(secret); !ok || name != "me" {
+		t.Errorf("when it is back it knows %q, %v", name, ok)
+	}
+}

@@ -121,6 +121,7 @@ type File struct {
 	mu     sync.Mutex
 	seen   os.FileInfo // when it was read; nil if it was not there
 	ever   bool        // it was there once
+	failed bool        // it could not be looked at, which was told
 	tokens []Token
 }
 
@@ -177,11 +178,14 @@ func (f *File) read() error {
 	case err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.ModTime().Equal(f.seen.ModTime()) && info.Size() == f.seen.Size():
 		return nil
 	}
-	f.ever, f.tokens = true, nil
-	if err != nil {
+	f.ever, f.tokens, f.seen = true, nil, info // nil if it cannot be looked at
+	told := f.failed
+	if f.failed = err != nil; f.failed {
+		if told {
+			return nil
+		}
 		return fmt.Errorf("read tokens: %w", err)
 	}
-	f.seen = info
 	f.tokens, err = List(f.path)
 	return err
 }

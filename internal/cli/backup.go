@@ -82,7 +82,8 @@ func restoreCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 // holds says what is in an archive.
 func holds(s archive.Summary) string {
-	return strings.Join([]string{Count(s.Threads, "thread"), Count(s.Runs, "run"), Count(s.Steps, "step"), Count(s.Files, "file")}, ", ") + " of " + amount(s.Bytes)
+	parts := []string{Count(s.Threads, "thread"), Count(s.Runs, "run"), Count(s.Steps, "step"), Count(s.Files, "file")}
+	return strings.Join(parts, ", ") + " of " + amount(s.Bytes)
 }
 
 // amount writes a number of bytes for people: 940 B, 12.4 KiB, 1.2 GiB.

@@ -6,34 +6,23 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
 
 // tty is a terminal: what was written to it, and the lines that it shows.
-type tty struct {
-	mu  sync.Mutex
-	raw bytes.Buffer
-}
-
-func (t *tty) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.raw.Write(p)
-}
+type tty struct{ buffertest.Buffer }
 
 // shows plays what was written, as far as the watcher uses a terminal.
 func (t *tty) shows() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	lines, at := []string{""}, 0
-	for rest := t.raw.String(); rest != ""; {
+	for rest := t.String(); rest != ""; {
 		switch {
 		case strings.HasPrefix(rest, "\x1b["):
 			end := strings.IndexAny(rest, "AJKm")

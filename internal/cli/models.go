@@ -108,7 +108,9 @@ func printModels(stdio IO, models []ModelInfo) error {
 		if m.Default {
 			mark = "*"
 		}
-		rows = append(rows, []string{mark + " " + inert.Line(m.Name), inert.Line(m.Provider + "/" + m.ID), m.window(), m.abilities(), m.Price.String(), m.state(look)})
+		rows = append(rows, []string{
+			mark + " " + inert.Line(m.Name), inert.Line(m.Provider + "/" + m.ID), m.window(), m.abilities(), m.Price.String(), m.state(look),
+		})
 	}
 	var table strings.Builder
 	if err := printTable(&table, rows); err != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,11 +52,11 @@ func listTokens(app App, o *Options, stdio IO) *cobra.Command {
 				return err
 			}
 			tokens, err := bearer.List(path) // an error leaves those that could be read
-			w := tabwriter.NewWriter(stdio.Out, 0, 0, 2, ' ', 0)
+			var rows [][]string
 			for _, t := range tokens {
-				fmt.Fprintf(w, "%s\tsince %s\n", t.Name, t.Created.Format(time.RFC3339))
+				rows = append(rows, []string{t.Name, "since " + t.Created.Format(time.RFC3339)})
 			}
-			if err = errors.Join(err, w.Flush()); err != nil {
+			if err = errors.Join(err, printTable(stdio.Out, rows)); err != nil {
 				return &codeError{ExitFailed, err}
 			}
 			return nil

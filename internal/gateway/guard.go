@@ -35,8 +35,8 @@ type Tokens interface {
 	Name(token string) (string, bool)
 }
 
-// admit reports whether the request may go on, and answers it if not, or if it only asks whether it may.
-func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
+// admit reports whether the request may go on, and answers it if not, or if it only asks whether it may. asks is [Guard.asks].
+func (g Guard) admit(w http.ResponseWriter, r *http.Request, asks bool) bool {
 	origin := r.Header.Get("Origin")
 	foreign := origin != "" && !sameHost(origin, r.Host)
 	if origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
@@ -53,7 +53,7 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 			return false
 		}
 	}
-	if !g.Open && !g.asks() && !loopback(r.Host) {
+	if !g.Open && !asks && !loopback(r.Host) {
 		return refuse(w, http.StatusForbidden, "This server answers to localhost alone, not to "+clip(r.Host))
 	}
 	return true

@@ -170,7 +170,8 @@ func (s *Server) searchItems(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := in.page(10)
 	f := store.ItemFilter{
-		Access: s.access(in), Query: in.text("query", maxQuery), UserID: s.user(r), Prefix: in.namespace("namespace_prefix", true), Match: in.match("filter"), Limit: p.limit, Offset: p.offset,
+		Access: s.access(in), UserID: s.user(r), Prefix: in.namespace("namespace_prefix", true),
+		Query: in.text("query", maxQuery), Match: in.match("filter"), Limit: p.limit, Offset: p.offset,
 	}
 	if err := errors.Join(in.err(), labels(f.Prefix)); err != nil {
 		return err

@@ -177,10 +177,11 @@ func (s *Server) Stop() { s.stop() }
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = s.identified(w, r)
-	if !s.Guard.admit(w, r) {
+	asks := s.Guard.asks()
+	if !s.Guard.admit(w, r, asks) {
 		return
 	}
-	r, ok := s.authenticated(w, r)
+	r, ok := s.authenticated(w, r, asks)
 	if !ok {
 		return
 	}

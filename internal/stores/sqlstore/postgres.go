@@ -122,9 +122,11 @@ func (d *postgres) explain(err error) error {
 	switch {
 	case errors.Is(err, errSlow), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		// The deadline is ours, not the caller's: nobody may take it for one of a run.
-		return keepUnknown(err, fmt.Errorf("%w: %s did not answer in time; check the server, its load and the network: %s", store.ErrUnreachable, d.name, oneLine(d.hide(err))))
+		return keepUnknown(err, fmt.Errorf("%w: %s did not answer in time; check the server, its load and the network: %s",
+			store.ErrUnreachable, d.name, oneLine(d.hide(err))))
 	case isConnectionError(err):
-		return keepUnknown(err, fmt.Errorf("%w: %s; check that it runs, and that this machine may connect to it: %s", store.ErrUnreachable, d.name, oneLine(d.hide(err))))
+		return keepUnknown(err, fmt.Errorf("%w: %s; check that it runs, and that this machine may connect to it: %s",
+			store.ErrUnreachable, d.name, oneLine(d.hide(err))))
 	}
 	return d.hide(err)
 }

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,30 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/internal/store"
 )
-
-// logbook is a log to read.
-type logbook struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logbook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logbook) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // TestDatabaseLost takes the files away from under an open store. It notices, refuses everything, touches nothing any more, and
 // saves what it has open.
@@ -77,7 +58,7 @@ func TestDatabaseLost(t *testing.T) {
 				raw(t, file, "CREATE TABLE x (y)")
 				raw(t, file, "DROP TABLE x")
 			}
-			var log logbook
+			var log buffertest.Buffer
 			s := openWith(t, Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			must(t, s.CreateThread(t.Context(), store.Thread{ID: "last"}))
 			tt.lose(t, file)
@@ -95,7 +76,7 @@ func TestDatabaseLost(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			soon(t, "the end of saving", func() bool { return strings.Count(log.text(), "level=ERROR") == 2 })
+			soon(t, "the end of saving", func() bool { return strings.Count(log.String(), "level=ERROR") == 2 })
 			before := contents(t, dir)
 			if err := s.Close(); !errors.Is(err, store.ErrLost) {
 				t.Errorf("Close: %v", err)
@@ -105,7 +86,7 @@ func TestDatabaseLost(t *testing.T) {
 			}
 			copies, _ := filepath.Glob(file + ".saved-*.bak")
 			if len(copies) == 0 && tt.whole {
-				t.Fatalf("nothing was saved\n%s", log.text())
+				t.Fatalf("nothing was saved\n%s", log.String())
 			}
 			if len(copies) == 0 {
 				return
@@ -117,7 +98,7 @@ func TestDatabaseLost(t *testing.T) {
 			again := open(t, dir)
 			defer again.Close()
 			if _, err := again.Thread(t.Context(), "last"); err != nil {
-				t.Errorf("what was committed last: %v\n%s", err, log.text())
+				t.Errorf("what was committed last: %v\n%s", err, log.String())
 			}
 		})
 	}

@@ -38,6 +38,7 @@ type options struct {
 	parallel int
 	least    float64
 	table    string
+	match    string // changes whose name does not hold it are left out
 	dir      string // for the changed files
 }
 
@@ -50,6 +51,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	flags.IntVar(&o.parallel, "parallel", 2, "how many are tried side by side")
 	flags.Float64Var(&o.least, "least", 90, "the `percentage` that must be noticed in each package")
 	flags.StringVar(&o.table, "table", "internal/mutate/survivors.txt", "the `file` with survivors that change nothing")
+	flags.StringVar(&o.match, "match", "", "try only changes with this `text` in their name, such as a survivor again")
 	if err := flags.Parse(args); err != nil {
 		return 2, nil
 	}

@@ -74,6 +74,7 @@ func TestRun(t *testing.T) {
 	}{
 		{[]string{"-table", "table.txt", "./p"}, 1, []string{"survived, line 4: p/p.go:Large: if n > 10 { => if n > 11 {\n", "p: 80 % noticed: 4 of 5; 1 survived, 1 more change nothing"}},
 		{[]string{"-table", "table.txt", "-least", "80", "-sample", "1", "./p"}, 0, []string{"of 1; "}},
+		{[]string{"-table", "table.txt", "-match", "if n > 11 {", "./p"}, 1, []string{"0 of 1; 1 survived, 0 more"}},
 		{[]string{"-table", "table.txt", "./large"}, 0, []string{"large: 100 % noticed: 3 of 3; "}}, // one makes 4 GiB
 		{[]string{"-table", "none.txt", "./p"}, 2, nil},
 		{[]string{"-table", "table.txt"}, 2, nil},

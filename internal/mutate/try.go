@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,12 +40,13 @@ func (o options) examine(ctx context.Context, pkg string, known map[string]strin
 		return r, err
 	}
 	r.possible = len(all)
+	rnd := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // a sample
+	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	all = slices.DeleteFunc(all, func(c change) bool { return !strings.Contains(c.name(), o.match) })
 	limit, err := baseline(ctx, pkg)
 	if err != nil {
 		return r, err
 	}
-	rnd := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // a sample
-	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	var mu sync.Mutex
 	var trying sync.WaitGroup
 	open := 0 // changes that are being tried

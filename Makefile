@@ -60,8 +60,8 @@ bench: build ## measure the goals of docs/performance.md
 	@bin/pudu bench serve
 
 crash: need-go setup-tests ## kill a worker 1,300 times and once at every write, and look for what was lost; takes some minutes
-	@$(GO) run ./internal/crash -kills 1000 -store sqlite
-	@$(GO) run ./internal/crash -kills 300 -store postgres
+	@$(GO) run ./test/crash -kills 1000 -store sqlite
+	@$(GO) run ./test/crash -kills 300 -store postgres
 
 soak: need-go setup-tests ## try what has no end: random histories of a store, a hundred times as many as in make test
 	@$(GO) test -count=1 -timeout 2h ./internal/stores/sqlstore -run '^(TestConformance|TestCollectKeepsEveryCheckpoint)$$' -rapid.checks 2000
@@ -70,7 +70,7 @@ MUTATE_SEED ?= 1
 MUTATE_SAMPLE ?= 100
 MUTATE ?= ./agent ./state ./internal/runs ./internal/stores/sqlstore ./internal/gateway ./sandbox
 mutate: need-go setup-tests ## make careless changes and see whether the tests notice; hours, or MUTATE="./state" MUTATE_SAMPLE=20
-	@nice $(GO) run ./internal/mutate -seed $(MUTATE_SEED) -sample $(MUTATE_SAMPLE) $(MUTATE)
+	@nice $(GO) run ./test/mutate -seed $(MUTATE_SEED) -sample $(MUTATE_SAMPLE) $(MUTATE)
 
 setup: ## install bubblewrap and python3 where they are missing
 	@scripts/setup

@@ -16,7 +16,7 @@ import (
 	"github.com/pudu-ai/pudu"
 	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/buffertest"
+	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"

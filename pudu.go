@@ -26,7 +26,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/app"
-	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"

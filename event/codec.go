@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // jsonData is implemented by every type of Data: it adds the members of the type's JSON object, byte for byte.

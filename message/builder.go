@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // Builder folds the chunks of one AI message. The zero value is ready. It is not safe for concurrent use.

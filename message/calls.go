@@ -8,7 +8,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 func appendCall(b []byte, c *ToolCall) ([]byte, error) {

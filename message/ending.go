@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // FinishReason returns why the model stopped, in the provider's own word: the finish_reason of response_metadata, else its

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // DecodeInput reads what clients send as messages: one message or a list of them. A message is an object (see

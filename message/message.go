@@ -1,7 +1,7 @@
 // Package message holds the conversation: messages made of parts, tool calls, token usage, and their codec to and
 // from the JSON that LangChain and LangGraph clients speak.
 //
-// It stands at the bottom of the house. A model produces messages as a stream of [Chunk]s that a [Builder] folds
+// It imports no other package of Pudu. A model produces messages as a stream of [Chunk]s that a [Builder] folds
 // into one [Message]; the state keeps them in a log; the store and every client see their JSON. What this package
 // does not understand (unknown part types, unknown fields) it carries through unchanged.
 package message

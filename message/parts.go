@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // plainReasoning reports whether the message's reasoning is one leading part that reasoning_content can hold.

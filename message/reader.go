@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // checked returns raw once it is known to be valid JSON in valid UTF-8; the rest of the decoder relies on it.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/fsynctest"
+	"github.com/pudu-ai/pudu/internal/testkit/fsynctest"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 

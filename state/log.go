@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // ErrNoItem is returned, wrapped, by an update that replaces or removes an item that the log does not have.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // storedWrite is a write whose value is not decoded. raw is never empty.

@@ -18,7 +18,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // State is the value of all channels at one moment. The zero value is the empty state. States are immutable and may

@@ -19,21 +19,21 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/agents"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/buses/nats"
-	"github.com/pudu-ai/pudu/internal/catalog"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/follow"
+	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/metrics"
-	"github.com/pudu-ai/pudu/internal/picture"
+	"github.com/pudu-ai/pudu/internal/model/catalog"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/webhook"
+	"github.com/pudu-ai/pudu/internal/stream/follow"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -192,7 +192,7 @@ type house struct {
 	callers gateway.Tokens // their named tokens; nil is none
 	manager *runs.Manager
 	version string
-	// report and webhooks tell of the ends of runs; they are there once the house listens.
+	// report and webhooks tell of the ends of runs; they are there once the server listens.
 	report   func(ctx context.Context, run store.Run) ([]byte, error)
 	webhooks *webhook.Caller
 	notes    []string
@@ -202,7 +202,7 @@ type house struct {
 	reaped atomic.Bool // nothing is left of killed servers, and no other can be killed
 }
 
-// assemble opens the store and puts the house together around it. The lease on its runs is taken.
+// assemble opens the store and builds the program around it. The lease on its runs is taken.
 func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
 	h := &house{
 		cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, own: a, log: cmp.Or(a.Log, slog.Default()),
@@ -274,7 +274,7 @@ func openBus(ctx context.Context, url string, log *slog.Logger) (bus.Bus, error)
 	return nats.Open(ctx, nats.Config{URL: url, Logger: log})
 }
 
-// session is the house as the commands see it.
+// session is the program as the commands see it.
 func (h *house) session(notes []string) *cli.Session {
 	s := &cli.Session{
 		Runner: runner{h}, List: h.store, Store: h.store, UserID: DefaultUser, Notes: notes,

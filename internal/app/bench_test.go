@@ -19,7 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/gateway"
-	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -16,16 +16,16 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"github.com/pudu-ai/pudu/internal/bearer"
+	"github.com/pudu-ai/pudu/internal/access/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/metrics"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/units"
-	"github.com/pudu-ai/pudu/internal/webhook"
 )
 
 const (

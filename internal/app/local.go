@@ -10,10 +10,10 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
-	"github.com/pudu-ai/pudu/internal/logctx"
+	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
-	"github.com/pudu-ai/pudu/internal/webhook"
 )
 
 // Local is a Pudu whose runs are carried out by this process, for programs that embed it.

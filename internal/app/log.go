@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/logctx"
+	"github.com/pudu-ai/pudu/internal/lib/logctx"
 )
 
 // logTo sends the log to w until restore is called: what this program logs, and what libraries print with the packages log

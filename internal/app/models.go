@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/agents"
-	"github.com/pudu-ai/pudu/internal/catalog"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/model/catalog"
 	"github.com/pudu-ai/pudu/internal/models/scripted"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -8,10 +8,10 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/follow"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stream/follow"
 )
 
 // TestWithoutAModelRunsAreRefusedBeforeTheyAreAdmitted, on every route that starts one, and none is answered by the

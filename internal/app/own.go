@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/catalog"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/model/catalog"
 	"github.com/pudu-ai/pudu/model"
 )
 

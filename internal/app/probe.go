@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/catalog"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/probe"
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/model/catalog"
+	"github.com/pudu-ai/pudu/internal/model/probe"
+	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

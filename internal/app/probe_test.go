@@ -16,8 +16,8 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/app"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/models/scripted"
-	"github.com/pudu-ai/pudu/internal/probe"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pudu-ai/pudu/internal/app"
-	"github.com/pudu-ai/pudu/internal/pgtest"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
 func TestMain(m *testing.M) {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/bearer"
+	"github.com/pudu-ai/pudu/internal/access/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 )

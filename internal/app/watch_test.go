@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/buffertest"
-	"github.com/pudu-ai/pudu/internal/logctx"
+	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
 	"github.com/pudu-ai/pudu/message"
 )
 

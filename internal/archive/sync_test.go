@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/fsynctest"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/fsynctest"
 )
 
 // TestRestoredFilesAreSynced before the records are committed that name them, and so is their place.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pudu-ai/pudu/internal/units"
+	"github.com/pudu-ai/pudu/internal/lib/units"
 )
 
 // figure is one line of the report.

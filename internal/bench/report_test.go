@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/units"
+	"github.com/pudu-ai/pudu/internal/lib/units"
 )
 
 func TestOnlyMissedStrictGoalsCount(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/sandboxes/bwrap"
-	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 

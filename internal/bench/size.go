@@ -5,8 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
-	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/tool"
 )

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/units"
+	"github.com/pudu-ai/pudu/internal/lib/units"
 )
 
 const mb = 1 << 20

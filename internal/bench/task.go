@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
-	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/models/anthropic"
 	"github.com/pudu-ai/pudu/internal/models/gemini"
 	"github.com/pudu-ai/pudu/internal/models/openai"
 	"github.com/pudu-ai/pudu/internal/models/responses"
-	"github.com/pudu-ai/pudu/internal/units"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/approval"
-	"github.com/pudu-ai/pudu/internal/excerpt"
-	"github.com/pudu-ai/pudu/internal/inert"
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // maxShown bounds what is shown of a call's arguments before somebody asks for more, in characters.

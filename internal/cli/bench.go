@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/loadtest"
 	"github.com/pudu-ai/pudu/internal/promptbench"
 	"github.com/pudu-ai/pudu/internal/runs"

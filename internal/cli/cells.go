@@ -7,7 +7,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	terminal "github.com/pudu-ai/pudu/internal/markdown"
+	terminal "github.com/pudu-ai/pudu/internal/lib/markdown"
 )
 
 // What a terminal shows is counted in cells: an ideograph takes two, an accent or an escape sequence none.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
 )
 
 func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {

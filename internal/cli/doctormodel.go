@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
-	"github.com/pudu-ai/pudu/internal/inert"
-	"github.com/pudu-ai/pudu/internal/probe"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
+	"github.com/pudu-ai/pudu/internal/model/probe"
 )
 
 // Examined is what the ten tasks showed of a model.

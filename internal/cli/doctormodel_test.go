@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/probe"
+	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/message"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pudu-ai/pudu/internal/durable"
+	"github.com/pudu-ai/pudu/internal/lib/durable"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
 )
 
 // tty is a terminal: what was written to it, and the lines that it shows.

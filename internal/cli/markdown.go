@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	terminal "github.com/pudu-ai/pudu/internal/markdown"
+	terminal "github.com/pudu-ai/pudu/internal/lib/markdown"
 )
 
 // blocks cuts streamed Markdown into blocks that can be rendered one by one: at blank lines outside code fences.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pudu-ai/pudu/internal/inert"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
 )
 
 // notices is the log of a command: warnings are lines for the person, in their place among what the command shows.

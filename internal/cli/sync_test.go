@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/fsynctest"
+	"github.com/pudu-ai/pudu/internal/testkit/fsynctest"
 )
 
 // TestWrittenFilesAreSynced: a backup or an export that is said to be written is on the disk, and so is its name.

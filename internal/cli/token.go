@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pudu-ai/pudu/internal/bearer"
+	"github.com/pudu-ai/pudu/internal/access/bearer"
 )
 
 func tokenCommand(app App, o *Options, stdio IO) *cobra.Command {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/inert"
-	terminal "github.com/pudu-ai/pudu/internal/markdown"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
+	terminal "github.com/pudu-ai/pudu/internal/lib/markdown"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/inert"
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
+	"github.com/pudu-ai/pudu/internal/model/wire"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/wire"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 

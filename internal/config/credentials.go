@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/durable"
+	"github.com/pudu-ai/pudu/internal/lib/durable"
 )
 
 // Secret is text that must not be shown: it prints as "[secret]" in every format.

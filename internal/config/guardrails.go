@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/pattern"
+	"github.com/pudu-ai/pudu/internal/lib/pattern"
 	"go.yaml.in/yaml/v3"
 )
 

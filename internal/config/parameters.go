@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // sampling moves the parameters that every provider takes in its request body there; extra_body wins.

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/lib/id"
 )
 
 // DataDir is the folder of everything that Pudu keeps: $PUDU_DATA, else $DEER_FLOW_HOME, else /var/lib/pudu for root

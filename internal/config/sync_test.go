@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/fsynctest"
+	"github.com/pudu-ai/pudu/internal/testkit/fsynctest"
 )
 
 // TestCredentialsAreSynced before they take the place of those that were there.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // thinking merges the shortcut into what thinking turns on.

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/id"
-	"github.com/pudu-ai/pudu/internal/logctx"
+	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/lib/logctx"
 )
 
 // requestHeader is where a request's id stands, in the request if a proxy has given it one, and in the answer.

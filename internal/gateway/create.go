@@ -16,11 +16,11 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/frames"
-	"github.com/pudu-ai/pudu/internal/id"
-	"github.com/pudu-ai/pudu/internal/logctx"
+	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stream/frames"
 	"github.com/pudu-ai/pudu/message"
 )
 

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/follow"
-	"github.com/pudu-ai/pudu/internal/frames"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stream/follow"
+	"github.com/pudu-ai/pudu/internal/stream/frames"
 )
 
 // gap is the frame for a reader who stopped in the middle of a message and comes back when its pieces are gone: the message

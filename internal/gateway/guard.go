@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
 // Guard says who may call, until there are accounts.

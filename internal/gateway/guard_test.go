@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/logctx"
+	"github.com/pudu-ai/pudu/internal/lib/logctx"
 )
 
 // eventually waits for a condition.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pudu-ai/pudu/internal/id"
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // fault is one thing that is wrong with a request, as FastAPI says it.

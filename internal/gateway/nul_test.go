@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/pgtest"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
 // TestNULIsCarried: a NUL in a message, in metadata or in the context comes back as it was sent, whatever the database. A title,

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/frames"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stream/frames"
 )
 
 // maxBatch bounds the runs of one batch, and of one cancel.

@@ -3,8 +3,8 @@ package lead
 import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
-	rules "github.com/pudu-ai/pudu/internal/guardrail"
-	"github.com/pudu-ai/pudu/internal/threadstate"
+	rules "github.com/pudu-ai/pudu/internal/feature/guardrail"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/state"
 )
 

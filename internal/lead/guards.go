@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/guardrail"
-	"github.com/pudu-ai/pudu/internal/pattern"
+	"github.com/pudu-ai/pudu/internal/feature/guardrail"
+	"github.com/pudu-ai/pudu/internal/lib/pattern"
 )
 
 // Guards are the rules on what tools may do, which are the same for all runs of a process. The zero value has none.

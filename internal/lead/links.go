@@ -4,8 +4,8 @@ import (
 	"cmp"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/compaction"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
 	"github.com/pudu-ai/pudu/internal/middleware/loopdetection"
 	"github.com/pudu-ai/pudu/internal/middleware/safetyfinish"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
-	"github.com/pudu-ai/pudu/internal/modelcall"
+	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/model"
 )
 

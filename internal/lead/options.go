@@ -3,8 +3,8 @@ package lead
 import (
 	"encoding/json"
 
-	"github.com/pudu-ai/pudu/internal/agents"
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // Options are what the client of a run chose, in the members of the request's config.configurable and context; the

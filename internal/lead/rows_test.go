@@ -77,6 +77,6 @@ func rows() []fact {
 			"internal/lead.TestAlwaysAnAnswer"),
 		by(35, "clarification: the question ends the turn, readable, with options and forms for clients", "clarification.TestQuestionEndsTheTurn",
 			"clarification.TestClarification_TypesHaveIcons", "clarification.TestClarification_FormThatCannotBeShownStaysAQuestion",
-			"clarification.TestClarification_ReplyDaysLater", "internal/clarification.TestOptions", "internal/clarification.TestFields"),
+			"clarification.TestClarification_ReplyDaysLater", "internal/feature/clarification.TestOptions", "internal/feature/clarification.TestFields"),
 	}
 }

@@ -48,7 +48,7 @@ func seenFaults() []fact {
 		by(0, "the text of a failure goes to the model as its own words", "llmerror.TestFallbackOfAnEarlierRunIsNotReplayedToTheModel"),
 		by(0, "the circuit breaker never opens", "llmerror.TestCircuitOpensAcrossRuns"),
 		by(0, "a stream without an end counts as an answer", "internal/models/openai.TestConformance", "internal/models/openai.TestEnds"),
-		by(0, "a model with an effort of its own fails every run", "internal/models/openai.TestEncodeConfig", "internal/agents.TestResolve"),
+		by(0, "a model with an effort of its own fails every run", "internal/models/openai.TestEncodeConfig", "internal/feature/agents.TestResolve"),
 		later(0, "a task takes five seconds more than its work", "sub-agents"),
 		later(0, "the parent's end depends on what its client listens to", "sub-agents"),
 		later(0, "lead and sub-agents lose requests on one pool of connections", "sub-agents"),

@@ -16,8 +16,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/clarification"
-	"github.com/pudu-ai/pudu/internal/compaction"
+	"github.com/pudu-ai/pudu/internal/feature/clarification"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/tool"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/lib/id"
 )
 
 // client speaks the LangGraph API with one server.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/units"
+	"github.com/pudu-ai/pudu/internal/lib/units"
 )
 
 // Figure is one line of the report.

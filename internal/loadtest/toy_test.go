@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/id"
+	"github.com/pudu-ai/pudu/internal/lib/id"
 )
 
 // toy speaks as much of the LangGraph API as the measurements need. It keeps what a step did when the step has ended, and

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/pudu-ai/pudu/internal/modelcall"
+	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // Fixed is the size of the first request of a conversation in which the user says "hi", in tokens.

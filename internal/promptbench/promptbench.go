@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/pudu-ai/pudu/internal/tokens"
+	"github.com/pudu-ai/pudu/internal/model/tokens"
 )
 
 // Config says how to measure. Its zero value is fine.

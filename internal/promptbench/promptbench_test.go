@@ -13,8 +13,8 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 	"go.uber.org/goleak"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
-	"github.com/pudu-ai/pudu/internal/untrusted"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

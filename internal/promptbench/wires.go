@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/models/openai"
-	"github.com/pudu-ai/pudu/internal/rawjson"
 	"github.com/pudu-ai/pudu/model"
 )
 

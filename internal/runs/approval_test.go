@@ -11,7 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/config"
-	rules "github.com/pudu-ai/pudu/internal/guardrail"
+	rules "github.com/pudu-ai/pudu/internal/feature/guardrail"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/tool"

@@ -16,10 +16,10 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/follow"
 	"github.com/pudu-ai/pudu/internal/models/anthropic"
 	"github.com/pudu-ai/pudu/internal/models/openai"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/stream/follow"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/pgtest"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 	"github.com/pudu-ai/pudu/test/server"
 )
 

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/natstest"
-	"github.com/pudu-ai/pudu/internal/pgtest"
+	"github.com/pudu-ai/pudu/internal/testkit/natstest"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 	"github.com/pudu-ai/pudu/test/server"
 	"github.com/pudu-ai/pudu/test/viewer"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/test/server"
 )
 

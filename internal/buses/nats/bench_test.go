@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/natstest"
+	"github.com/pudu-ai/pudu/internal/testkit/natstest"
 )
 
 // BenchmarkThrough is a message of 200 bytes from one process to another, many on their way.

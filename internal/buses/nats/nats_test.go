@@ -19,7 +19,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/bus/bustest"
-	"github.com/pudu-ai/pudu/internal/natstest"
+	"github.com/pudu-ai/pudu/internal/testkit/natstest"
 )
 
 const patience = 20 * time.Second

@@ -9,7 +9,7 @@ import (
 	"context"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
 )
 
 // Middleware is the repair as a wrapper of the model call.

@@ -3,7 +3,7 @@ package danglingtoolcall
 import (
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/message"
 )
 

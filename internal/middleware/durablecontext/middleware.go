@@ -10,8 +10,8 @@ import (
 	"context"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/compaction"
-	"github.com/pudu-ai/pudu/internal/threadstate"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )

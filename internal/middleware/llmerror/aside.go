@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/modelcall"
+	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

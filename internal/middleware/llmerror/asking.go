@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/modelcall"
+	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/model"
 )
 

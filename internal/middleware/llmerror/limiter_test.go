@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/modelcall"
+	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
 )

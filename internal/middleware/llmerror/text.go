@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/model"
 )
 

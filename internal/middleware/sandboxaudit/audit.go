@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pudu-ai/pudu/internal/shellwords"
+	"github.com/pudu-ai/pudu/internal/lib/shellwords"
 )
 
 // MaxChars is the most characters of a command.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/shellwords"
+	"github.com/pudu-ai/pudu/internal/lib/shellwords"
 )
 
 // dangerous says why a command must not run, or nothing.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/shellwords"
+	"github.com/pudu-ai/pudu/internal/lib/shellwords"
 )
 
 // risky names what about a command deserves a second thought, or nothing.

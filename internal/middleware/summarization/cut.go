@@ -3,7 +3,7 @@ package summarization
 import (
 	"slices"
 
-	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/message"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/conversation"
-	"github.com/pudu-ai/pudu/internal/picture"
-	"github.com/pudu-ai/pudu/internal/tokens"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/model/tokens"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pudu-ai/pudu/internal/compaction"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
-	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pudu-ai/pudu/internal/compaction"
-	"github.com/pudu-ai/pudu/internal/tokens"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
+	"github.com/pudu-ai/pudu/internal/model/tokens"
 	"github.com/pudu-ai/pudu/message"
 )
 

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/compaction"
-	"github.com/pudu-ai/pudu/internal/modelcall"
-	"github.com/pudu-ai/pudu/internal/tokens"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
+	"github.com/pudu-ai/pudu/internal/model/modelcall"
+	"github.com/pudu-ai/pudu/internal/model/tokens"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/conversation"
-	"github.com/pudu-ai/pudu/internal/excerpt"
-	"github.com/pudu-ai/pudu/internal/modelcall"
-	"github.com/pudu-ai/pudu/internal/untrusted"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/untrusted"
+	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
-	"github.com/pudu-ai/pudu/internal/threadstate"
-	"github.com/pudu-ai/pudu/internal/untrusted"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 )
 
 // Bounds of what a note repeats of the plan.

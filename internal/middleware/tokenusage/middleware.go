@@ -10,8 +10,8 @@ import (
 	"maps"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/threadstate"
-	"github.com/pudu-ai/pudu/internal/toolmeta"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )

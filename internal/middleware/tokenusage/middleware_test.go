@@ -11,8 +11,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/agent/agenttest"
-	"github.com/pudu-ai/pudu/internal/threadstate"
-	"github.com/pudu-ai/pudu/internal/toolmeta"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pudu-ai/pudu/internal/toolmeta"
+	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
 	"github.com/pudu-ai/pudu/tool"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
 // Bounds of what is looked at before a kind is settled.

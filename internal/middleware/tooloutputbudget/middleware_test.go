@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
 	"github.com/pudu-ai/pudu/internal/middleware/toolerror"
 	"github.com/pudu-ai/pudu/internal/sandboxes/host"
-	"github.com/pudu-ai/pudu/internal/toolmeta"
 	"github.com/pudu-ai/pudu/internal/tools/file"
 	"github.com/pudu-ai/pudu/internal/tools/shell"
 	"github.com/pudu-ai/pudu/message"

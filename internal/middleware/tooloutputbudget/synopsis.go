@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
-	"github.com/pudu-ai/pudu/internal/uploaded"
+	"github.com/pudu-ai/pudu/internal/feature/uploaded"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
 // source is what a synopsis is made from.

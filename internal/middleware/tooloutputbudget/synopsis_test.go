@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
 func TestKinds(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/conversation"
-	"github.com/pudu-ai/pudu/internal/toolmeta"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/agent/agenttest"
-	"github.com/pudu-ai/pudu/internal/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/middleware/toolerror"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"

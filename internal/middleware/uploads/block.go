@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/uploaded"
+	"github.com/pudu-ai/pudu/internal/feature/uploaded"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 

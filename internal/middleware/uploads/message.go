@@ -5,9 +5,9 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/conversation"
-	"github.com/pudu-ai/pudu/internal/rawjson"
-	"github.com/pudu-ai/pudu/internal/uploaded"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/uploaded"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 

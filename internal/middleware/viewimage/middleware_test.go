@@ -18,10 +18,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/middleware/clarification"
 	"github.com/pudu-ai/pudu/internal/middleware/viewimage"
-	"github.com/pudu-ai/pudu/internal/picture"
-	"github.com/pudu-ai/pudu/internal/threadstate"
 	"github.com/pudu-ai/pudu/internal/tools/clarify"
 	"github.com/pudu-ai/pudu/internal/tools/view"
 	"github.com/pudu-ai/pudu/message"

@@ -3,7 +3,7 @@ package anthropic
 import (
 	"slices"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // The API keeps the beginning of a prompt (tools, system, messages) up to each block that carries a mark, four at most. A

@@ -1,6 +1,6 @@
 package anthropic
 
-import "github.com/pudu-ai/pudu/internal/rawjson"
+import "github.com/pudu-ai/pudu/internal/lib/rawjson"
 
 // Nearly every event of an answer is a piece of a block: three members with plain values. Such events are read here in
 // one pass that allocates the text alone. encoding/json does the rest, and defines what is read here: FuzzCommon

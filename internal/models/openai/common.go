@@ -1,6 +1,6 @@
 package openai
 
-import "github.com/pudu-ai/pudu/internal/rawjson"
+import "github.com/pudu-ai/pudu/internal/lib/rawjson"
 
 // Nearly every event of an answer has one shape: one choice, a delta of plain values or pieces of tool calls, and at the end
 // the usage. Such events, and such pieces, are read here in one pass that allocates next to nothing. encoding/json does the

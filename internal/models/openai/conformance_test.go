@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/model/modeltest"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/history"
+	"github.com/pudu-ai/pudu/internal/model/history"
 	"github.com/pudu-ai/pudu/model"
 )
 

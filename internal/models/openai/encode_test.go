@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pudu-ai/pudu/internal/history/historytest"
+	"github.com/pudu-ai/pudu/internal/model/history/historytest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )

@@ -1,6 +1,6 @@
 package openai
 
-import "github.com/pudu-ai/pudu/internal/history"
+import "github.com/pudu-ai/pudu/internal/model/history"
 
 // What the wires demand of a conversation. Every row has one of these; see package history for what is mended without a rule.
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/model/modeltest"
 )

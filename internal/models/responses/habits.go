@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // habits is what the models of one family do their own way. The zero value is that of no family: see [habitsOf].

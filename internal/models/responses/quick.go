@@ -1,6 +1,6 @@
 package responses
 
-import "github.com/pudu-ai/pudu/internal/rawjson"
+import "github.com/pudu-ai/pudu/internal/lib/rawjson"
 
 // quick reads the events that an answer consists of almost alone: pieces of a text or of arguments. It reports false for
 // everything else, with ev half filled; encoding/json does the rest, and defines what is read here: FuzzQuick compares

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
-	"github.com/pudu-ai/pudu/internal/wire"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
+	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -132,7 +132,7 @@ func (s *stream) complete(r *response, out *wire.Chunks) error {
 	return nil
 }
 
-// finishReason gives the end of an answer the word that it has in chat completions, which the rest of the house knows.
+// finishReason gives the end of an answer the word that it has in chat completions, which the other packages know.
 func (s *stream) finishReason(r *response) string {
 	switch reason := r.Incomplete.Reason; {
 	case reason == "max_output_tokens":

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pudu-ai/pudu/internal/machinetest"
+	"github.com/pudu-ai/pudu/internal/testkit/machinetest"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/sandbox/sandboxtest"
 )

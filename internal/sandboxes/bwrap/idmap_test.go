@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/machinetest"
+	"github.com/pudu-ai/pudu/internal/testkit/machinetest"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 

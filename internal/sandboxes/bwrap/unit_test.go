@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
-	"github.com/pudu-ai/pudu/internal/machinetest"
+	"github.com/pudu-ai/pudu/internal/testkit/machinetest"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 

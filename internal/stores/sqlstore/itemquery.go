@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 

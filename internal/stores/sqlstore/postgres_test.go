@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/pgtest"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
 // dial opens the store in a database of its own.

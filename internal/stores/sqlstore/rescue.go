@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/durable"
+	"github.com/pudu-ai/pudu/internal/lib/durable"
 )
 
 // rescueTimeout bounds the saving of a database that was lost.

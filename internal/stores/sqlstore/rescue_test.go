@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/fsynctest"
+	"github.com/pudu-ai/pudu/internal/testkit/fsynctest"
 )
 
 // TestRescuedDatabaseIsSynced, and so is the name that it gets.

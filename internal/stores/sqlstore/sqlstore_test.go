@@ -12,9 +12,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pudu-ai/pudu/internal/pgtest"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/store/storetest"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
 // open opens the store in a folder. Where there is none it begins with a copy of one that is new: the migrations are most of what

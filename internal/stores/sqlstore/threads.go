@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/rawjson"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
 )
 
 // TestDatabaseLost takes the files away from under an open store. It notices, refuses everything, touches nothing any more, and

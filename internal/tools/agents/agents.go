@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/agents"
+	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/tool"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pudu-ai/pudu/internal/clarification"
+	"github.com/pudu-ai/pudu/internal/feature/clarification"
 	"github.com/pudu-ai/pudu/tool"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pudu-ai/pudu/internal/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
 // captured is what a command printed until it ended.

@@ -19,6 +19,9 @@ func TestSpecCheck(t *testing.T) {
 		{"outside /mnt", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/etc"}}}, "below /mnt"},
 		{"mnt itself", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt"}}}, "below /mnt"},
 		{"dot dot", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/../etc"}}}, "below /mnt"},
+		{"a slash too many", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt//a"}}}, "below /mnt"},
+		{"a new line", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a\n"}}}, "below /mnt"},
+		{"nul in host", Spec{ID: "t", Mounts: []Mount{{Host: "/a\x00", Path: "/mnt/a"}}}, "absolute"},
 		{"relative host", Spec{ID: "t", Mounts: []Mount{{Host: "a", Path: "/mnt/a"}}}, "absolute"},
 		{"inside a writable one", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a"}, {Host: "/b", Path: "/mnt/a/b"}}}, "inside another"},
 		{"inside a read-only one", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a", ReadOnly: true}, {Host: "/b", Path: "/mnt/a/b"}}}, ""},
@@ -38,6 +41,7 @@ func TestCommandCheck(t *testing.T) {
 		{"good", Command{Script: "true", Dir: Workspace, Env: []string{"A=b=c", "_x="}}, ""},
 		{"nul in script", Command{Script: "a\x00b"}, "NUL"},
 		{"relative folder", Command{Dir: "x"}, "absolute"},
+		{"nul in folder", Command{Dir: "/x\x00"}, "absolute"},
 		{"no value", Command{Env: []string{"A"}}, "NAME=value"},
 		{"function", Command{Env: []string{"BASH_FUNC_ls%%=() { :; }"}}, "NAME=value"},
 		{"nul in value", Command{Env: []string{"A=\x00"}}, "NUL"},
@@ -55,13 +59,12 @@ func wantError(t *testing.T, err error, want string) {
 }
 
 func TestLimitsOrDefault(t *testing.T) {
-	if got := (Limits{}).OrDefault().Processes; got != 256 {
-		t.Errorf("%d processes", got)
-	}
-	got := Limits{Processes: 1, Memory: 5, CPUs: -1}.OrDefault()
-	want := Limits{Processes: 1, Memory: 5, Tmp: 256 << 20, Disk: 4 << 30, FileSize: 2 << 30}
-	if got != want {
-		t.Fatalf("got %+v, want %+v", got, want)
+	def := Limits{Processes: 256, Memory: 2 << 30, Tmp: 256 << 20, Disk: 4 << 30, FileSize: 2 << 30}
+	set := Limits{Processes: 1, Memory: 2, CPUs: 0.5, Tmp: 3, Disk: 4, FileSize: 5}
+	for limits, want := range map[Limits]Limits{{}: def, {Processes: -1, Memory: -1, CPUs: -1, Tmp: -1, Disk: -1, FileSize: -1}: def, set: set} {
+		if got := limits.OrDefault(); got != want {
+			t.Errorf("%+v: got %+v, want %+v", limits, got, want)
+		}
 	}
 }
 

@@ -210,6 +210,7 @@ func TestForeignHardLinks(t *testing.T) {
 	if err := os.Link(secret+"/s", host+"/s"); err != nil {
 		t.Fatal(err)
 	}
+	put(t, host, "single", "of one name")
 	for _, tt := range []struct {
 		name string
 		uid  int
@@ -217,6 +218,7 @@ func TestForeignHardLinks(t *testing.T) {
 		want error
 	}{
 		{"of another owner", os.Geteuid() + 4711, false, ErrLinked},
+		{"of another owner, the first one", os.Geteuid() + 1, false, ErrLinked},
 		{"of the server's own", 0, false, nil},
 		{"on a read-only mount", os.Geteuid() + 4711, true, nil},
 	} {
@@ -226,6 +228,9 @@ func TestForeignHardLinks(t *testing.T) {
 		}
 		if _, err := f.ReadFile("s", 100); !errors.Is(err, tt.want) {
 			t.Errorf("%s: read: %v", tt.name, err)
+		}
+		if _, err := f.ReadFile("single", 100); err != nil {
+			t.Errorf("%s: read a file with one name: %v", tt.name, err)
 		}
 		if tt.want != nil {
 			for name, err := range map[string]error{"write": f.WriteFile("s", nil, false), "append": f.WriteFile("s", []byte("x"), true)} {

@@ -60,8 +60,11 @@ func (w *walk) folder(at place, top bool) error {
 		return err
 	}
 	entries, all, err := at.list(w.left)
-	if err != nil && top {
+	switch {
+	case err != nil && top:
 		return at.fail("walk", err)
+	case err != nil:
+		return nil
 	}
 	for _, e := range entries {
 		if w.left--; w.left < 0 {
@@ -102,10 +105,9 @@ func (w *walk) entry(path string, e fs.DirEntry, f *Files) error {
 
 // list returns up to limit entries, sorted, and whether these are all.
 func (p place) list(limit int) (entries []fs.DirEntry, all bool, err error) {
-	all = true
-	if !p.virtual() {
+	if all = p.virtual(); !all {
 		if entries, all, err = p.real(limit); err != nil {
-			return nil, true, err
+			return nil, all, err
 		}
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return IsTemp(e.Name()) && !e.IsDir() })
 	}
@@ -120,14 +122,14 @@ func (p place) list(limit int) (entries []fs.DirEntry, all bool, err error) {
 func (p place) real(limit int) (entries []fs.DirEntry, all bool, err error) {
 	root, err := p.mount.look()
 	if err != nil {
-		return nil, true, err
+		return nil, all, err
 	}
 	if root == nil {
 		return nil, true, p.absent()
 	}
 	h, err := root.Open(asFolder(p.rel))
 	if err != nil {
-		return nil, true, err
+		return nil, all, err
 	}
 	defer h.Close()
 	for len(entries) <= limit {
@@ -139,7 +141,7 @@ func (p place) real(limit int) (entries []fs.DirEntry, all bool, err error) {
 			return entries, true, nil
 		}
 		if err != nil {
-			return entries, true, err
+			return nil, all, err
 		}
 	}
 	return entries[:max(limit, 0)], false, nil

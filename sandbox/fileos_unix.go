@@ -12,27 +12,21 @@ const openNonblock = syscall.O_NONBLOCK
 
 // foreignLink reports whether a file has several names and belongs neither to uid nor, without one, to the server.
 func foreignLink(info fs.FileInfo, uid int) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Nlink <= 1 {
-		return false
-	}
 	if uid <= 0 {
 		uid = os.Geteuid()
 	}
-	return int64(st.Uid) != int64(uid)
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink > 1 && int64(st.Uid) != int64(uid)
 }
 
 // folderOwner is the owner of a folder; zero if it cannot be found out.
 func folderOwner(dir *os.Root) (uid, gid int) {
-	info, err := dir.Stat(".")
-	if err != nil {
-		return 0, 0
+	if info, err := dir.Stat("."); err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			uid, gid = int(st.Uid), int(st.Gid)
+		}
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, 0
-	}
-	return int(st.Uid), int(st.Gid)
+	return uid, gid
 }
 
 func syncFolder(dir *os.Root) error {
@@ -52,13 +46,5 @@ func hold(h *os.File) { _ = flock(h) }
 func held(h *os.File) bool { return flock(h) != nil }
 
 func flock(h *os.File) error {
-	raw, err := h.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var locked error
-	if err := raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
-		return err
-	}
-	return locked
+	return syscall.Flock(int(h.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -130,21 +131,16 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, pathError("read", h.path, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, info.Size(), limit))
 	}
-	buf := make([]byte, 0, info.Size()+1)
-	for int64(len(buf)) <= limit { // the file may grow meanwhile
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := h.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	var buf bytes.Buffer
+	buf.Grow(int(info.Size()) + bytes.MinRead)
+	n, err := buf.ReadFrom(io.LimitReader(h, limit+1)) // the file may grow meanwhile
+	if err != nil {
+		return nil, err
 	}
-	return nil, pathError("read", h.path, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit))
+	if n > limit {
+		return nil, pathError("read", h.path, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit))
+	}
+	return buf.Bytes(), nil
 }
 
 // Stat describes what the path leads to; a symbolic link is followed within its mount.

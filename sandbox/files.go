@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -50,7 +49,7 @@ func NewFiles(mounts []Mount, opts FilesOptions) (*Files, error) {
 		}
 		f.mounts = append(f.mounts, opened)
 	}
-	sort.SliceStable(f.mounts, func(i, j int) bool { return len(f.mounts[i].Path) > len(f.mounts[j].Path) })
+	slices.SortStableFunc(f.mounts, func(a, b *mount) int { return len(b.Path) - len(a.Path) })
 	return f, nil
 }
 
@@ -143,7 +142,7 @@ func (f *Files) locate(op, path string) (place, error) {
 	return place{}, pathError(op, path, ErrOutside)
 }
 
-// children returns the names that mounts add to the folder: "workspace" for /mnt/user-data.
+// children returns the names that mounts add to the folder, "workspace" for /mnt/user-data; a name may come more than once.
 func (f *Files) children(folder string) []string {
 	var names []string
 	for _, m := range f.mounts {
@@ -154,6 +153,5 @@ func (f *Files) children(folder string) []string {
 		name, _, _ := strings.Cut(rel, "/")
 		names = append(names, name)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }

@@ -220,7 +220,7 @@ func TestOwner(t *testing.T) {
 
 // TestOwnerOfOneKind: a user or a group alone is given too.
 func TestOwnerOfOneKind(t *testing.T) {
-	for _, opts := range []FilesOptions{{UID: 4711}, {GID: 4712}} {
+	for _, opts := range []FilesOptions{{UID: 4711}, {GID: 4712}, {UID: 1}, {GID: 1}} {
 		f, err := NewFiles([]Mount{{Host: t.TempDir(), Path: Workspace}}, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -240,6 +240,33 @@ func TestOwnerOfOneKind(t *testing.T) {
 		if st := info.Sys().(*syscall.Stat_t); int(st.Uid) != uid || int(st.Gid) != gid {
 			t.Errorf("%+v: it belongs to %d %d, want %d %d", opts, st.Uid, st.Gid, uid, gid)
 		}
+	}
+}
+
+// TestOwnerOfAFolderOfAGroup: where none is to be given, a file keeps the group that it gets from its folder.
+func TestOwnerOfAFolderOfAGroup(t *testing.T) {
+	host := t.TempDir()
+	group := os.Getegid()
+	if os.Geteuid() == 0 {
+		group = 4713
+	}
+	if err := errors.Join(os.Chown(host, -1, group), os.Chmod(host, 0o755|fs.ModeSetgid)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewFiles([]Mount{{Host: host, Path: Workspace}}, FilesOptions{UID: 4711})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.WriteFile("a", nil, false); err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := int(info.Sys().(*syscall.Stat_t).Gid); got != group {
+		t.Errorf("the file is of the group %d, want %d", got, group)
 	}
 }
 

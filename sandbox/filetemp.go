@@ -38,10 +38,9 @@ func IsTemp(name string) bool {
 // temp is a file on its way to its name. It is locked until drop, which is how [Files.Sweep] knows that it is not a
 // leftover: a lock ends with its process, however that ends.
 type temp struct {
-	dir    *os.Root
-	name   string
-	h      *os.File
-	placed bool // it has its name
+	dir  *os.Root
+	name string
+	h    *os.File
 }
 
 // newTemp makes a new file in the folder. It is locked while it is still empty.
@@ -55,11 +54,9 @@ func newTemp(dir *os.Root) (*temp, error) {
 	return t, nil
 }
 
-// drop closes the file and, unless it has its name, removes it.
+// drop closes the file and removes its first name, which is gone if it was renamed.
 func (t *temp) drop() {
-	if !t.placed {
-		_ = t.dir.Remove(t.name)
-	}
+	_ = t.dir.Remove(t.name)
 	_ = t.h.Close() // synced, or of no use
 }
 
@@ -95,14 +92,13 @@ func (t *temp) place(name string) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if _, err := t.dir.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+	switch _, err := t.dir.Lstat(name); {
+	case err == nil:
 		return fs.ErrExist
-	}
-	if err := t.dir.Rename(t.name, name); err != nil {
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	t.placed = true
-	return nil
+	return t.dir.Rename(t.name, name)
 }
 
 const (
@@ -150,7 +146,7 @@ func (s *sweep) folder(at place) error {
 		below := place{at.files, at.mount, path.Join(at.rel, e.Name()), at.path + "/" + e.Name()}
 		s.left--
 		switch {
-		case e.IsDir() && len(below.path) > MaxPath: // nobody writes there
+		case len(below.path) > MaxPath: // nobody writes there
 		case e.IsDir():
 			if err := s.folder(below); err != nil {
 				return err
@@ -173,7 +169,7 @@ func (p place) removeLeftover() bool {
 	}
 	defer h.Close()
 	info, err := h.Stat()
-	if err != nil || !info.Mode().IsRegular() || held(h) {
+	if err != nil || held(h) {
 		return false
 	}
 	if info.Size() == 0 && time.Since(info.ModTime()) < sweepGrace {

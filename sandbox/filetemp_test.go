@@ -85,10 +85,75 @@ func TestSweep(t *testing.T) {
 	if n, err := f.Sweep(t.Context()); n != 1 || err != nil {
 		t.Errorf("later it removed %d, %v", n, err)
 	}
+	first, err := NewFiles([]Mount{{Host: filepath.Join(host, "sk"), Path: "/mnt/longer-than-the-one-of-the-workspace", ReadOnly: true},
+		{Host: filepath.Join(host, "custom"), Path: Workspace}}, FilesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	put(t, host, "custom/"+someTemp, "half")
+	if n, err := first.Sweep(t.Context()); n != 1 || err != nil {
+		t.Errorf("beside a read-only mount it removed %d, %v", n, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := f.Sweep(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestSweepIsBounded: what it looks at counts, and what it removed until then is gone.
+func TestSweepIsBounded(t *testing.T) {
+	f, host := house(t)
+	for _, name := range []string{"a/x", "a/" + someTemp, "b/x", "b/y"} {
+		put(t, host, "workspace/"+name, "x")
+	}
+	at, err := f.locate("sweep", Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range []int{6, 5, 4} { // the leftover is gone after the first time
+		s := sweep{ctx: t.Context(), left: left}
+		err := s.folder(at)
+		if (s.removed == 1) != (left == 6) || left >= 5 && err != nil || left == 4 && !errors.Is(err, ErrTooMany) {
+			t.Errorf("at most %d: removed %d, %v", left, s.removed, err)
+		}
+	}
+}
+
+// TestSweepGoesWhereAPathLeads, and no deeper.
+func TestSweepGoesWhereAPathLeads(t *testing.T) {
+	f, host := house(t)
+	const deepest = MaxPath - len(Workspace+"/"+someTemp) // bytes of a folder's path, with the slash before it
+	for _, bytes := range []int{deepest, deepest + 1} {
+		root, err := os.OpenRoot(filepath.Join(host, "workspace"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := bytes
+		for ; rest > 0; rest -= 200 {
+			name := strings.Repeat(fmt.Sprint(bytes%10), min(rest, 200)-1)
+			if rest == 201 {
+				t.Fatal("a name would be empty")
+			}
+			if err := root.Mkdir(name, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			next, err := root.OpenRoot(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			root.Close()
+			root = next
+		}
+		if err := root.WriteFile(someTemp, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n, err := f.Sweep(t.Context())
+		if want := map[bool]int{true: 1}[bytes == deepest]; n != want || err != nil {
+			t.Errorf("in a folder of %d bytes: removed %d, %v; want %d", bytes, n, err, want)
+		}
+		root.Close()
 	}
 }
 

@@ -53,7 +53,6 @@ func (p place) replace(dir *os.Root, r io.Reader, limit int64) (int64, error) {
 	if err := dir.Rename(temp.name, path.Base(p.rel)); err != nil {
 		return 0, err
 	}
-	temp.placed = true
 	return n, syncFolder(dir)
 }
 
@@ -115,6 +114,7 @@ func (p place) create(dir *os.Root) (*os.File, error) {
 	}
 	if err := p.mount.own(h); err != nil {
 		h.Close()
+		_ = dir.Remove(path.Base(p.rel)) // nobody could write to it
 		return nil, err
 	}
 	return h, nil
@@ -140,13 +140,11 @@ func (f *Files) addTo(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err = h.Write(data); err == nil {
-		err = h.Sync()
+	defer h.Close() // synced, or cut off
+	if _, err := h.Write(data); err != nil {
+		return err
 	}
-	if e := h.Close(); err == nil {
-		err = e
-	}
-	return err
+	return h.Sync()
 }
 
 // extend opens the file that has the name, or a new one. os.Root follows links below the folder whatever the flags say,
@@ -258,10 +256,11 @@ func (p place) folder(rel string) (*os.Root, error) {
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
-		if err == nil {
-			err = p.ownFolder(root, rel[:i])
-		}
 		if err != nil {
+			return nil, err
+		}
+		if err := p.ownFolder(root, rel[:i]); err != nil {
+			_ = root.Remove(rel[:i]) // nobody could write to it
 			return nil, err
 		}
 	}

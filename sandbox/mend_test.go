@@ -31,14 +31,18 @@ func TestMendLeavesOthersAlone(t *testing.T) {
 		{Host: host, Path: "/mnt/project"}, {Host: host, Path: Workspace, ReadOnly: true}, {Host: file, Path: Workspace},
 		{Host: filepath.Join(host, "none"), Path: Workspace},
 	} {
+		before := mode(t, file)
 		lock(t, host)
 		m.Mend()
 		if got := mode(t, host); got != 0 {
 			t.Errorf("%+v: now the mode is %o", m, got)
 		}
-	}
-	if err := os.Chmod(host, 0o755); err != nil {
-		t.Fatal(err)
+		if err := os.Chmod(host, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := mode(t, file); got != before {
+			t.Errorf("%+v: now the mode of the file is %o", m, got)
+		}
 	}
 }
 

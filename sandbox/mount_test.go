@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -78,5 +79,73 @@ func TestMakeMakesTheFolders(t *testing.T) {
 	}
 	if err := f.Make(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("after closing: %v", err)
+	}
+}
+
+// TestFilesKeepTheirFolders: they stay those that were opened, also when something else gets their names on the host.
+func TestFilesKeepTheirFolders(t *testing.T) {
+	f, host := house(t)
+	if err := f.WriteFile("a", []byte("x"), false); err != nil {
+		t.Fatal(err)
+	}
+	workspace := filepath.Join(host, "workspace")
+	if err := errors.Join(os.Rename(workspace, workspace+"-moved"), os.Mkdir(workspace, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.ReadFile("a", 10); err != nil || string(got) != "x" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestOnlyTheThreadsFoldersAreMade, and only if that is asked for.
+func TestOnlyTheThreadsFoldersAreMade(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		make bool
+		want error
+	}{{Workspace, true, nil}, {Workspace, false, fs.ErrNotExist}, {"/mnt/project", true, fs.ErrNotExist}, {"/mnt/project", false, fs.ErrNotExist}} {
+		f, err := NewFiles([]Mount{{Host: filepath.Join(t.TempDir(), "none"), Path: c.path}}, FilesOptions{Make: c.make})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s, make %t: %v, want %v", c.path, c.make, err, c.want)
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+}
+
+// TestMountsComeByLength: the longest first, those of one length as they were given.
+func TestMountsComeByLength(t *testing.T) {
+	host := t.TempDir()
+	var mounts []Mount
+	for _, path := range []string{"/mnt/b", "/mnt/a", "/mnt/longer", "/mnt/c"} {
+		mounts = append(mounts, Mount{Host: host, Path: path, ReadOnly: true})
+	}
+	f, err := NewFiles(mounts, FilesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, want := f.Mounts(), []Mount{mounts[2], mounts[0], mounts[1], mounts[3]}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestAFolderThatCannotBeMade is told of by what needs it.
+func TestAFolderThatCannotBeMade(t *testing.T) {
+	host := t.TempDir()
+	put(t, host, "file", "")
+	f, err := NewFiles([]Mount{{Host: filepath.Join(host, "file/workspace"), Path: Workspace}}, FilesOptions{Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for what, err := range map[string]error{
+		"make": f.Make(), "write": f.WriteFile("a", nil, false), "mkdir": f.MkdirAll("a"), "stat": second(f.Stat("a")), "list": second(f.ReadDir(".")),
+		"remove": f.Remove("a"), "open": second(f.Open("a")),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func CleanPath(p string) (string, error) {
 	return p, nil
 }
 
-// foreign reports the absolute paths of Windows: C:\x, C:x, \\server\share.
+// foreign reports the absolute paths of Windows: C:, C:\x, C:/x, \\server\share.
 func foreign(p string) bool {
 	if strings.HasPrefix(p, `\`) {
 		return true

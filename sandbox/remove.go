@@ -19,24 +19,16 @@ const (
 // than a few folders is moved up before it is removed, so that few descriptors are enough. That there is nothing is no error.
 // Nobody may be at work in the tree. What cannot be removed stays, with the first reason for it as the error.
 func RemoveAll(root *os.Root, name string) error {
-	r := removal{root: root, top: name}
-	for {
-		r.moved = false
-		err := r.entry(root, name, name, 0)
-		if !r.moved || err != nil {
-			return err
-		}
-	}
+	return removal{root: root, top: name}.entry(root, name, name, 0)
 }
 
 type removal struct {
-	root  *os.Root
-	top   string
-	moved bool // something was moved up, so that there is more to remove
+	root *os.Root
+	top  string
 }
 
 // entry removes what has a name in a folder; at is its path below the root.
-func (r *removal) entry(in *os.Root, name, at string, depth int) error {
+func (r removal) entry(in *os.Root, name, at string, depth int) error {
 	info, err := in.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -50,7 +42,6 @@ func (r *removal) entry(in *os.Root, name, at string, depth int) error {
 		_ = in.Chmod(name, 0o700) // opening it tells
 	}
 	if depth > removeDepth {
-		r.moved = true
 		return r.root.Rename(at, r.top+"/"+rand.Text())
 	}
 	dir, err := in.OpenRoot(asFolder(name))
@@ -58,14 +49,14 @@ func (r *removal) entry(in *os.Root, name, at string, depth int) error {
 		return err
 	}
 	defer dir.Close()
-	if err := r.content(dir, at, depth+1); err != nil || r.moved && depth == 0 {
+	if err := r.content(dir, at, depth+1); err != nil {
 		return err
 	}
 	return in.Remove(name)
 }
 
-// content removes all that is in a folder.
-func (r *removal) content(dir *os.Root, at string, depth int) error {
+// content removes all that is in a folder, also what comes to the top one meanwhile.
+func (r removal) content(dir *os.Root, at string, depth int) error {
 	for {
 		names, err := someNames(dir)
 		if len(names) == 0 || err != nil {
@@ -80,7 +71,7 @@ func (r *removal) content(dir *os.Root, at string, depth int) error {
 				first = err
 			}
 		}
-		if removed == 0 || r.moved && depth == 1 { // what was moved up is for the next round
+		if removed == 0 {
 			return first
 		}
 	}

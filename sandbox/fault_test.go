@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pudu-ai/pudu/internal/faulttest"
+	"github.com/pudu-ai/pudu/internal/testkit/faulttest"
 )
 
 // faulty is something to do with the files of a thread while an operation of the kernel's fails.

@@ -38,7 +38,7 @@ const (
 func levels() []level {
 	return []level{
 		{"helpers", []string{"internal/lib/*", "examples"}},
-		{"leaves", []string{"message", "state", "event"}},
+		{"leaves", []string{"message", "state", "event", "internal/access"}},
 		{"contracts", []string{
 			"internal/access/*", "model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config",
 			"internal/feature/threadstate", "internal/feature/conversation",

@@ -56,8 +56,10 @@ fmt: need-go ## format all Go files
 	$(GO) fmt ./...
 
 bench: build ## measure the goals of docs/performance.md
-	@$(GO) run ./internal/bench
-	@bin/pudu bench serve
+	@$(BUILD) -o bin/pudu-bench ./cmd/pudu-bench
+	@bin/pudu-bench goals
+	@bin/pudu-bench prompt
+	@bin/pudu-bench serve
 
 crash: need-go setup-tests ## kill a worker 1,300 times and once at every write, and look for what was lost; takes some minutes
 	@$(GO) run ./test/crash -kills 1000 -store sqlite

@@ -348,7 +348,6 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		restoreCommand(app, &o, stdio),
 		gcCommand(app, &o, stdio),
 		replayCommand(app, &o, stdio),
-		benchCommand(&o, stdio),
 		tokenCommand(app, &o, stdio),
 		doctorCommand(app, &o, stdio),
 		modelsCommand(app, &o, stdio),

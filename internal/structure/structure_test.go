@@ -46,7 +46,7 @@ func levels() []level {
 		{"what requests are made of", []string{"internal/model/tokens", "internal/model/history"}},
 		{"suites and what several features share", []string{
 			"model/*test", "sandbox/*test", "internal/*/*test", "internal/model/*", "internal/model/*/*test", "internal/feature/*",
-			"internal/buses/memory", "internal/loadtest",
+			"internal/buses/memory",
 		}},
 		{"engine", []string{"agent"}},
 		{"implementations", []string{
@@ -57,12 +57,12 @@ func levels() []level {
 		{"assembly: runs", []string{"internal/runs", "internal/archive"}},
 		{"assembly: recorded runs", []string{"internal/replay"}},
 		{"assembly: the lead agent", []string{"internal/lead"}},
-		{"assembly: what its prompts cost", []string{"internal/promptbench"}},
 		{"edges", []string{"internal/cli", "internal/client", "internal/gateway", "internal/metrics"}},
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
 		{"tests of the whole", []string{"test/*"}},
-		{"programs", []string{"test/*/*", "cmd/*", "examples/*", "internal/bench"}},
+		{"measurements", []string{"cmd/pudu-bench/*"}},
+		{"programs", []string{"test/*/*", "cmd/*", "examples/*"}},
 	}
 }
 

@@ -1,0 +1,100 @@
+package goals
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/lib/units"
+	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// measureChain measures what the lead agent's middlewares, all of them switched on, add to a step: beside the same agent
+// without any.
+func measureChain(ctx context.Context, e env, r *report) error {
+	p := newProse(1)
+	bot := newRobot(loopSteps, p, 70)
+	c, done, err := leadConfig(filepath.Join(e.dir, "chain"), bot, p)
+	if err != nil {
+		return err
+	}
+	defer done()
+	whole, err := lead.Build(c)
+	if err != nil {
+		return err
+	}
+	bare, err := agent.New(agent.Config{Model: bot, System: c.System, Tools: c.Tools})
+	if err != nil {
+		return err
+	}
+	history := talk(p)
+	took, err := compare(ctx, 100, inMemory(whole, bot, history), inMemory(bare, bot, history))
+	if err != nil {
+		return err
+	}
+	r.add(figure{name: "step with the whole chain, 200 messages", unit: units.Seconds, value: took[0], floor: took[1]})
+	r.add(figure{name: "  what the chain adds to it", unit: units.Seconds, value: took[0] - took[1], goal: within(150e-6)})
+	built := timed(1, func(context.Context) error {
+		_, err := lead.Build(c)
+		return err
+	})
+	if took, err = compare(ctx, 100, built); err != nil {
+		return err
+	}
+	r.add(figure{name: "making the agent of a run", unit: units.Seconds, value: took[0]})
+	return nil
+}
+
+// leadConfig is a lead agent with everything switched on that a configuration can switch on.
+func leadConfig(dir string, bot model.ChatModel, p prose) (c lead.Config, done func(), err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return c, nil, err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return c, nil, err
+	}
+	files, err := sandbox.NewFiles([]sandbox.Mount{
+		{Host: dir, Path: sandbox.Workspace}, {Host: dir, Path: sandbox.Uploads}, {Host: dir, Path: sandbox.Outputs},
+	}, sandbox.FilesOptions{})
+	if err != nil {
+		return c, nil, err
+	}
+	settings := config.Default()
+	settings.ToolProgress.Enabled, settings.TokenBudget.Enabled, settings.Summarization.Enabled = true, true, true
+	settings.TokenBudget.MaxTokens = 1 << 40
+	settings.Summarization.Trigger = config.Thresholds{{Type: "tokens", Value: 1 << 40}}
+	c = lead.Config{
+		Settings: settings, Model: bot, Guard: lead.NewModelGuard(settings.LLMCall, settings.CircuitBreaker), Vision: true,
+		Options: lead.Options{Plan: true, Subagents: true, MaxSubagents: 3}, Space: placed{files}, CodeOff: "Not here.",
+		Album: picture.NewAlbum(0), Tools: []tool.Tool{lookAnew(p)},
+	}
+	c.System, err = lead.Prompt(c)
+	return c, func() { files.Close() }, err
+}
+
+// placed is a thread's place without a sandbox.
+type placed struct{ files *sandbox.Files }
+
+func (placed) ID() string              { return "" }
+func (s placed) Files() *sandbox.Files { return s.files }
+func (placed) Sandbox(context.Context) (sandbox.Sandbox, error) {
+	return nil, sandbox.ErrUnavailable
+}
+
+// lookAnew is look, but that what it finds is never the same: a model that finds the same again and again is stopped.
+func lookAnew(p prose) tool.Tool {
+	var n atomic.Int64
+	found := p.text(700)
+	spec := tool.Spec{Name: toolName, Description: "Looks at a file and returns its text.", Effect: tool.ReadOnly}
+	return tool.MustNew(spec, func(context.Context, *tool.Call, lookArgs) (*tool.Result, error) {
+		return tool.Text(fmt.Sprint(n.Add(1), found)), nil
+	})
+}

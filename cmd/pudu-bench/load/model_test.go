@@ -1,0 +1,234 @@
+package load
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/models/openai"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+)
+
+func startModel(t *testing.T, c ModelConfig) *Model {
+	t.Helper()
+	m, err := StartModel(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// ask makes a call with Pudu's own client and returns the folded answer.
+func ask(t *testing.T, m *Model, req *model.Request) *message.Message {
+	t.Helper()
+	client := openai.New(openai.Config{Name: "load", BaseURL: m.URL, Model: "load", APIKey: "none", Dialect: "openai", Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
+	got, err := model.Collect(client.Stream(t.Context(), req))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &got
+}
+
+func TestModelDoesAsThePlanSays(t *testing.T) {
+	m := startModel(t, ModelConfig{})
+	req := &model.Request{
+		Messages: []message.Message{message.New(message.Human, "Load measurement: "+Plan{Steps: 3, Tokens: 4, Batch: 3}.String())},
+		Tools:    []model.Tool{{Name: "glob"}},
+	}
+	ids := map[string]bool{}
+	for step := range 3 {
+		got := ask(t, m, req)
+		if len(got.ToolCalls) != 1 {
+			t.Fatalf("step %d: %+v", step, got)
+		}
+		call := got.ToolCalls[0]
+		ids[call.ID] = true
+		want := `{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*` + string(rune('1'+step)) + `*"}`
+		if call.Name != "glob" || string(call.Args) != want {
+			t.Errorf("step %d: %s %s", step, call.Name, call.Args)
+		}
+		result := message.New(message.Tool, "(empty)")
+		result.ToolCallID = call.ID
+		req.Messages = append(req.Messages, *got, result)
+	}
+	if got := ask(t, m, req).Text(); got != "t00000 t00001 t00002 "+lastToken {
+		t.Errorf("answer %q", got)
+	}
+	if len(ids) != 3 {
+		t.Errorf("ids of calls: %v", ids)
+	}
+	req.Messages = append(req.Messages[:1:1], message.New(message.Human, "Now "+Plan{Tokens: 1}.String()))
+	if got := ask(t, m, req).Text(); got != lastToken {
+		t.Errorf("the last plan counts, not %q", got)
+	}
+}
+
+func TestModelNeedsToolsToCallThem(t *testing.T) {
+	m := startModel(t, ModelConfig{})
+	title := &model.Request{Messages: []message.Message{message.New(message.Human, "A title for: "+Plan{Steps: 3, Tokens: 2}.String())}}
+	if got := ask(t, m, title).Text(); got != "t00000 "+lastToken {
+		t.Errorf("answer %q", got)
+	}
+	if got := ask(t, m, &model.Request{Messages: []message.Message{message.New(message.Human, "hello")}}).Text(); got != lastToken {
+		t.Errorf("answer %q", got)
+	}
+}
+
+func TestModelOverPlainHTTP(t *testing.T) {
+	m := startModel(t, ModelConfig{Tool: "add", Args: `{"n": "ünï\"%d"}`})
+	const user = `"messages": [{"role": "user", "content": "steps=1 tokens=2"}`
+	for _, test := range []struct{ name, path, body, want string }{
+		{"a tool call in one piece", "/chat/completions", `{` + user + `], "tools": []}`,
+			`"message":{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"n\": \"ünï\\\"1\"}"}}]},"finish_reason":"tool_calls"`},
+		{"a text in one piece", "/chat/completions", `{` + user + `, {"role": "assistant"}], "tools": []}`, `"content":"t00000 load-done"},"finish_reason":"stop"`},
+		{"a stream", "/chat/completions", `{"stream": true, ` + user + `, {"role": "assistant"}], "tools": []}`, "data: [DONE]\n\n"},
+		{"arguments in pieces", "/chat/completions", `{"stream": true, ` + user + `], "tools": []}`, `{"arguments":"nï\\\""}`},
+		{"models", "/models", "", `"id":"load"`},
+		{"another path", "/embeddings", "{}", "only /v1/chat/completions"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			method := http.MethodPost
+			if test.body == "" {
+				method = http.MethodGet
+			}
+			req, err := http.NewRequest(method, m.URL+test.path, strings.NewReader(test.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Close = true
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(resp.Body)
+			if err != nil || !bytes.Contains(got, []byte(test.want)) {
+				t.Errorf("%v\n%s\nshould hold\n%s", err, got, test.want)
+			}
+		})
+	}
+}
+
+func TestAnswersHaveIdsOfTheirOwn(t *testing.T) {
+	f := makeFrames("ls", "{}")
+	a := &answer{frames: f, id: 42, out: new(bytes.Buffer)}
+	a.add(f.token(0, 2))
+	a.id = 1<<64 - 1
+	a.add(f.token(1, 2))
+	got := a.out.String()
+	for _, want := range []string{`{"id":"chatcmpl-000000000042",`, `{"id":"chatcmpl-184467440737",`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nshould hold %s", got, want)
+		}
+	}
+	if len(got) != len(f.tokens[0])+len(f.last) {
+		t.Error("the id changed the length of a frame")
+	}
+}
+
+// TestTokensComeAtTheirTime has a reader that is late in the beginning: the model's clock does not wait for it.
+func TestTokensComeAtTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &slowWriter{start: time.Now(), delay: 50 * time.Millisecond}
+		a := &answer{frames: makeFrames("ls", "{}"), plan: Plan{Tokens: 4, Delay: 20 * time.Millisecond, Batch: 1}, step: -1, out: new(bytes.Buffer)}
+		a.stream(w)
+		want := []time.Duration{0, 50 * time.Millisecond, 50 * time.Millisecond, 60 * time.Millisecond, 80 * time.Millisecond, 80 * time.Millisecond}
+		if diff := cmp.Diff(want, w.at); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// slowWriter takes the first write late and notes when each came.
+type slowWriter struct {
+	http.ResponseWriter
+
+	start time.Time
+	delay time.Duration
+	at    []time.Duration
+}
+
+func (w *slowWriter) Header() http.Header { return http.Header{} }
+func (w *slowWriter) FlushError() error   { return nil }
+
+func (w *slowWriter) Write(b []byte) (int, error) {
+	w.at = append(w.at, time.Since(w.start))
+	if len(w.at) == 1 {
+		time.Sleep(w.delay)
+	}
+	return len(b), nil
+}
+
+func TestDirectCallsAreThoseOfTheServer(t *testing.T) {
+	m := startModel(t, ModelConfig{})
+	ty := &toy{model: m.URL, dir: t.TempDir()}
+	s := &subject{client: toyClient(t, ty), directHTTP: newHTTPClient()}
+	defer s.directHTTP.CloseIdleConnections()
+	p := &player{url: m.URL, http: s.directHTTP}
+	d, err := s.newDirect(t.Context(), p, Plan{Steps: 2, Tokens: 3, Delay: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.calls) != 3 || !bytes.Contains(d.calls[2], []byte("steps=2 tokens=3 delay=1ms batch=1")) || countAnswers(d.calls[2]) != 2 {
+		t.Errorf("%q", d.calls)
+	}
+	again, err := p.tape(t.Context(), func() error {
+		out, err := d.run(t.Context())
+		if out.took < 3*time.Millisecond {
+			t.Errorf("the calls took %v", out.took)
+		}
+		return err
+	})
+	if diff := cmp.Diff(d.calls, again); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	d.url += "/nowhere"
+	if _, err := d.run(t.Context()); err == nil {
+		t.Error("a wrong address is no error")
+	}
+}
+
+// TestTapeHoldsWhatCameMeanwhile looks at the tape from both sides: a request before, one without a plan and one after are not
+// on it, and it has an end.
+func TestTapeHoldsWhatCameMeanwhile(t *testing.T) {
+	m := startModel(t, ModelConfig{})
+	p := &player{url: m.URL, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	say := func(text string) {
+		ask(t, m, &model.Request{Messages: []message.Message{message.New(message.Human, text)}})
+	}
+	say("steps=0 tokens=1")
+	taped, err := p.tape(t.Context(), func() error {
+		say("steps=0 tokens=2")
+		say("hello")
+		say("steps=0 tokens=3")
+		return nil
+	})
+	if err != nil || len(taped) != 2 || !bytes.Contains(taped[0], []byte("tokens=2")) || !bytes.Contains(taped[1], []byte("tokens=3")) {
+		t.Errorf("%v %q", err, taped)
+	}
+	m.setTape(true)
+	m.bytes = maxTape - 10
+	m.keep([]byte("12345678901"))
+	m.keep([]byte("1234567890"))
+	if taped := m.setTape(false); len(taped) != 1 || len(taped[0]) != 10 {
+		t.Errorf("%q", taped)
+	}
+	if m.keep([]byte("1")); len(m.setTape(false)) != 0 {
+		t.Error("a request was taped that nobody wanted")
+	}
+	p.url = "http://127.0.0.1:1/v1"
+	if _, err := p.tape(t.Context(), func() error { return nil }); err == nil || !strings.Contains(err.Error(), "tape the model's requests: ") {
+		t.Error(err)
+	}
+}

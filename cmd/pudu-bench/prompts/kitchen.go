@@ -1,0 +1,156 @@
+package prompts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/clarification"
+	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// thread is the conversation's, user whoever has it.
+const (
+	thread = "prompt"
+	user   = "bench"
+)
+
+// settings are what the conversations differ in.
+type settings struct {
+	wire   Wire
+	cfg    *config.Config
+	vision bool
+	window int  // of the model; 0 means unknown
+	files  bool // whether the user has sent some
+}
+
+// kitchen holds all that the agent works with.
+type kitchen struct {
+	settings
+
+	dir     string
+	store   *sqlstore.Store
+	space   *sandbox.Files
+	manager *runs.Manager
+	guard   lead.ModelGuard
+	album   *picture.Album
+	sent    *server
+	side    *scribe
+	now     atomic.Int64 // in Unix nanoseconds
+}
+
+func newKitchen(ctx context.Context, dir string, s settings) (k *kitchen, err error) {
+	k = &kitchen{settings: s, dir: dir, sent: &server{wire: s.wire}, side: &scribe{wire: s.wire}, album: picture.NewAlbum(0)}
+	k.guard = lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)
+	var mounts []sandbox.Mount
+	if s.files {
+		if err := furnish(dir); err != nil {
+			return nil, err
+		}
+		mounts = append(mounts, sandbox.Mount{Host: filepath.Join(dir, "skills"), Path: "/mnt/skills", ReadOnly: true})
+	}
+	for _, name := range []string{"workspace", "uploads", "outputs"} {
+		mounts = append(mounts, sandbox.Mount{Host: filepath.Join(dir, name), Path: sandbox.UserData + "/" + name})
+	}
+	if k.space, err = sandbox.NewFiles(mounts, sandbox.FilesOptions{Make: true}); err != nil {
+		return nil, err
+	}
+	if k.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: filepath.Join(dir, "store")}); err != nil {
+		return nil, errors.Join(err, k.space.Close())
+	}
+	k.manager = runs.NewManager(runs.Config{Store: k.store, Owner: "bench", Build: k.build, Now: k.clock})
+	return k, nil
+}
+
+func (k *kitchen) close() error { return errors.Join(k.store.Close(), k.space.Close()) }
+
+// noon is the middle of the so-many-th day of the conversation, in the zone whose day the model is told.
+func noon(day int) time.Time {
+	return time.Date(2026, time.November, 20+day, 12, 0, 0, 0, time.Local) //nolint:gosmopolitan // as the agent does
+}
+
+// clock moves on by a little each time, so that ids grow and days change only when the script says so.
+func (k *kitchen) clock() time.Time {
+	return time.Unix(0, k.now.Add(int64(time.Millisecond)))
+}
+
+// build makes the agent of a run anew, as the server does.
+func (k *kitchen) build(_ context.Context, job runs.Job) (runs.Built, error) {
+	a, err := lead.Build(lead.Config{
+		Settings: k.cfg, Model: k.wire.open("model", k.sent), Guard: k.guard, Vision: k.vision, Album: k.album,
+		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
+		Choice:  agents.Choice{Model: config.Model{Name: "model", ContextWindow: k.window}},
+		Summary: lead.SummaryModel{Model: k.wire.open("summary", k.side)},
+		Space:   place{k.space}, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
+		Isolated: true, Inside: []agent.Middleware{observer{k.sent}},
+	})
+	if err != nil {
+		return runs.Built{}, err
+	}
+	return runs.Built{Agent: a, Config: lead.Limits(k.cfg, 0), Close: func() error { return nil }}, nil
+}
+
+// play carries out a turn and sees to it that it went as it is written.
+func (k *kitchen) play(ctx context.Context, number int, t turn) error {
+	k.now.Store(noon(t.day).Add(time.Duration(number) * time.Minute).UnixNano())
+	k.sent.script, k.sent.next = t.answers, facts{turn: number}
+	input, err := k.input(ctx, t)
+	if err != nil {
+		return err
+	}
+	options := json.RawMessage(fmt.Sprintf(`{"is_plan_mode":%t,"subagent_enabled":%t}`, t.plan, t.subagents))
+	out, err := k.manager.Run(ctx, runs.Request{ThreadID: thread, UserID: user, Input: []message.Message{input}, Context: options}, nil)
+	switch {
+	case err != nil:
+		return err
+	case out.Run.Status != event.StatusSuccess:
+		return fmt.Errorf("the run ended as %s: %s", out.Run.Status, out.Run.Error)
+	case len(k.sent.script) > 0:
+		return fmt.Errorf("%d answers of the script were not asked for", len(k.sent.script))
+	}
+	return nil
+}
+
+// input is what the user says.
+func (k *kitchen) input(ctx context.Context, t turn) (message.Message, error) {
+	if t.reply != "" {
+		at, err := k.manager.Snapshot(ctx, thread, "")
+		if err != nil {
+			return message.Message{}, err
+		}
+		open, _ := clarification.Open(agent.Messages.Get(at.State))
+		if len(open) != 1 {
+			return message.Message{}, fmt.Errorf("%d questions wait for an answer", len(open))
+		}
+		return clarification.NewReply(open[0], t.reply, "").Message(open[0]), nil
+	}
+	m := message.New(message.Human, t.say)
+	if t.files != "" {
+		m.Kwargs = message.Fields{"files": json.RawMessage(t.files)}
+	}
+	return m, nil
+}
+
+// place is a thread's place without a sandbox: no command is run here.
+type place struct{ files *sandbox.Files }
+
+var _ sandbox.Space = place{}
+
+func (place) ID() string              { return "" }
+func (p place) Files() *sandbox.Files { return p.files }
+func (place) Sandbox(context.Context) (sandbox.Sandbox, error) {
+	return nil, sandbox.ErrUnavailable
+}

@@ -1,0 +1,83 @@
+// Package prompts measures what the lead agent costs in prompt tokens: `pudu-bench prompt`. It drives the real agent,
+// with its whole chain, real files and a real store, through a long conversation, and looks at the requests as the provider
+// encodes them, byte for byte. Only the model is played: its server answers from a script (script.go) and keeps each body.
+//
+// A provider's cache serves the part of a request that it has seen before, from the first byte on. So what counts is
+// how much of each request is the beginning of the next one (compare.go), and how large the part is that every request
+// has (fixed.go).
+package prompts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/pudu-ai/pudu/internal/model/tokens"
+)
+
+// Config says how to measure. Its zero value is fine.
+type Config struct {
+	// Dir is where a temporary folder is made; empty means the system's.
+	Dir string
+	// Wire is what the conversation is sent over; the zero value is the first of [Wires]. The fixed prompt is measured on that one.
+	Wire Wire
+	// Count counts the tokens of a text; nil means package tokens, which guesses.
+	Count func(string) int
+}
+
+// Report is what was measured.
+type Report struct {
+	Fixed []Fixed
+	Turns []Turn
+	// Breaks are the requests that do not begin with the one before them.
+	Breaks []Break
+	// Notes are the names of the program's own messages that the conversation came to hold, in their order.
+	Notes []string
+	// SideCalls and SideBytes are the requests for summaries, which are no part of the conversation.
+	SideCalls, SideBytes int
+
+	exchanges []exchange
+}
+
+// Run measures. It needs no network, and takes about a second.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	if c.Count == nil {
+		c.Count = tokens.Text
+	}
+	if c.Wire.Name == "" {
+		c.Wire = Wires()[0]
+	}
+	r := &Report{}
+	if err := r.measureFixed(ctx, c); err != nil {
+		return nil, fmt.Errorf("fixed prompt: %w", err)
+	}
+	err := within(ctx, c.Dir, scenarioSettings(c.Wire), func(k *kitchen) error {
+		for i, t := range scenario() {
+			if err := k.play(ctx, i, t); err != nil {
+				return fmt.Errorf("turn %d (%s): %w", i+1, t.name, err)
+			}
+		}
+		r.compare(c.Wire, k.sent.exchanges, scenario())
+		r.SideCalls, r.SideBytes = k.side.calls, k.side.bytes
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("conversation: %w", err)
+	}
+	return r, nil
+}
+
+// within makes a kitchen in a folder of its own for do, and clears everything away.
+func within(ctx context.Context, dir string, s settings, do func(*kitchen) error) (err error) {
+	if dir, err = os.MkdirTemp(dir, "pudu-prompt-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	k, err := newKitchen(ctx, dir, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, k.close()) }()
+	return do(k)
+}

@@ -143,3 +143,17 @@ func TestAddMessagesRemovesInOrder(t *testing.T) {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }
+
+// TestAddMessagesOfNothing writes nothing.
+func TestAddMessagesOfNothing(t *testing.T) {
+	said := message.New(message.Human, "hello")
+	said.ID = "x"
+	for _, msgs := range [][]message.Message{nil, {said, {Role: message.Remove, ID: "x"}}} {
+		if u, err := agent.AddMessages(state.State{}, msgs, nil); err != nil || len(u) != 0 {
+			t.Errorf("%d messages: %v, %v", len(msgs), u, err)
+		}
+	}
+	if _, err := agent.AddMessages(state.State{}, []message.Message{{Role: message.Remove}}, nil); err == nil {
+		t.Error("a message without an id is removed")
+	}
+}

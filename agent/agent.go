@@ -249,10 +249,7 @@ func (r *run) commitStep(ctx context.Context, next string, lazy bool) error {
 		return nil
 	}
 	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage.sum(), Lazy: lazy}
-	if len(r.pending) > 0 {
-		r.saved = next
-	}
-	r.pending, r.events = nil, nil
+	r.saved, r.pending, r.events = next, nil, nil
 	return r.write(ctx, step)
 }
 

@@ -27,7 +27,7 @@ func TestAnAnswerWithoutEndIsStopped(t *testing.T) {
 	})
 	b := newBed()
 	s, err := mustAgent(t, agent.Config{Model: m}).Run(t.Context(), b.rt, state.State{})
-	if e := model.AsError(err); e == nil || e.Class != model.ClassTooLarge || !errors.Is(err, model.ErrTooLarge) || !stopped {
+	if e := model.AsError(err); e == nil || e.Provider != "fake" || e.Model != "model" || e.Class != model.ClassTooLarge || !errors.Is(err, model.ErrTooLarge) || !stopped {
 		t.Errorf("error %v", err)
 	}
 	diff(t, talk(s), []string{"human: do it"})
@@ -37,37 +37,58 @@ func TestAnAnswerWithoutEndIsStopped(t *testing.T) {
 }
 
 // TestALongAnswerIsShownWhole: its pieces are joined the more the longer it is, and nothing of it is missing, nor of what
-// stays of it when it is cancelled.
+// stays of it when it is cancelled. It ends with pieces of different sizes.
 func TestALongAnswerIsShownWhole(t *testing.T) {
-	const words = 100_000
-	ctx, cancel := context.WithCancelCause(t.Context())
-	m := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
-		return func(yield func(message.Chunk, error) bool) {
-			for range words {
-				if !yield(message.Chunk{Text: "word "}, nil) {
-					return
+	for _, words := range []int{30_000, 30_001, 30_002} {
+		for _, cancelled := range []bool{false, true} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			m := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
+				return func(yield func(message.Chunk, error) bool) {
+					for range words {
+						if !yield(message.Chunk{Text: "word "}, nil) {
+							return
+						}
+					}
+					if cancelled {
+						cancel(errStop)
+						yield(message.Chunk{}, ctx.Err())
+					}
 				}
+			})
+			b := newBed()
+			s, err := mustAgent(t, agent.Config{Model: m}).Run(ctx, b.rt, state.State{})
+			if cancelled != errors.Is(err, errStop) || !cancelled && err != nil {
+				t.Fatal(err)
 			}
-			cancel(errStop)
-			yield(message.Chunk{}, ctx.Err())
+			pieces, shown := shownPieces(b)
+			msgs := agent.Messages.Get(s)
+			if got := len(msgs[len(msgs)-1].Text()); got != 5*words || shown != got {
+				t.Errorf("the message has %d bytes, %d of %d were shown", got, shown, 5*words)
+			}
+			if pieces > words*2/3 || pieces < 10_000 {
+				t.Errorf("%d words came in %d pieces", words, pieces)
+			}
 		}
-	})
-	b := newBed()
-	s, err := mustAgent(t, agent.Config{Model: m}).Run(ctx, b.rt, state.State{})
-	if !errors.Is(err, errStop) {
-		t.Fatal(err)
 	}
-	pieces, shown := 0, 0
+}
+
+// shownPieces counts the pieces that were shown, and their bytes.
+func shownPieces(b bed) (pieces, bytes int) {
 	for _, d := range b.events {
 		if c, ok := d.(event.Chunk); ok {
-			pieces, shown = pieces+1, shown+len(c.Text)
+			pieces, bytes = pieces+1, bytes+len(c.Text)
 		}
 	}
-	msgs := agent.Messages.Get(s)
-	if got := len(msgs[len(msgs)-1].Text()); got != 5*words || shown != got {
-		t.Errorf("the message has %d bytes, %d of %d were shown", got, shown, 5*words)
-	}
-	if pieces > words/2 || pieces < 10_000 {
-		t.Errorf("%d words came in %d pieces", words, pieces)
+	return pieces, bytes
+}
+
+// TestPiecesOfALongAnswer are shown as they come until there are 2048, then in pairs.
+func TestPiecesOfALongAnswer(t *testing.T) {
+	for bytes, want := range map[int]int{2048: 2048, 2048 + 2*512: 2048 + 512} {
+		b := newBed()
+		b.mustRun(t, mustAgent(t, agent.Config{Model: turns(slices.Repeat([]message.Chunk{{Text: "x"}}, bytes))}))
+		if pieces, shown := shownPieces(b); pieces != want || shown != bytes {
+			t.Errorf("%d bytes came in %d pieces, want %d", shown, pieces, want)
+		}
 	}
 }

@@ -28,6 +28,18 @@ func stops(t *testing.T, b bed, a *agent.Agent) (nodes, conversation []string) {
 		if _, ok := last.Events[len(last.Events)-1].Data.(event.Interrupt); !ok {
 			t.Fatalf("the last step is %+v", last)
 		}
+		checkpoint := ""
+		for _, step := range b.steps {
+			if len(step.Updates) > 0 {
+				checkpoint = step.Next
+			}
+		}
+		if checkpoint != last.Next {
+			t.Errorf("the run stopped before %q, the last checkpoint leads to %q", last.Next, checkpoint)
+		}
+		if last.Lazy {
+			t.Errorf("who waits before %q need not find the breakpoint", last.Next)
+		}
 		nodes = append(nodes, last.Next)
 		b.rt.Input, b.rt.Resume = nil, &agent.Resume{Next: last.Next, Passed: true}
 	}
@@ -44,6 +56,9 @@ func TestBreakpoints(t *testing.T) {
 		"after the tools":   {after: []string{agent.NodeTools}, want: []string{agent.NodeBeforeModel}},
 		"after the model":   {after: []string{agent.NodeModel}, want: []string{agent.NodeTools, agent.NodeAfterAgent}},
 		"a name of no node": {before: []string{"nowhere"}},
+		"after every node": {after: []string{agent.AllNodes}, want: []string{
+			agent.NodeBeforeModel, agent.NodeModel, agent.NodeTools, agent.NodeBeforeModel, agent.NodeModel, agent.NodeAfterAgent,
+		}},
 		"before every node": {before: []string{agent.AllNodes}, want: []string{
 			agent.NodeBeforeAgent, agent.NodeBeforeModel, agent.NodeModel, agent.NodeTools, agent.NodeBeforeModel, agent.NodeModel, agent.NodeAfterAgent,
 		}},
@@ -71,5 +86,8 @@ func TestARunCutOffAtABreakpointStopsThereAgain(t *testing.T) {
 	b.rt.Input, b.rt.Resume = nil, &agent.Resume{Next: agent.NodeTools} // the same run, in another process
 	if _, err = a.Run(t.Context(), b.rt, s); !errors.As(err, &at) {
 		t.Errorf("the breakpoint was passed: %v", err)
+	}
+	if last := b.steps[len(b.steps)-1]; len(last.Updates) != 0 {
+		t.Errorf("there is a checkpoint already, and another one: %+v", last.Updates)
 	}
 }

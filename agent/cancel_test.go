@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -94,4 +96,114 @@ func TestCancelBeforeTheFirstCallKeepsTheInput(t *testing.T) {
 		t.Fatalf("got error %v", err)
 	}
 	diff(t, talk(s), []string{"human: do it"})
+}
+
+// breaking is a wrapper that fails once the model has answered, or before.
+type breaking struct{ asks bool }
+
+var errWrapper = errors.New("broken")
+
+func (breaking) Name() string { return "Breaking" }
+func (w breaking) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+	if w.asks {
+		if _, err := next(ctx, req); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errWrapper
+}
+
+// TestAnAnswerThatAWrapperLoses is withdrawn, if anything of it was shown, and stays nowhere.
+func TestAnAnswerThatAWrapperLoses(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		b := newBed()
+		s, err := mustAgent(t, agent.Config{Model: turns(say("hello"))}, breaking{asks}).Run(t.Context(), b.rt, state.State{})
+		if !errors.Is(err, errWrapper) {
+			t.Errorf("error %v", err)
+		}
+		diff(t, talk(s), []string{"human: do it"})
+		diff(t, discards(b), map[bool][]string{true: {"m1 the model call failed"}}[asks])
+	}
+}
+
+func discards(b bed) (ids []string) {
+	for _, d := range b.events {
+		if d, ok := d.(event.Discard); ok {
+			ids = append(ids, d.MessageID+" "+d.Reason)
+		}
+	}
+	return ids
+}
+
+// TestAFailureBeforeAnythingIsShown withdraws nothing.
+func TestAFailureBeforeAnythingIsShown(t *testing.T) {
+	b := newBed()
+	m := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
+		return func(yield func(message.Chunk, error) bool) { yield(message.Chunk{}, errWrapper) }
+	})
+	if _, err := mustAgent(t, agent.Config{Model: m}).Run(t.Context(), b.rt, state.State{}); !errors.Is(err, errWrapper) {
+		t.Errorf("error %v", err)
+	}
+	diff(t, b.lines(), []string{"commit __start__ -> before_model"})
+}
+
+// TestWhatStaysOfACancelledAnswer: its text or its thoughts with what is known of it, but no calls, and nothing if that is all.
+func TestWhatStaysOfACancelledAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		chunk   message.Chunk
+		text    string
+		discard []string
+	}{
+		"text":     {message.Chunk{Text: "half", Kwargs: message.Fields{"vendor": json.RawMessage(`"x"`)}}, "half", nil},
+		"thoughts": {message.Chunk{Reasoning: "hm", Kwargs: message.Fields{"vendor": json.RawMessage(`"x"`)}}, "", nil},
+		"a call":   {call("a", `{}`)[0], "", []string{"m1 cancelled"}},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		m := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
+			return func(yield func(message.Chunk, error) bool) {
+				if yield(c.chunk, nil) {
+					cancel(errStop)
+					yield(message.Chunk{}, ctx.Err())
+				}
+			}
+		})
+		b := newBed()
+		s, err := mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}}).Run(ctx, b.rt, state.State{})
+		if !errors.Is(err, errStop) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		diff(t, discards(b), c.discard)
+		msgs := agent.Messages.Get(s)[1:]
+		if c.discard != nil {
+			if len(msgs) != 0 {
+				t.Errorf("%s: %+v stays", name, msgs)
+			}
+			continue
+		}
+		if len(msgs) != 1 || msgs[0].Text() != c.text || string(msgs[0].Kwargs["vendor"]) != `"x"` || string(msgs[0].Kwargs[message.KeyPartial]) != `"cancelled"` {
+			t.Errorf("%s: %+v stays", name, msgs)
+		}
+		last := b.steps[len(b.steps)-1]
+		if done, ok := last.Events[0].Data.(event.Message); !ok || done.MessageID != msgs[0].ID || len(done.Chunks) != 1 {
+			t.Errorf("%s: the events %+v", name, last.Events)
+		}
+	}
+}
+
+// TestPiecesAreShownAsTheyCome: each that holds something, and no other.
+func TestPiecesAreShownAsTheyCome(t *testing.T) {
+	b := newBed()
+	answer := []message.Chunk{{}, {Reasoning: "hm"}, {Text: "a"}, call("a", `{"x":"1"}`)[0], {FinishReason: "tool_calls"}}
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(answer, say("b")), Tools: []tool.Tool{echo("a")}}))
+	var shown []string
+	for _, d := range b.events {
+		if c, ok := d.(event.Chunk); ok {
+			line := c.MessageID + ":" + c.Reasoning + c.Text
+			for _, tc := range c.ToolCalls {
+				line += tc.ID + tc.Name + tc.Args
+			}
+			shown = append(shown, line)
+		}
+	}
+	diff(t, shown, []string{"m1:hm", "m1:a", `m1:c0a{"x":"1"}`, "m2:b"})
 }

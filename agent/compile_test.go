@@ -102,6 +102,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"no model", agent.Config{}, nil, "Model is missing"},
 		{"a middleware without a hook", ok, []agent.Middleware{named{"Idle"}}, `"Idle" implements no hook`},
 		{"two of one name", ok, []agent.Middleware{hook("A"), hook("A")}, `"A" is empty, taken`},
+		{"a name with a dot", ok, []agent.Middleware{hook("A.b")}, `"A.b" is empty, taken or has a dot`},
 		{"no name", ok, []agent.Middleware{hook("")}, `is empty`},
 		{"a channel declared twice", clash, nil, `"messages" is declared twice`},
 		{"a tool with a bad name", badTool, nil, `not a name`},

@@ -36,11 +36,14 @@ func TestInputThatDoesNotFit(t *testing.T) {
 // TestSummaryOfAResult: it is the first line, and of a long one at most 120 characters.
 func TestSummaryOfAResult(t *testing.T) {
 	for text, want := range map[string]string{
-		"one\ntwo": "one", strings.Repeat("x", 120): strings.Repeat("x", 120), strings.Repeat("y", 121): strings.Repeat("y", 119) + "…",
+		"\n one \ntwo": "one ", strings.Repeat("x", 120): strings.Repeat("x", 120), strings.Repeat("y", 121): strings.Repeat("y", 119) + "…",
 	} {
 		b := newBed()
 		long := newTool("long", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text(text), nil })
-		b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("long", `{}`), say("done")), Tools: []tool.Tool{long}}))
+		brief := newTool("brief", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) {
+			return &tool.Result{Content: tool.Text(text).Content, Summary: "in brief\nand more"}, nil
+		})
+		b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("long", `{}`), call("brief", `{}`), say("done")), Tools: []tool.Tool{long, brief}}))
 		var got []string
 		for _, s := range b.steps {
 			for _, e := range s.Events {
@@ -49,8 +52,8 @@ func TestSummaryOfAResult(t *testing.T) {
 				}
 			}
 		}
-		if !slices.Equal(got, []string{want}) {
-			t.Errorf("%.20q...: summaries %q, want %q", text, got, want)
+		if !slices.Equal(got, []string{want, "in brief"}) {
+			t.Errorf("%.20q...: summaries %q, want %q and one of its own", text, got, want)
 		}
 	}
 }
@@ -132,16 +135,23 @@ func TestCauseOfACancel(t *testing.T) {
 // TestAnswerOfNoText: pieces that are no UTF-8 are shown as the text that the log can hold.
 func TestAnswerOfNoText(t *testing.T) {
 	b := newBed()
-	bad := []message.Chunk{{Reasoning: "w\xffhy"}, {Text: "s\xffo"}, {FinishReason: "stop"}}
-	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(bad)}))
-	shown := ""
+	bad := []message.Chunk{{Reasoning: "w\xffhy"}, {Text: "s\xffo"}, {ToolCalls: []message.ToolCallChunk{
+		{Index: 0, ID: "\xffa", Name: "b", Args: `{"x":"0"}`}, {Index: 1, ID: "c", Name: "d\xff", Args: `{"x":"1"}`},
+		{Index: 2, ID: "e", Name: "f", Args: "{\"x\":\"\xff\"}"}, {Index: 3, ID: "g", Name: "h", Args: `{"x":"3"}`},
+	}}, {FinishReason: "stop"}}
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(bad, say("sorry"))}))
+	shown, pieces := "", 0
 	for _, d := range b.events {
-		if c, ok := d.(event.Chunk); ok {
+		if c, ok := d.(event.Chunk); ok && pieces < 3 {
+			pieces++
 			shown += c.Reasoning + c.Text
+			for _, tc := range c.ToolCalls {
+				shown += tc.ID + tc.Name + tc.Args
+			}
 		}
 	}
-	if shown != "w\uFFFDhys\uFFFDo" {
-		t.Errorf("shown %q", shown)
+	if want := "w\uFFFDhys\uFFFDo\uFFFDab{\"x\":\"0\"}cd\uFFFD{\"x\":\"1\"}ef{\"x\":\"\uFFFD\"}gh{\"x\":\"3\"}"; shown != want {
+		t.Errorf("shown %q, want %q", shown, want)
 	}
 }
 

@@ -38,6 +38,14 @@ func turns(answers ...[]message.Chunk) fakeModel {
 	}
 }
 
+// noting is such a model that notes its requests.
+func noting(requests *[]*model.Request, answers ...[]message.Chunk) fakeModel {
+	return func(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+		*requests = append(*requests, req)
+		return turns(answers...)(ctx, req)
+	}
+}
+
 func stream(chunks ...message.Chunk) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
 		for _, c := range chunks {

@@ -2,12 +2,12 @@ package agent
 
 import "github.com/pudu-ai/pudu/tool"
 
-// lanes says for each call which one before it must have ended first, as an index into the calls; -1 for none. A call
+// lanes says for each call which one before it must have ended first, as an index into the calls; its own for none. A call
 // waits for the last one of its lane alone, so that those of other lanes go on side by side.
 func (r *run) lanes(open []openCall) []int {
 	before, last := make([]int, len(open)), make(map[string]int)
 	for i, call := range open {
-		before[i] = -1
+		before[i] = i
 		o, ok := r.tools.byName[call.Name].tool.(tool.Ordered)
 		if !ok {
 			continue

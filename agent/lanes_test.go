@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,6 +51,24 @@ func TestCallsOfOneLaneKeepTheirOrder(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d at once: %s", slots, diff)
 		}
+	}
+}
+
+// TestACallWaitsForItsLane: while the first one runs the second one does not begin, although there is room and time.
+func TestACallWaitsForItsLane(t *testing.T) {
+	var running, both atomic.Int32
+	alone := laned{newTool("alone", tool.SideEffects, func(context.Context, *tool.Call) (*tool.Result, error) {
+		if running.Add(1) > 1 {
+			both.Add(1)
+		}
+		time.Sleep(10 * time.Millisecond) // in which the other one could begin
+		running.Add(-1)
+		return tool.Text("ok"), nil
+	})}
+	a := mustAgent(t, agent.Config{Model: turns(call("alone", `{"x":"a"}`, "alone", `{"x":"a"}`, "alone", `{"x":"a"}`), say("done")), Tools: []tool.Tool{alone}})
+	newBed().mustRun(t, a)
+	if both.Load() != 0 {
+		t.Error("two calls of one lane ran at once")
 	}
 }
 

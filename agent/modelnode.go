@@ -64,14 +64,12 @@ func (r *run) afterModelNode(ctx context.Context, forced tool.Goto) error {
 	stopping := StopState(r.state, r.rt.RunID)
 	switch {
 	case stopping.pending():
-		next, err = NodeBeforeModel, r.closeCalls(notExecuted)
+		next = NodeBeforeModel
+		r.closeCalls(notExecuted)
 	case stopping.Answered:
 		next = NodeAfterAgent
 	case next == "":
 		next = r.afterAnswer()
-	}
-	if err != nil {
-		return err
 	}
 	return r.commitLazy(ctx, next)
 }
@@ -96,7 +94,7 @@ func (r *run) atLimit() bool {
 		return false
 	}
 	_ = r.apply("limit", Stop(r.rt, ReasonTurns)) // a last-value channel takes any value
-	_ = r.closeCalls(notExecuted)
+	r.closeCalls(notExecuted)
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,19 @@ func TestAfter(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
+	}
+	for open, want := range map[bool]string{true: agent.NodeTools, false: agent.Done} { // of a call that cannot run
+		ai, result := message.New(message.AI, ""), message.New(message.Tool, "no")
+		ai.ID, ai.InvalidToolCalls = "asked", []message.InvalidToolCall{{ID: "a", Name: "act"}}
+		result.ID, result.ToolCallID = "answer", "a"
+		msgs := []message.Message{ai, result}
+		if open {
+			msgs = msgs[:1]
+		}
+		s, _, err := state.State{}.Apply(agent.Messages.Append(msgs...))
+		if got := agent.After(agent.NodeModel, s, "before"); got != want || err != nil {
+			t.Errorf("open %t: %q, %v; want %q", open, got, err, want)
+		}
 	}
 	for _, c := range []struct {
 		node  string
@@ -137,15 +151,47 @@ func TestCallsWithoutIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
+	ids := answeredCalls(s)
+	slices.Sort(ids)
+	if got := slices.Compact(slices.Clone(ids)); len(ids) != 5 || len(got) != 5 {
+		t.Errorf("ids %q", ids)
+	}
+	for _, args := range []string{`{}`, `{"x":`} { // alone, too
+		one := []message.Chunk{{ToolCalls: []message.ToolCallChunk{{Name: "a", Args: args}}}}
+		s, err := mustAgent(t, agent.Config{Model: turns(one, say("x")), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), newBed().rt, state.State{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, answeredCalls(s)...)
+	}
+	for _, id := range ids {
+		if !regexp.MustCompile(`^call_[0-9a-f]{24}$`).MatchString(id) {
+			t.Errorf("id %q", id)
+		}
+	}
+	if len(ids) != 7 {
+		t.Errorf("ids %q", ids)
+	}
+}
+
+func answeredCalls(s state.State) (ids []string) {
 	for _, m := range agent.Messages.Get(s) {
 		if m.Role == message.Tool {
 			ids = append(ids, m.ToolCallID)
 		}
 	}
-	slices.Sort(ids)
-	if got := slices.Compact(slices.Clone(ids)); len(ids) != 5 || len(got) != 5 || got[0] == "" {
-		t.Errorf("ids %q", ids)
+	return ids
+}
+
+// TestDerivedIDs are the same in each version of the program: a run may go on in a newer one.
+func TestDerivedIDs(t *testing.T) {
+	b := newBed()
+	s, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("x")), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), b.rt, state.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := agent.Messages.Get(s)[2].ID; got != "754661df-cd6f-86f0-8e9b-0c56f591e0a7" {
+		t.Errorf("the result of call c0 of message m1 has the id %s", got)
 	}
 }
 
@@ -169,6 +215,11 @@ func TestAnswerOfAWrapper(t *testing.T) {
 		t.Fatal(err)
 	}
 	diff(t, talk(s), []string{"human: do it", "ai: x"})
+	if !slices.ContainsFunc(b.events, func(d event.Data) bool {
+		return d == event.Discard{MessageID: "m1", Reason: "another answer takes its place"}
+	}) {
+		t.Error("what was shown under the first id is not withdrawn")
+	}
 	if id := agent.Messages.Get(s)[1].ID; id != "m2" {
 		t.Errorf("its id is %q, the second that the run has made is m2", id)
 	}

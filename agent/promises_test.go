@@ -18,7 +18,9 @@ func TestACancelledRunIsCommittedAllTheSame(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b := newBed()
 	late, stopped := 0, false
+	var commits []context.Context
 	b.rt.Commit = func(ctx context.Context, step agent.Step) error {
+		commits = append(commits, ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -33,6 +35,11 @@ func TestACancelledRunIsCommittedAllTheSame(t *testing.T) {
 	s, err := mustAgent(t, agent.Config{Model: turns(say("x"))}, afterModel{func() { stopped = true; cancel(errStop) }}).Run(ctx, b.rt, state.State{})
 	if !errors.Is(err, errStop) || agent.IsFatal(err) {
 		t.Errorf("the run ended with %v", err)
+	}
+	for _, ctx := range commits {
+		if ctx.Err() == nil {
+			t.Error("what belongs to a commit goes on behind it")
+		}
 	}
 	if late == 0 {
 		t.Error("nothing was committed behind the cancel")

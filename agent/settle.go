@@ -16,7 +16,7 @@ func (r *run) settle(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
-		_ = r.closeCalls(cancelled) // appending messages to a log cannot fail
+		r.closeCalls(cancelled)
 	}
 	// The last step: it is written with the run's end. In between a crash would make the run look finished.
 	if errCommit := r.commitLazy(ctx, Done); errCommit != nil {
@@ -26,14 +26,11 @@ func (r *run) settle(ctx context.Context, err error) error {
 }
 
 // closeCalls answers every open call of the last answer with an error that says why it did not run.
-func (r *run) closeCalls(why string) error {
+func (r *run) closeCalls(why string) {
 	msg, open := openCalls(r.state)
 	for _, call := range open {
 		tc := tool.Call{ID: call.ID, Name: call.Name}
 		m := toolMessage(r.rt, msg.ID, tc, tool.Error(why))
-		if err := r.apply(NodeTools, Messages.Append(m)); err != nil {
-			return err
-		}
+		_ = r.apply(NodeTools, Messages.Append(m)) // appending messages to a log cannot fail
 	}
-	return nil
 }

@@ -59,9 +59,6 @@ type outcome struct {
 // runCalls runs each call, those of one lane one after the other, and returns all outcomes in call order. Each result but
 // the last to come is committed at once.
 func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) []outcome {
-	if len(open) == 1 { // nothing to run beside it
-		return []outcome{r.runCall(ctx, messageID, open[0])}
-	}
 	type indexed struct {
 		i int
 		o outcome
@@ -73,7 +70,7 @@ func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) [
 		ended[i] = make(chan struct{})
 		go func() {
 			defer close(ended[i])
-			if n := before[i]; n >= 0 {
+			if n := before[i]; n != i {
 				<-ended[n] // before a slot is taken: who waits keeps nobody from running
 			}
 			slots <- struct{}{}
@@ -95,21 +92,15 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 		return o
 	}
 	o.fresh = false
-	end, err := o.whole()
-	if err == nil {
-		err = r.write(ctx, Step{Next: r.next, Events: []Emitted{{NodeTools, end}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)})
-	}
-	if err != nil {
-		o.err = err
-	}
+	o.err = r.write(ctx, Step{Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)})
 	return o
 }
 
 // whole is the end event with the update, for a step that does not hold the update itself.
-func (o outcome) whole() (end event.ToolEnd, err error) {
-	end = o.end
-	end.Writes, err = o.update.MarshalJSON()
-	return end, err
+func (o outcome) whole() event.ToolEnd {
+	end := o.end
+	end.Writes, _ = o.update.MarshalJSON() // what cannot be stored has failed where its call ended
+	return end
 }
 
 // repeatable reports whether nothing is lost with the result of a call but the time to make it again.
@@ -153,7 +144,6 @@ func (r *run) known(ctx context.Context, messageID string, call openCall) (outco
 	}
 	if end, ok := past.Ended[call.ID]; ok && end.MessageID == messageID {
 		u, err := r.schema.DecodeUpdate(end.Writes)
-		end.Writes = nil
 		return outcome{call: call, end: end, update: u, err: err}, true
 	}
 	if start, ok := past.Started[call.ID]; ok && start.MessageID == messageID {
@@ -238,7 +228,7 @@ func runTool(ctx context.Context, req *ToolRequest) (*tool.Result, error) {
 	}
 	rt := req.Runtime
 	intent := event.ToolStart{CallID: req.Call.ID, MessageID: req.messageID, Tool: req.Call.Name, Args: req.Call.Args}
-	if req.Spec.Effect == tool.SideEffects && rt.Commit != nil {
+	if req.Spec.Effect == tool.SideEffects {
 		r := run{rt: rt}
 		if err := r.write(ctx, Step{Next: NodeTools, Events: []Emitted{{NodeTools, intent}}}); err != nil {
 			return nil, err
@@ -327,11 +317,7 @@ func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event
 		if o.interrupt != nil {
 			r.events = append(r.events, Emitted{NodeTools, *o.interrupt})
 		} else if o.fresh {
-			end, err := o.whole()
-			if err != nil {
-				return err
-			}
-			r.events = append(r.events, Emitted{NodeTools, end})
+			r.events = append(r.events, Emitted{NodeTools, o.whole()})
 		}
 	}
 	if err := r.commit(ctx, NodeTools); err != nil {

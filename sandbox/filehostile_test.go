@@ -220,6 +220,7 @@ func TestForeignHardLinks(t *testing.T) {
 		{"of another owner", os.Geteuid() + 4711, false, ErrLinked},
 		{"of another owner, the first one", os.Geteuid() + 1, false, ErrLinked},
 		{"of the server's own", 0, false, nil},
+		{"of the server's own, by another number", -1, false, nil},
 		{"on a read-only mount", os.Geteuid() + 4711, true, nil},
 	} {
 		f, err := NewFiles([]Mount{{Host: host, Path: Workspace, ReadOnly: tt.ro}}, FilesOptions{UID: tt.uid})

@@ -144,8 +144,8 @@ func TestReadAndWrite(t *testing.T) {
 	if _, err := f.ReadFile("deep/er/a.txt", 6); !errors.Is(err, ErrTooLarge) {
 		t.Fatalf("limit 6: %v", err)
 	}
-	if _, err := f.WriteFrom("deep/er/a.txt", strings.NewReader("0123456789"), 9); !errors.Is(err, ErrTooLarge) {
-		t.Fatalf("WriteFrom above its limit: %v", err)
+	if n, err := f.WriteFrom("deep/er/a.txt", strings.NewReader("0123456789"), 9); !errors.Is(err, ErrTooLarge) || n != 0 {
+		t.Fatalf("WriteFrom above its limit: %d bytes, %v", n, err)
 	}
 	if _, err := f.WriteFrom("deep/er/a.txt", io.MultiReader(strings.NewReader("x"), brokenReader{}), 9); err == nil {
 		t.Fatal("WriteFrom of a broken reader: no error")

@@ -36,22 +36,21 @@ func (f *Files) WriteFrom(path string, r io.Reader, limit int64) (int64, error) 
 	return n, nil
 }
 
-func (p place) replace(dir *os.Root, r io.Reader, limit int64) (int64, error) {
+func (p place) replace(dir *os.Root, r io.Reader, limit int64) (n int64, err error) {
 	old, err := p.writeTarget(dir)
 	if err != nil {
-		return 0, err
+		return n, err
 	}
 	temp, err := newTemp(dir)
 	if err != nil {
-		return 0, err
+		return n, err
 	}
 	defer temp.drop()
-	n, err := p.fill(temp.h, old, r, limit)
-	if err != nil {
-		return 0, err
+	if n, err = p.fill(temp.h, old, r, limit); err != nil {
+		return n, err
 	}
 	if err := dir.Rename(temp.name, path.Base(p.rel)); err != nil {
-		return 0, err
+		return n, err
 	}
 	return n, syncFolder(dir)
 }
@@ -59,17 +58,17 @@ func (p place) replace(dir *os.Root, r io.Reader, limit int64) (int64, error) {
 // fill writes, owns and syncs the new file.
 func (p place) fill(h *os.File, old fs.FileInfo, r io.Reader, limit int64) (n int64, err error) {
 	if n, err = io.Copy(h, io.LimitReader(r, limit+1)); err != nil {
-		return 0, err
+		return n, err
 	}
 	if n > limit {
-		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+		return n, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
 	if err = p.mount.own(h); err != nil {
-		return 0, err
+		return n, err
 	}
 	if old != nil {
 		if err = h.Chmod(old.Mode().Perm()); err != nil {
-			return 0, err
+			return n, err
 		}
 	}
 	return n, h.Sync()

@@ -39,6 +39,9 @@ func TestCauseHasOurNames(t *testing.T) {
 			t.Errorf("%v: %v, want %v", err, got, want)
 		}
 	}
+	if cause(nil) == nil {
+		t.Error("a failure without an error is none")
+	}
 }
 
 // TestPathsInErrors: they are cut to what is fit to show.

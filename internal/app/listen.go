@@ -24,6 +24,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/metrics"
+	"github.com/pudu-ai/pudu/internal/outgoing"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -62,7 +63,7 @@ func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server
 	s.Examples = h.examples(s.Address, s.Token)
 	c := h.gatewayConfig(s, server)
 	g := gateway.New(c)
-	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: server.Webhooks})
+	h.report, h.webhooks = g.Report, webhook.New(outgoing.New(outgoing.Config{Allow: server.Webhooks}))
 	h.shares.tell(h.log)
 	open := edges{newEdge(g, netutil.LimitListener(l, h.shares.connections), h.log)}
 	if h.shared { // pudu run works on the database by itself

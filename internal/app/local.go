@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
+	"github.com/pudu-ai/pudu/internal/outgoing"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
 
@@ -73,7 +74,7 @@ func (h *house) behind(ctx context.Context, d Door, s *cli.Session) (http.Handle
 	c := h.gatewayConfig(s, config.Server{})
 	c.Guard = d.Guard
 	g := gateway.New(c)
-	h.report, h.webhooks = g.Report, webhook.New(webhook.Config{Allow: d.Webhooks})
+	h.report, h.webhooks = g.Report, webhook.New(outgoing.New(outgoing.Config{Allow: d.Webhooks}))
 	ctx, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { h.manager.Serve(ctx, nil) })

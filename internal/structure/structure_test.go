@@ -40,7 +40,7 @@ func levels() []level {
 		{"helpers", []string{"internal/lib/*", "examples"}},
 		{"leaves", []string{"message", "state", "event", "internal/access"}},
 		{"contracts", []string{
-			"internal/access/*", "model", "tool", "sandbox", "internal/store", "internal/bus", "internal/config",
+			"internal/access/*", "model", "tool", "sandbox", "internal/store", "internal/bus", "internal/outgoing", "internal/config",
 			"internal/feature/threadstate", "internal/feature/conversation",
 		}},
 		{"what requests are made of", []string{"internal/model/tokens", "internal/model/history"}},

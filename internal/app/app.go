@@ -19,6 +19,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/buses/nats"
 	"github.com/pudu-ai/pudu/internal/cli"
@@ -43,6 +44,9 @@ import (
 
 // DefaultUser owns the threads of a Pudu without accounts.
 const DefaultUser = "default"
+
+// defaultUser is who that is.
+func defaultUser() access.User { return access.FromRow(DefaultUser) }
 
 // App implements cli.App. The zero value works on the process's own environment. Its fields are what a program that embeds
 // this one brings along; the package pudu documents them.

@@ -138,7 +138,7 @@ func (es edges) close() {
 // gatewayConfig is the gateway of this house.
 func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
-		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, UserID: DefaultUser,
+		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, User: defaultUser(),
 		Answers: h.answers,
 		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: h.callers, Open: !server.Local(), Origins: server.Origins},
 		Log:     h.log, Ready: h.ready,

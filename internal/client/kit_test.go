@@ -19,6 +19,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -105,7 +106,7 @@ func (s *site) start() {
 	release, err := s.manager.KeepLease(s.t.Context())
 	s.must(err)
 	c := gateway.Config{
-		Manager: s.manager, Hub: hub, Store: st, Files: s.files, DeleteThread: st.DeleteThread, UserID: "user",
+		Manager: s.manager, Hub: hub, Store: st, Files: s.files, DeleteThread: st.DeleteThread, User: access.FromRow("user"),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},
 		Guard:  gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},

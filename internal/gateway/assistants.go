@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +53,7 @@ func assistantOf(a store.Assistant) assistantJSON {
 // leadAssistant is the one that is always there.
 func (s *Server) leadAssistant() store.Assistant {
 	return store.Assistant{
-		ID: systemAssistant, UserID: s.UserID, GraphID: GraphID, Name: GraphID, Description: "Lead agent", Version: 1,
+		ID: systemAssistant, GraphID: GraphID, Name: GraphID, Description: "Lead agent", Version: 1,
 		Metadata: json.RawMessage(`{"created_by":"system"}`), CreatedAt: s.About.Started, UpdatedAt: s.About.Started,
 	}
 }
@@ -69,7 +68,7 @@ func ThreadMetadata(req runs.Request) json.RawMessage {
 }
 
 // assistant finds an assistant by its id, or the lead agent by the graph's name or by none. The error is a 404.
-func (s *Server) assistant(ctx context.Context, idOrName string) (store.Assistant, error) {
+func (s *Server) assistant(r *http.Request, idOrName string) (store.Assistant, error) {
 	id := strings.ToLower(idOrName)
 	if idOrName == "" || idOrName == GraphID || id == systemAssistant {
 		return s.leadAssistant(), nil
@@ -77,8 +76,8 @@ func (s *Server) assistant(ctx context.Context, idOrName string) (store.Assistan
 	if !uuid.MatchString(id) {
 		return store.Assistant{}, notFound("Assistant", clip(idOrName))
 	}
-	a, err := s.Store.Assistant(ctx, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && a.UserID != s.UserID {
+	a, err := s.mine(r).Assistant(r.Context(), id)
+	if errors.Is(err, store.ErrNotFound) {
 		return store.Assistant{}, notFound("Assistant", id)
 	}
 	return a, err
@@ -86,7 +85,7 @@ func (s *Server) assistant(ctx context.Context, idOrName string) (store.Assistan
 
 // getAssistant shows an assistant.
 func (s *Server) getAssistant(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.assistant(r.Context(), r.PathValue("assistant_id"))
+	a, err := s.assistant(r, r.PathValue("assistant_id"))
 	if err != nil {
 		return err
 	}
@@ -96,7 +95,7 @@ func (s *Server) getAssistant(w http.ResponseWriter, r *http.Request) error {
 // assistantFilter reads which assistants are meant, and whether the lead agent is one of them.
 func (s *Server) assistantFilter(in *input) (f store.AssistantFilter, lead bool) {
 	f = store.AssistantFilter{
-		UserID: s.UserID, GraphID: in.text("graph_id", maxAssistantName), Name: in.text("name", maxAssistantName), Metadata: in.filter("metadata"),
+		GraphID: in.text("graph_id", maxAssistantName), Name: in.text("name", maxAssistantName), Metadata: in.filter("metadata"),
 	}
 	a := s.leadAssistant()
 	lead = (f.GraphID == "" || f.GraphID == a.GraphID) && strings.Contains(a.Name, strings.ToLower(f.Name))
@@ -128,7 +127,7 @@ func (s *Server) searchAssistants(w http.ResponseWriter, r *http.Request) error 
 	case lead:
 		f.Offset--
 	}
-	list, err := s.Store.SearchAssistants(r.Context(), f)
+	list, err := s.mine(r).SearchAssistants(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func (s *Server) countAssistants(w http.ResponseWriter, r *http.Request) error {
 	if err := in.err(); err != nil {
 		return err
 	}
-	n, err := s.Store.CountAssistants(r.Context(), f)
+	n, err := s.mine(r).CountAssistants(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -222,7 +221,7 @@ func (s *Server) createAssistant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := s.Now()
-	a := store.Assistant{ID: strings.ToLower(in.str("assistant_id")), UserID: s.user(r), Name: "Untitled", Version: 1, CreatedAt: now, UpdatedAt: now}
+	a := store.Assistant{ID: strings.ToLower(in.str("assistant_id")), Name: "Untitled", Version: 1, CreatedAt: now, UpdatedAt: now}
 	if a.ID == "" {
 		a.ID = id.New(now)
 	}
@@ -239,13 +238,13 @@ func (s *Server) createAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	err = store.ErrConflict
 	if a.ID != systemAssistant {
-		err = s.Store.CreateAssistant(r.Context(), a)
+		err = s.mine(r).CreateAssistant(r.Context(), a)
 	}
 	if errors.Is(err, store.ErrConflict) {
 		if raise {
 			return failf(http.StatusConflict, "Assistant %s already exists", a.ID)
 		}
-		a, err = s.assistant(r.Context(), a.ID)
+		a, err = s.assistant(r, a.ID)
 	}
 	if err != nil {
 		return err
@@ -255,7 +254,7 @@ func (s *Server) createAssistant(w http.ResponseWriter, r *http.Request) error {
 
 // ownAssistant is the assistant of the path, if it is one that a client has made and may change.
 func (s *Server) ownAssistant(r *http.Request) (store.Assistant, error) {
-	a, err := s.assistant(r.Context(), r.PathValue("assistant_id"))
+	a, err := s.assistant(r, r.PathValue("assistant_id"))
 	if err == nil && a.ID == systemAssistant {
 		err = failf(http.StatusForbidden, "The assistant %s belongs to the server; make one of your own to change it", GraphID)
 	}
@@ -277,7 +276,7 @@ func (s *Server) patchAssistant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.UpdatedAt = s.Now()
-	if a, err = s.Store.UpdateAssistant(r.Context(), a); err != nil {
+	if a, err = s.mine(r).UpdateAssistant(r.Context(), a); err != nil {
 		return err
 	}
 	return reply(w, http.StatusOK, assistantOf(a))
@@ -294,7 +293,7 @@ func (s *Server) deleteAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	a, err := s.ownAssistant(r)
 	if err == nil {
-		err = s.Store.DeleteAssistant(r.Context(), a.ID)
+		err = s.mine(r).DeleteAssistant(r.Context(), a.ID)
 	}
 	if err != nil {
 		return err
@@ -312,13 +311,13 @@ func (s *Server) assistantVersions(w http.ResponseWriter, r *http.Request) error
 	if err := in.err(); err != nil {
 		return err
 	}
-	a, err := s.assistant(r.Context(), r.PathValue("assistant_id"))
+	a, err := s.assistant(r, r.PathValue("assistant_id"))
 	if err != nil {
 		return err
 	}
 	list := []store.Assistant{a}
 	if a.ID != systemAssistant {
-		list, err = s.Store.Versions(r.Context(), a.ID, 1000, 0) // filtered here
+		list, err = s.mine(r).Versions(r.Context(), a.ID, 1000, 0) // filtered here
 	}
 	if err != nil {
 		return err
@@ -350,9 +349,9 @@ func (s *Server) latestAssistant(w http.ResponseWriter, r *http.Request) error {
 	if err := in.err(); err != nil {
 		return err
 	}
-	a, err := s.assistant(r.Context(), r.PathValue("assistant_id"))
+	a, err := s.assistant(r, r.PathValue("assistant_id"))
 	if err == nil && a.Version != version {
-		a, err = s.Store.SetLatest(r.Context(), a.ID, version)
+		a, err = s.mine(r).SetLatest(r.Context(), a.ID, version)
 		if errors.Is(err, store.ErrNotFound) {
 			err = failf(http.StatusNotFound, "Version %d of assistant %s not found", version, clip(r.PathValue("assistant_id")))
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -66,7 +67,7 @@ func TestEveryChannelHasASchema(t *testing.T) {
 func TestAssistantsOfClients(t *testing.T) {
 	k := newServer(t, nil)
 	const one = "00000000-0000-4000-8000-000000000901"
-	if err := k.Store.CreateAssistant(t.Context(), store.Assistant{ID: "00000000-0000-4000-8000-000000000999", UserID: "other", GraphID: GraphID}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateAssistant(t.Context(), store.Assistant{ID: "00000000-0000-4000-8000-000000000999", GraphID: GraphID}); err != nil {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("x", maxAssistantName+1)

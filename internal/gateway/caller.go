@@ -1,14 +1,18 @@
 package gateway
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // requestHeader is where a request's id stands, in the request if a proxy has given it one, and in the answer.
@@ -28,13 +32,10 @@ func (s *Server) identified(w http.ResponseWriter, r *http.Request) *http.Reques
 
 // authenticated asks for a token where one is needed, and refuses the request if it has none that is good.
 func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks bool) (*http.Request, bool) {
-	ids := logctx.IDs{User: s.user(r)}
-	ok := true
-	if asks && !public(r) {
-		ids.Token, ok = s.Guard.knows(r)
-	}
+	by, token, ok := s.principal(r, asks)
 	if ok {
-		return r.WithContext(logctx.With(r.Context(), ids)), true
+		ctx := context.WithValue(r.Context(), callerKey{}, by)
+		return r.WithContext(logctx.With(ctx, logctx.IDs{User: by.User.ID(), Token: token})), true
 	}
 	s.Watch.Refused()
 	why := "wrong"
@@ -45,6 +46,35 @@ func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks bool
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	return r, refuse(w, http.StatusUnauthorized, "The token is missing or wrong: send it as Authorization: Bearer TOKEN")
 }
+
+// principal is who sends the request, and the name of the token that says so; false if there must be one. Who asks for a public
+// route need not be anybody.
+func (s *Server) principal(r *http.Request, asks bool) (by access.Principal, token string, ok bool) {
+	by = access.Principal{User: s.User, Role: access.Admin, Via: "loopback"}
+	switch {
+	case asks && public(r):
+		return access.Principal{}, "", true
+	case asks:
+		token, ok = s.Guard.knows(r)
+		by.Via = strings.TrimSpace("token " + token)
+		return by, token, ok
+	case s.Guard.Open:
+		by.Via = "open address"
+	}
+	return by, "", true
+}
+
+// callerKey is the key of a request's principal in its context, which alone comes with it through the mux.
+type callerKey struct{}
+
+// caller is who sends the request.
+func caller(r *http.Request) access.Principal {
+	by, _ := r.Context().Value(callerKey{}).(access.Principal)
+	return by
+}
+
+// mine is what the caller has.
+func (s *Server) mine(r *http.Request) store.UserData { return s.Store.For(caller(r).User) }
 
 // from is the address that a request comes from: the last proxy's, if there is one.
 func from(r *http.Request) string {
@@ -60,6 +90,6 @@ func (s *Server) answered(r *http.Request, route Route, status int, took time.Du
 	s.Watch.Answered(route.Path, route.Method, status, took)
 	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
 		s.Log.DebugContext(r.Context(), "request answered",
-			"method", route.Method, "route", route.Path, "status", status, "duration_ms", took.Milliseconds(), "from", from(r))
+			"method", route.Method, "route", route.Path, "status", status, "duration_ms", took.Milliseconds(), "from", from(r), "via", caller(r).Via)
 	}
 }

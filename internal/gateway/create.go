@@ -58,7 +58,7 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	by := logctx.Of(r.Context())
 	o := order{Request: runs.Request{
 		RequestID: by.Request, Token: by.Token,
-		ThreadID: threadID, UserID: s.user(r), Subgraphs: in.boolean("stream_subgraphs", false),
+		ThreadID: threadID, UserID: caller(r).User.ID(), Subgraphs: in.boolean("stream_subgraphs", false),
 		OnDisconnect:    in.oneOf("on_disconnect", "continue", runs.CancelRun),
 		OnCompletion:    in.oneOf("on_completion", "keep", runs.DeleteThread),
 		Strategy:        in.strategy(base(r)),
@@ -86,7 +86,7 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	if o.choice && o.Model != "" && !slices.ContainsFunc(s.Models, func(m Model) bool { return m.Name == o.Model }) {
 		return o, failf(http.StatusBadRequest, "Model '%s' is not in the configured model allowlist", clip(o.Model))
 	}
-	if err := s.takeAssistant(r.Context(), &o, name); err != nil {
+	if err := s.takeAssistant(r, &o, name); err != nil {
 		return o, err
 	}
 	if err := s.answerable(o.Request); err != nil {
@@ -287,11 +287,11 @@ func (o *order) takeConfig(in *input, now time.Time) {
 }
 
 // takeAssistant resolves the assistant and gives the run what that sets and the request leaves open.
-func (s *Server) takeAssistant(ctx context.Context, o *order, name string) error {
+func (s *Server) takeAssistant(r *http.Request, o *order, name string) error {
 	if name == "" {
 		name = GraphID
 	}
-	a, err := s.assistant(ctx, name)
+	a, err := s.assistant(r, name)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (s *Server) threadFiles(r *http.Request) (string, *sandbox.Files, error) {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		return "", nil, err
-	case t.UserID != s.user(r):
+	case t.UserID != caller(r).User.ID():
 		return "", nil, notFound("Thread", id)
 	}
 	files, err := s.Files(id)

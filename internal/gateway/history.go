@@ -87,7 +87,7 @@ func (in *input) cursor(name string) string {
 
 func (s *Server) replyHistory(w http.ResponseWriter, r *http.Request, p past) error {
 	t, err := s.Store.Thread(r.Context(), r.PathValue("thread_id"))
-	if errors.Is(err, store.ErrNotFound) || err == nil && t.UserID != s.user(r) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && t.UserID != caller(r).User.ID() {
 		return reply(w, http.StatusOK, []stateJSON{})
 	}
 	if err != nil {

@@ -104,7 +104,7 @@ func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := s.Now()
 	i := store.Item{
-		UserID: s.user(r), Namespace: in.namespace("namespace", false), Key: in.itemKey(), Value: in.bounded("value", maxValue),
+		Namespace: in.namespace("namespace", false), Key: in.itemKey(), Value: in.bounded("value", maxValue),
 		CreatedAt: now, UpdatedAt: now, TTL: in.minutes("ttl", maxTTL),
 	}
 	if i.Value == nil && len(in.faults) == 0 {
@@ -113,7 +113,7 @@ func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(i.Namespace)); err != nil {
 		return err
 	}
-	if err := s.Store.PutItem(r.Context(), i); err != nil {
+	if err := s.mine(r).PutItem(r.Context(), i); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -135,7 +135,7 @@ func (s *Server) getItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(ns)); err != nil {
 		return err
 	}
-	i, err := s.Store.Item(r.Context(), s.user(r), ns, key, access)
+	i, err := s.mine(r).Item(r.Context(), ns, key, access)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return reply(w, http.StatusOK, nil)
@@ -155,7 +155,7 @@ func (s *Server) deleteItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(ns)); err != nil {
 		return err
 	}
-	if err := s.Store.DeleteItem(r.Context(), s.user(r), ns, key); err != nil {
+	if err := s.mine(r).DeleteItem(r.Context(), ns, key); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -170,13 +170,13 @@ func (s *Server) searchItems(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := in.page(10)
 	f := store.ItemFilter{
-		Access: s.access(in), UserID: s.user(r), Prefix: in.namespace("namespace_prefix", true),
+		Access: s.access(in), Prefix: in.namespace("namespace_prefix", true),
 		Query: in.text("query", maxQuery), Match: in.match("filter"), Limit: p.limit, Offset: p.offset,
 	}
 	if err := errors.Join(in.err(), labels(f.Prefix)); err != nil {
 		return err
 	}
-	list, err := s.Store.SearchItems(r.Context(), f)
+	list, err := s.mine(r).SearchItems(r.Context(), f)
 	if errors.Is(err, store.ErrTooLarge) {
 		return failf(http.StatusUnprocessableEntity, "The items of the page are too large together; ask for fewer")
 	}
@@ -224,13 +224,13 @@ func (s *Server) searchNamespaces(w http.ResponseWriter, r *http.Request) error 
 	}
 	p := in.page(100)
 	f := store.NamespaceFilter{
-		UserID: s.user(r), Prefix: in.namespace("prefix", true), Suffix: in.namespace("suffix", true),
+		Prefix: in.namespace("prefix", true), Suffix: in.namespace("suffix", true),
 		Now: s.Now(), MaxDepth: in.integer("max_depth", 0, 1, maxLabels), Limit: p.limit, Offset: p.offset,
 	}
 	if err := errors.Join(in.err(), labels(f.Prefix), labels(f.Suffix)); err != nil {
 		return err
 	}
-	list, err := s.Store.Namespaces(r.Context(), f)
+	list, err := s.mine(r).Namespaces(r.Context(), f)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -90,7 +91,7 @@ func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
-	c := Config{Manager: m, Hub: hub, Store: st, DeleteThread: st.DeleteThread, UserID: testUser, Models: []Model{{Name: "fake"}}}
+	c := Config{Manager: m, Hub: hub, Store: st, DeleteThread: st.DeleteThread, User: access.FromRow(testUser), Models: []Model{{Name: "fake"}}}
 	if change != nil {
 		change(&c)
 	}

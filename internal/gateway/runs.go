@@ -207,7 +207,7 @@ func (s *Server) ownThread(r *http.Request) (store.Thread, error) {
 		return store.Thread{}, err
 	}
 	t, err := s.Store.Thread(r.Context(), id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && t.UserID != s.user(r) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && t.UserID != caller(r).User.ID() {
 		return t, notFound("Thread", id)
 	}
 	return t, err
@@ -220,7 +220,7 @@ func (s *Server) ownRun(r *http.Request) (store.Run, error) {
 		return store.Run{}, notFound("Run", clip(runID))
 	}
 	run, err := s.Store.Run(r.Context(), runID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (threadID != "" && run.ThreadID != threadID || run.UserID != s.user(r)) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && (threadID != "" && run.ThreadID != threadID || run.UserID != caller(r).User.ID()) {
 		return run, notFound("Run", clip(runID))
 	}
 	return run, err
@@ -233,7 +233,7 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := query{r: r}
-	f := store.RunFilter{ThreadID: id, UserID: s.user(r), Limit: q.integer("limit", 100, 1, 1000), Offset: q.integer("offset", 0, 0, 1<<30)}
+	f := store.RunFilter{ThreadID: id, UserID: caller(r).User.ID(), Limit: q.integer("limit", 100, 1, 1000), Offset: q.integer("offset", 0, 0, 1<<30)}
 	if err := q.err(); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type edgeJSON struct {
 // assistantGraph shows the loop of the agent: the model, and the tools that it calls. The hooks of middlewares belong to
 // the node that they stand at.
 func (s *Server) assistantGraph(w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.assistant(r.Context(), r.PathValue("assistant_id")); err != nil {
+	if _, err := s.assistant(r, r.PathValue("assistant_id")); err != nil {
 		return err
 	}
 	out := graphJSON{GraphID: GraphID}
@@ -67,7 +67,7 @@ type schemasJSON struct {
 
 // assistantSchemas shows the schemas of the state, and of the settings of a run, in its config or its context.
 func (s *Server) assistantSchemas(w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.assistant(r.Context(), r.PathValue("assistant_id")); err != nil {
+	if _, err := s.assistant(r, r.PathValue("assistant_id")); err != nil {
 		return err
 	}
 	channels, err := channelSchemas()
@@ -146,7 +146,7 @@ func of[T any](ch *state.Channel[T]) func(collected) error {
 
 // assistantSubgraphs shows the graphs inside: there are none.
 func (s *Server) assistantSubgraphs(w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.assistant(r.Context(), r.PathValue("assistant_id")); err != nil {
+	if _, err := s.assistant(r, r.PathValue("assistant_id")); err != nil {
 		return err
 	}
 	return reply(w, http.StatusOK, struct{}{})

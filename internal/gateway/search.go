@@ -14,7 +14,7 @@ import (
 // those too that have had no run and do not tell it.
 func (s *Server) threadFilter(in *input, r *http.Request) store.ThreadFilter {
 	f := store.ThreadFilter{
-		UserID: s.user(r), IDs: in.names("ids", 1000), Status: in.text("status", 64), Metadata: in.filter("metadata"),
+		UserID: caller(r).User.ID(), IDs: in.names("ids", 1000), Status: in.text("status", 64), Metadata: in.filter("metadata"),
 	}
 	if graph, ok := rawjson.String(f.Metadata["graph_id"]); ok && graph == GraphID {
 		delete(f.Metadata, "graph_id")

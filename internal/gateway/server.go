@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -33,8 +34,8 @@ type Config struct {
 	Files func(threadID string) (*sandbox.Files, error)
 	// DeleteThread removes a thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, threadID string) error
-	// UserID owns what is made here, until there are accounts.
-	UserID string
+	// User is every caller's, until there are accounts.
+	User access.User
 	// Models are those that a run may name; the first is the default.
 	Models []Model
 	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.
@@ -280,6 +281,3 @@ func (a *answer) Write(p []byte) (int, error) {
 
 // Unwrap lets an http.ResponseController reach what is beneath.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
-
-// user is who calls.
-func (s *Server) user(*http.Request) string { return s.UserID }

@@ -134,7 +134,7 @@ func (s *Server) cancelRuns(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) toCancel(r *http.Request, threadID string, ids []string, status string) ([]store.Run, error) {
-	f := store.RunFilter{UserID: s.user(r), ThreadID: threadID, Statuses: []string{status}, Limit: 1000}
+	f := store.RunFilter{UserID: caller(r).User.ID(), ThreadID: threadID, Statuses: []string{status}, Limit: 1000}
 	if status == "" || status == "all" {
 		f.Statuses = []string{event.StatusPending, event.StatusRunning}
 	}

@@ -103,7 +103,7 @@ func (s *Server) createThread(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := s.Now()
-	t := store.Thread{ID: in.threadID("thread_id"), UserID: s.user(r), Metadata: in.metadata("metadata"), CreatedAt: now, UpdatedAt: now}
+	t := store.Thread{ID: in.threadID("thread_id"), UserID: caller(r).User.ID(), Metadata: in.metadata("metadata"), CreatedAt: now, UpdatedAt: now}
 	if t.ID == "" {
 		t.ID = id.New(now)
 	}
@@ -131,7 +131,7 @@ func (s *Server) existingThread(w http.ResponseWriter, r *http.Request, id strin
 	if err != nil {
 		return err
 	}
-	if raise || t.UserID != s.user(r) {
+	if raise || t.UserID != caller(r).User.ID() {
 		return failf(http.StatusConflict, "Thread %s already exists", id)
 	}
 	return reply(w, http.StatusOK, briefThread(t))
@@ -233,7 +233,7 @@ func (s *Server) deleteThread(w http.ResponseWriter, r *http.Request) error {
 		return notFound("Thread", clip(id))
 	}
 	t, err := s.Store.Thread(r.Context(), id)
-	if err == nil && t.UserID != s.user(r) {
+	if err == nil && t.UserID != caller(r).User.ID() {
 		err = store.ErrNotFound
 	}
 	if err == nil {

@@ -8,7 +8,6 @@ import (
 
 // Item is a document of the long-term store that LangGraph's API offers beside the threads.
 type Item struct {
-	UserID string
 	// Namespace is the item's path: 1 to 16 labels, each of 1 to 128 bytes without a dot or a control character.
 	Namespace []string
 	Key       string          // unique in its namespace; 1 to 256 bytes
@@ -32,11 +31,10 @@ type Access struct {
 	Refresh bool
 }
 
-// ItemFilter selects the items of a user under a prefix; empty fields select all.
+// ItemFilter selects items under a prefix; empty fields select all.
 type ItemFilter struct {
 	Access
 
-	UserID string
 	Prefix []string
 	// Match selects items whose value has each of these members with an equal value.
 	Match map[string]json.RawMessage
@@ -48,9 +46,8 @@ type ItemFilter struct {
 	Offset int
 }
 
-// NamespaceFilter selects namespaces of a user's items; empty fields select all.
+// NamespaceFilter selects namespaces of items; empty fields select all.
 type NamespaceFilter struct {
-	UserID         string
 	Now            time.Time // must be set; see [Access]
 	Prefix, Suffix []string
 	// MaxDepth cuts longer namespaces to their first labels; each is listed once. 0 means no bound.
@@ -59,14 +56,14 @@ type NamespaceFilter struct {
 	Offset   int
 }
 
-// Items keeps the items.
+// Items are a user's items.
 type Items interface {
 	// PutItem adds an item, or gives the one of its key a new value, UpdatedAt and time to live.
 	PutItem(ctx context.Context, i Item) error
 	// Item returns an item, or [ErrNotFound].
-	Item(ctx context.Context, userID string, namespace []string, key string, a Access) (Item, error)
+	Item(ctx context.Context, namespace []string, key string, a Access) (Item, error)
 	// DeleteItem removes an item; one that is missing is no error.
-	DeleteItem(ctx context.Context, userID string, namespace []string, key string) error
+	DeleteItem(ctx context.Context, namespace []string, key string) error
 	// SearchItems returns items, the last updated first, or with a query those that match best.
 	SearchItems(ctx context.Context, f ItemFilter) ([]Item, error)
 	// Namespaces returns the namespaces that hold items, in their order.
@@ -76,7 +73,6 @@ type Items interface {
 // Assistant is a named configuration of the agent. Each change makes a new version; one of them is in force.
 type Assistant struct {
 	ID          string
-	UserID      string
 	GraphID     string
 	Name        string
 	Description string
@@ -91,7 +87,6 @@ type Assistant struct {
 
 // AssistantFilter selects assistants by the version in force; empty fields select all.
 type AssistantFilter struct {
-	UserID  string
 	GraphID string
 	// Name selects names that contain it, whatever the case.
 	Name string
@@ -104,14 +99,14 @@ type AssistantFilter struct {
 	Offset    int
 }
 
-// Assistants keeps the assistants.
+// Assistants are a user's assistants.
 type Assistants interface {
-	// CreateAssistant adds an assistant as version 1; [ErrConflict] if the id is taken.
+	// CreateAssistant adds an assistant as version 1; [ErrConflict] if the id is taken, by whomever.
 	CreateAssistant(ctx context.Context, a Assistant) error
 	// Assistant returns the version in force.
 	Assistant(ctx context.Context, id string) (Assistant, error)
 	// UpdateAssistant adds a version with the fields of a, puts it in force, and returns it. ID and UpdatedAt name the
-	// assistant and the time; UserID, Version and CreatedAt are ignored.
+	// assistant and the time; Version and CreatedAt are ignored.
 	UpdateAssistant(ctx context.Context, a Assistant) (Assistant, error)
 	// SetLatest puts an earlier version in force.
 	SetLatest(ctx context.Context, id string, version int) (Assistant, error)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -53,9 +54,10 @@ type Store interface {
 	Runs
 	Leases
 	Log
-	Items
-	Assistants
 	Keeper
+	// For is what one user has. All that is reached through it is that user's: the id of somebody else's is [ErrNotFound], as one
+	// that nobody has. For nobody it refuses everything with [access.ErrNoUser].
+	For(u access.User) UserData
 	// Setting returns the value that is kept under the key; it becomes the one given if there was none. Processes that share
 	// a store agree on it. Key and value have at most 256 bytes.
 	Setting(ctx context.Context, key, value string) (string, error)
@@ -64,6 +66,12 @@ type Store interface {
 	// Close finishes the writes that were accepted, refuses later ones ([ErrClosed]) and releases the database. A second
 	// call does nothing.
 	Close() error
+}
+
+// UserData is what one user has.
+type UserData interface {
+	Items
+	Assistants
 }
 
 // Thread is a conversation with its files and its state.

@@ -12,7 +12,7 @@ import (
 func (f *fixture) assistant(id, graph, name, metadata string) store.Assistant {
 	f.Helper()
 	now := f.tick()
-	a := store.Assistant{ID: id, UserID: "ann", GraphID: graph, Name: name, Description: "What " + id + " does", Version: 1,
+	a := store.Assistant{ID: id, GraphID: graph, Name: name, Description: "What " + id + " does", Version: 1,
 		Config: json.RawMessage(`{"model": "m"}`), Context: json.RawMessage(`{}`), Metadata: json.RawMessage(metadata), CreatedAt: now, UpdatedAt: now}
 	f.must(f.CreateAssistant(f.Context(), a))
 	return a
@@ -43,7 +43,7 @@ func assistantRoundTrip(f *fixture) {
 	f.equal("the other", f.inForce(want.ID), want)
 
 	object := func(n int) json.RawMessage { return json.RawMessage(`{"v":"` + strings.Repeat("v", n-8) + `"}`) }
-	for _, bad := range []store.Assistant{{}, {ID: "a\x00"}, {ID: "b", UserID: "\x00"}, {ID: "b", GraphID: "\x00"},
+	for _, bad := range []store.Assistant{{}, {ID: "a\x00"}, {ID: "b", GraphID: "\x00"},
 		{ID: "b", Config: json.RawMessage(`[]`)}, {ID: "b", Context: json.RawMessage(`1`)}, {ID: "b", Metadata: json.RawMessage(`{`)}} {
 		if err := f.CreateAssistant(f.Context(), bad); err == nil {
 			f.Errorf("CreateAssistant took %+v", bad)
@@ -59,10 +59,10 @@ func assistantRoundTrip(f *fixture) {
 
 func assistantVersions(f *fixture) {
 	first := f.assistant("a", "lead", "one", `{"v":1}`)
-	change := store.Assistant{ID: "a", UserID: "bob", GraphID: "other", Name: "two\x00", UpdatedAt: f.tick(), Version: 9}
+	change := store.Assistant{ID: "a", GraphID: "other", Name: "two\x00", UpdatedAt: f.tick(), Version: 9}
 	second, err := f.UpdateAssistant(f.Context(), change)
 	f.must(err)
-	want := store.Assistant{ID: "a", UserID: "ann", GraphID: "other", Name: "two\uFFFD", Version: 2, CreatedAt: f.now, UpdatedAt: f.now,
+	want := store.Assistant{ID: "a", GraphID: "other", Name: "two\uFFFD", Version: 2, CreatedAt: f.now, UpdatedAt: f.now,
 		Config: json.RawMessage(`{}`), Context: json.RawMessage(`{}`), Metadata: json.RawMessage(`{}`)}
 	f.equal("second", second, want)
 	f.equal("in force", f.inForce("a"), second)
@@ -123,7 +123,7 @@ func assistantSearch(f *fixture) {
 	f.assistant("3", "lead", "Das Große ÉLAN", `{"k":1,"created_by":"system"}`)
 	f.assistant("1", "lead", "alpha_1", `{"k":"1"}`)
 	f.assistant("2", "other", "Beta 100%", `{"k":true}`)
-	f.must(f.CreateAssistant(f.Context(), store.Assistant{ID: "4", UserID: "bob", GraphID: "lead", Name: "Beta"}))
+	f.must(f.as("bob").CreateAssistant(f.Context(), store.Assistant{ID: "4", GraphID: "lead", Name: "Beta"}))
 	_, err := f.UpdateAssistant(f.Context(), store.Assistant{ID: "1", GraphID: "lead", Name: "alpha_1", Metadata: json.RawMessage(`{"k":"1"}`), UpdatedAt: f.tick()})
 	f.must(err)
 	for _, tt := range []struct {
@@ -131,21 +131,19 @@ func assistantSearch(f *fixture) {
 		filter store.AssistantFilter
 		want   string
 	}{
-		{"all", store.AssistantFilter{}, "1 2 3 4"},
-		{"of a user", store.AssistantFilter{UserID: "ann"}, "1 2 3"},
-		{"of a graph", store.AssistantFilter{GraphID: "lead"}, "1 3 4"},
+		{"all", store.AssistantFilter{}, "1 2 3"},
+		{"of a graph", store.AssistantFilter{GraphID: "lead"}, "1 3"},
 		{"by name", store.AssistantFilter{Name: "große élan"}, "3"},
-		{"by part of a name", store.AssistantFilter{Name: "BETA"}, "2 4"},
+		{"by part of a name", store.AssistantFilter{Name: "BETA"}, "2"},
 		{"by odd name", store.AssistantFilter{Name: "0%"}, "2"},
-		{"by name and user", store.AssistantFilter{Name: "beta", UserID: "bob"}, "4"},
 		{"number", store.AssistantFilter{Metadata: jsonMembers("k", "1.0")}, "3"},
 		{"text", store.AssistantFilter{Metadata: jsonMembers("k", `"1"`)}, "1"},
-		{"by id", store.AssistantFilter{Sort: "assistant_id", Ascending: true}, "1 2 3 4"},
-		{"by name's bytes", store.AssistantFilter{Sort: "name", Ascending: true}, "4 2 3 1"},
-		{"by update", store.AssistantFilter{Sort: "updated_at"}, "1 2 3 4"},
-		{"by age", store.AssistantFilter{Sort: "created_at", Ascending: true}, "4 3 2 1"},
+		{"by id", store.AssistantFilter{Sort: "assistant_id", Ascending: true}, "1 2 3"},
+		{"by name's bytes", store.AssistantFilter{Sort: "name", Ascending: true}, "2 3 1"},
+		{"by update", store.AssistantFilter{Sort: "updated_at"}, "1 2 3"},
+		{"by age", store.AssistantFilter{Sort: "created_at", Ascending: true}, "3 2 1"},
 		{"page", store.AssistantFilter{Limit: 2, Offset: 1}, "2 3"},
-		{"page by name", store.AssistantFilter{Name: "a", Sort: "assistant_id", Limit: 2, Offset: 1}, "3 2"},
+		{"page by name", store.AssistantFilter{Name: "a", Sort: "assistant_id", Limit: 2, Offset: 1}, "2 1"},
 	} {
 		f.equal(tt.name, f.assistants(tt.filter), tt.want)
 	}

@@ -13,7 +13,7 @@ import (
 func (f *fixture) put(namespace, key, value string) store.Item {
 	f.Helper()
 	now := f.tick()
-	i := store.Item{UserID: "ann", Namespace: strings.Split(namespace, "."), Key: key, Value: json.RawMessage(value), CreatedAt: now, UpdatedAt: now}
+	i := store.Item{Namespace: strings.Split(namespace, "."), Key: key, Value: json.RawMessage(value), CreatedAt: now, UpdatedAt: now}
 	f.must(f.PutItem(f.Context(), i))
 	return i
 }
@@ -40,7 +40,7 @@ func itemRoundTrip(f *fixture) {
 	first := f.put("users.ä 🦌", "k/é'", `{"a": 1.0, "b":"\u0000<"}`)
 	get := func() store.Item {
 		f.Helper()
-		i, err := f.Item(f.Context(), "ann", first.Namespace, first.Key, f.access())
+		i, err := f.Item(f.Context(), first.Namespace, first.Key, f.access())
 		f.must(err)
 		return i
 	}
@@ -49,18 +49,18 @@ func itemRoundTrip(f *fixture) {
 	second.CreatedAt = first.CreatedAt
 	f.reopen()
 	f.equal("with a new value", get(), second)
-	f.must(f.PutItem(f.Context(), store.Item{UserID: "bob", Namespace: first.Namespace, Key: first.Key}))
+	f.must(f.as("bob").PutItem(f.Context(), store.Item{Namespace: first.Namespace, Key: first.Key}))
 	f.equal("beside another user's", get(), second)
 
 	for _, other := range [][]string{{"users"}, {"users", "ä 🦌", "x"}, {"ä 🦌", "users"}} {
-		_, err := f.Item(f.Context(), "ann", other, first.Key, f.access())
+		_, err := f.Item(f.Context(), other, first.Key, f.access())
 		f.want(err, store.ErrNotFound, first.Key)
 	}
-	f.must(f.DeleteItem(f.Context(), "ann", first.Namespace, first.Key))
-	f.must(f.DeleteItem(f.Context(), "ann", first.Namespace, first.Key))
-	_, err := f.Item(f.Context(), "ann", first.Namespace, first.Key, f.access())
+	f.must(f.DeleteItem(f.Context(), first.Namespace, first.Key))
+	f.must(f.DeleteItem(f.Context(), first.Namespace, first.Key))
+	_, err := f.Item(f.Context(), first.Namespace, first.Key, f.access())
 	f.want(err, store.ErrNotFound, "")
-	bobs, err := f.Item(f.Context(), "bob", first.Namespace, first.Key, f.access())
+	bobs, err := f.as("bob").Item(f.Context(), first.Namespace, first.Key, f.access())
 	f.must(err)
 	f.equal("value of nil", string(bobs.Value), "{}")
 	f.sound()
@@ -79,19 +79,20 @@ func itemBounds(f *fixture) {
 		long = append(long, letters(128, 7*i+1))
 	}
 	value := func(n int) json.RawMessage { return json.RawMessage(`{"v":"` + strings.Repeat("v", n-8) + `"}`) }
-	most := store.Item{UserID: letters(256, 3), Namespace: long, Key: letters(256, 5), Value: value(1 << 20), CreatedAt: start, UpdatedAt: start}
-	f.must(f.PutItem(f.Context(), most))
-	got, err := f.Item(f.Context(), most.UserID, long, most.Key, f.access())
+	owner := f.as(letters(256, 3))
+	most := store.Item{Namespace: long, Key: letters(256, 5), Value: value(1 << 20), CreatedAt: start, UpdatedAt: start}
+	f.must(owner.PutItem(f.Context(), most))
+	got, err := owner.Item(f.Context(), long, most.Key, f.access())
 	f.must(err)
 	f.equal("the largest", got, most)
 	most.Value = value(1<<20 + 1)
-	f.want(f.PutItem(f.Context(), most), store.ErrTooLarge, "1048577")
+	f.want(owner.PutItem(f.Context(), most), store.ErrTooLarge, "1048577")
 	ns := []string{"a"}
 	for _, bad := range []store.Item{
 		{Key: "k"}, {Namespace: ns}, {Namespace: append(long, "x"), Key: "k"}, {Namespace: []string{"a", ""}, Key: "k"},
 		{Namespace: []string{"a.b"}, Key: "k"}, {Namespace: []string{"a\x00"}, Key: "k"}, {Namespace: []string{"a\x01b"}, Key: "k"},
 		{Namespace: []string{"\xff"}, Key: "k"}, {Namespace: []string{strings.Repeat("l", 129)}, Key: "k"}, {Namespace: ns, Key: strings.Repeat("k", 257)},
-		{Namespace: ns, Key: "k\x00"}, {Namespace: ns, Key: "k", UserID: "\x00"}, {Namespace: ns, Key: "k", Value: json.RawMessage(`[]`)},
+		{Namespace: ns, Key: "k\x00"}, {Namespace: ns, Key: "k", Value: json.RawMessage(`[]`)},
 		{Namespace: ns, Key: "k", Value: json.RawMessage(`{`)}, {Namespace: ns, Key: "k", Value: json.RawMessage(`null`)},
 	} {
 		if err := f.PutItem(f.Context(), bad); err == nil {
@@ -100,17 +101,17 @@ func itemBounds(f *fixture) {
 	}
 	_, errs := together(5, func(i int) (_ int, err error) {
 		for j := 0; j < 4 && err == nil; j++ {
-			err = f.PutItem(f.Context(), store.Item{UserID: "ann", Namespace: ns, Key: fmt.Sprint(i, j), Value: value(1 << 20)})
+			err = f.PutItem(f.Context(), store.Item{Namespace: ns, Key: fmt.Sprint(i, j), Value: value(1 << 20)})
 		}
 		return 0, err
 	})
 	f.equal("put", winners(f, errs, nil), 5)
-	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 17, Access: f.access()})
+	_, err = f.SearchItems(f.Context(), store.ItemFilter{Limit: 17, Access: f.access()})
 	f.want(err, store.ErrTooLarge, "page")
-	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Limit: 16, Offset: 1, Access: f.access()})
+	is, err := f.SearchItems(f.Context(), store.ItemFilter{Limit: 16, Offset: 1, Access: f.access()})
 	f.must(err)
 	f.equal("items", len(is), 16)
-	_, err = f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "v", Limit: 17, Access: f.access()})
+	_, err = f.SearchItems(f.Context(), store.ItemFilter{Query: "v", Limit: 17, Access: f.access()})
 	f.want(err, store.ErrTooLarge, "page")
 }
 
@@ -122,7 +123,7 @@ func itemSearch(f *fixture) {
 	f.put("a.c", "5", `{}`)
 	f.put("a b", "6", `{"k":true}`)
 	f.put("a", "1", `{"k":10e-1}`) // to the front
-	f.must(f.PutItem(f.Context(), store.Item{UserID: "bob", Namespace: []string{"a"}, Key: "b"}))
+	f.must(f.as("bob").PutItem(f.Context(), store.Item{Namespace: []string{"a"}, Key: "b"}))
 	for _, tt := range []struct {
 		name   string
 		filter store.ItemFilter
@@ -141,10 +142,8 @@ func itemSearch(f *fixture) {
 		{"under a prefix", store.ItemFilter{Prefix: []string{"a"}, Match: jsonMembers("k", "1")}, "a:1"},
 		{"page of some", store.ItemFilter{Match: jsonMembers("k", "1"), Limit: 1, Offset: 1}, "ab:3"},
 	} {
-		tt.filter.UserID = "ann"
 		f.equal(tt.name, f.items(tt.filter), tt.want)
 	}
-	f.equal("of all users", f.items(store.ItemFilter{Prefix: []string{"a"}, Limit: 2, Offset: 3}), "a.b:2 a:b")
 	for i := range 12 {
 		f.put("many", fmt.Sprint(i), `{}`)
 	}
@@ -166,7 +165,7 @@ func itemQuery(f *fixture) {
 	f.put("a", "city", `{"text":"Ann lives in M\u00fcnchen","tags":["home",{"deep":"Isar"}]}`)
 	f.put("a.b", "drink", `{"text":"likes tea","k":true}`)
 	f.put("b", "name", `{"pizza":"the name of a member is not searched","yes":true,"no":null}`)
-	f.must(f.PutItem(f.Context(), store.Item{UserID: "bob", Namespace: []string{"a"}, Key: "b", Value: json.RawMessage(`{"x":"pizza"}`)}))
+	f.must(f.as("bob").PutItem(f.Context(), store.Item{Namespace: []string{"a"}, Key: "b", Value: json.RawMessage(`{"x":"pizza"}`)}))
 	for _, tt := range []struct {
 		query  string
 		filter store.ItemFilter
@@ -192,10 +191,10 @@ func itemQuery(f *fixture) {
 		{query: "likes", filter: store.ItemFilter{Offset: 2}, want: ""},
 		{query: "likes", filter: store.ItemFilter{Match: jsonMembers("n", "42")}, want: "a:food"},
 	} {
-		tt.filter.UserID, tt.filter.Query = "ann", tt.query
+		tt.filter.Query = tt.query
 		f.equal(tt.query, f.items(tt.filter), tt.want)
 	}
-	is, err := f.SearchItems(f.Context(), store.ItemFilter{UserID: "ann", Query: "ann pizza", Access: f.access()})
+	is, err := f.SearchItems(f.Context(), store.ItemFilter{Query: "ann pizza", Access: f.access()})
 	f.must(err)
 	f.equal("scores", []float64{is[0].Score, is[1].Score}, []float64{2.0 / 3, 1.0 / 3})
 	f.equal("whole", is[0].Value, json.RawMessage(`{"text":"Ann likes PIZZA with olives","n":42}`))
@@ -215,13 +214,13 @@ func itemTTL(f *fixture) {
 		return store.Access{Now: live.UpdatedAt.Add(d), Refresh: refresh}
 	}
 	item := func(a store.Access) error {
-		i, err := f.Item(f.Context(), "ann", live.Namespace, live.Key, a)
+		i, err := f.Item(f.Context(), live.Namespace, live.Key, a)
 		if err == nil {
 			f.equal("ttl", i.TTL, ttl)
 		}
 		return err
 	}
-	got, err := f.Item(f.Context(), "ann", live.Namespace, live.Key, at(0, false))
+	got, err := f.Item(f.Context(), live.Namespace, live.Key, at(0, false))
 	f.must(err)
 	f.equal("item", got, live)
 
@@ -232,7 +231,7 @@ func itemTTL(f *fixture) {
 		f.equal("found after", f.items(store.ItemFilter{Query: query, Access: at(ttl, true)}), want[1])
 	}
 	for d, want := range map[time.Duration]int{ttl - 1000: 2, ttl: 1} {
-		ns, err := f.Namespaces(f.Context(), store.NamespaceFilter{UserID: "ann", Now: at(d, false).Now})
+		ns, err := f.Namespaces(f.Context(), store.NamespaceFilter{Now: at(d, false).Now})
 		f.must(err)
 		f.equal("namespaces", len(ns), want)
 	}
@@ -255,14 +254,14 @@ func itemTTL(f *fixture) {
 	again.Expires = again.UpdatedAt.Add(ttl)
 	f.must(f.PutItem(f.Context(), again))
 	f.reopen()
-	got, err = f.Item(f.Context(), "ann", live.Namespace, live.Key, at(5*ttl, false))
+	got, err = f.Item(f.Context(), live.Namespace, live.Key, at(5*ttl, false))
 	f.must(err)
 	f.equal("put again", got, again)
 	later := again
 	later.CreatedAt, later.UpdatedAt, later.TTL, later.Expires = later.CreatedAt.Add(time.Second), later.UpdatedAt.Add(time.Second), 0, time.Time{}
 	f.must(f.PutItem(f.Context(), later)) // now for ever
 	later.CreatedAt = again.CreatedAt
-	got, err = f.Item(f.Context(), "ann", live.Namespace, live.Key, at(1000*ttl, true))
+	got, err = f.Item(f.Context(), live.Namespace, live.Key, at(1000*ttl, true))
 	f.must(err)
 	f.equal("without a time to live", got, later)
 
@@ -272,7 +271,7 @@ func itemTTL(f *fixture) {
 			f.Errorf("PutItem took a time to live of %v", bad)
 		}
 	}
-	if _, err := f.Item(f.Context(), "ann", live.Namespace, live.Key, store.Access{}); err == nil {
+	if _, err := f.Item(f.Context(), live.Namespace, live.Key, store.Access{}); err == nil {
 		f.Error("Item took a read without its moment")
 	}
 	if _, err := f.Namespaces(f.Context(), store.NamespaceFilter{}); err == nil {
@@ -285,7 +284,7 @@ func itemTTL(f *fixture) {
 func itemCollect(f *fixture) {
 	now := f.tick()
 	for i := range 300 {
-		f.must(f.PutItem(f.Context(), store.Item{UserID: "ann", Namespace: []string{"a"}, Key: fmt.Sprint(i), CreatedAt: now, UpdatedAt: now,
+		f.must(f.PutItem(f.Context(), store.Item{Namespace: []string{"a"}, Key: fmt.Sprint(i), CreatedAt: now, UpdatedAt: now,
 			TTL: time.Duration(i%3) * time.Minute}))
 	}
 	count := func(at time.Time) int { // also of those that are over
@@ -313,7 +312,7 @@ func itemNamespaces(f *fixture) {
 		f.put(ns, "1", `{}`)
 		f.put(ns, "2", `{}`)
 	}
-	f.must(f.PutItem(f.Context(), store.Item{UserID: "bob", Namespace: []string{"bob"}, Key: "b"}))
+	f.must(f.as("bob").PutItem(f.Context(), store.Item{Namespace: []string{"bob"}, Key: "b"}))
 	split := func(s string) []string {
 		if s == "" {
 			return nil
@@ -339,7 +338,7 @@ func itemNamespaces(f *fixture) {
 		{depth: 2, prefix: "a", want: "a|a.b"},
 		{prefix: "nobody", want: ""},
 	} {
-		filter := store.NamespaceFilter{UserID: "ann", Prefix: split(tt.prefix), Suffix: split(tt.suffix), MaxDepth: tt.depth, Limit: tt.limit, Offset: tt.offset, Now: f.now}
+		filter := store.NamespaceFilter{Prefix: split(tt.prefix), Suffix: split(tt.suffix), MaxDepth: tt.depth, Limit: tt.limit, Offset: tt.offset, Now: f.now}
 		ns, err := f.Namespaces(f.Context(), filter)
 		f.must(err)
 		var got []string
@@ -361,9 +360,9 @@ func itemRace(f *fixture) { itemsOfBoth(f, f) }
 
 func itemsOfBoth(a, b *fixture) {
 	_, errs := together(16, func(i int) (int, error) {
-		return 0, []*fixture{a, b}[i%2].PutItem(a.Context(), store.Item{UserID: "ann", Namespace: []string{"a"}, Key: "k",
+		return 0, []*fixture{a, b}[i%2].PutItem(a.Context(), store.Item{Namespace: []string{"a"}, Key: "k",
 			Value: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))})
 	})
 	a.equal("done", winners(a, errs, nil), 16)
-	a.equal("items", a.items(store.ItemFilter{UserID: "ann"}), "a:k")
+	a.equal("items", a.items(store.ItemFilter{}), "a:k")
 }

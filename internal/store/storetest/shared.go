@@ -46,7 +46,7 @@ func RunShared(t *testing.T, open Open, lease time.Duration) {
 			place := t.TempDir()
 			var both [2]*fixture
 			for i := range both {
-				f := &fixture{T: t, place: place, open: open, Store: open(t, place), now: start}
+				f := newFixture(t, open, place)
 				t.Cleanup(func() { f.must(f.Close()) })
 				both[i] = f
 			}

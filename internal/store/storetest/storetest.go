@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -55,6 +56,8 @@ func Run(t *testing.T, open Open) {
 		{"assistant versions", assistantVersions},
 		{"assistant search", assistantSearch},
 		{"assistant race", assistantRace},
+		{"another user's", anothers},
+		{"nobody's", nobodys},
 		{"run round trip", runRoundTrip},
 		{"run admission", runAdmission},
 		{"run admission with its thread", runAdmissionWithThread},
@@ -123,7 +126,7 @@ func Run(t *testing.T, open Open) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			place := t.TempDir()
-			f := &fixture{T: t, place: place, open: open, Store: open(t, place), now: start}
+			f := newFixture(t, open, place)
 			t.Cleanup(func() {
 				if err := f.Close(); err != nil {
 					t.Errorf("Close: %v", err)
@@ -137,14 +140,24 @@ func Run(t *testing.T, open Open) {
 // start is the first time of a test's clock: a whole microsecond, which is what stores keep.
 var start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 
-// fixture is an open store with helpers that end the test when they fail.
+// fixture is an open store, and what ann has in it, with helpers that end the test when they fail.
 type fixture struct {
 	*testing.T
 	store.Store
+	store.UserData
 	place string
 	open  Open
 	now   time.Time
 }
+
+func newFixture(t *testing.T, open Open, place string) *fixture {
+	f := &fixture{T: t, place: place, open: open, Store: open(t, place), now: start}
+	f.UserData = f.as("ann")
+	return f
+}
+
+// as is what another user has.
+func (f *fixture) as(user string) store.UserData { return f.For(access.FromRow(user)) }
 
 // tick is the fixture's clock.
 func (f *fixture) tick() time.Time {
@@ -156,6 +169,7 @@ func (f *fixture) reopen() {
 	f.Helper()
 	f.must(f.Close())
 	f.Store = f.open(f.T, f.place)
+	f.UserData = f.as("ann")
 }
 
 func (f *fixture) must(err error) {

@@ -15,14 +15,14 @@ import (
 // maxAssistant bounds an assistant, in bytes.
 const maxAssistant = 1 << 20
 
-const assistantColumns = "id, version, in_force, user_id, graph_id, name, created_at, updated_at, description, config, context, metadata"
+const assistantColumns = "id, version, in_force, graph_id, name, created_at, updated_at, description, config, context, metadata"
 
 // CreateAssistant implements [store.Assistants].
-func (s *Store) CreateAssistant(ctx context.Context, a store.Assistant) error {
+func (d *userData) CreateAssistant(ctx context.Context, a store.Assistant) error {
 	a.Version = 1
-	err := errors.Join(checkText("user id", a.UserID), checkAssistant(a))
+	err := checkAssistant(a)
 	if err == nil {
-		err = s.write(ctx, 0, func(tx *tx) error { return insertAssistant(tx, a) })
+		err = d.write(ctx, 0, func(tx *tx) error { return d.insertAssistant(tx, a) })
 	}
 	if err != nil {
 		return fmt.Errorf("create assistant %.40q: %w", a.ID, err)
@@ -38,10 +38,10 @@ func checkAssistant(a store.Assistant) error {
 }
 
 // insertAssistant adds a version that is in force.
-func insertAssistant(tx *tx, a store.Assistant) error {
-	return tx.exec("INSERT INTO assistants ("+assistantColumns+") VALUES ($1, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-		a.ID, a.Version, a.UserID, a.GraphID, plain(a.Name), micros(a.CreatedAt), micros(a.UpdatedAt), plain(a.Description),
-		objectText(a.Config), objectText(a.Context), objectText(a.Metadata))
+func (d *userData) insertAssistant(tx *tx, a store.Assistant) error {
+	return tx.exec("INSERT INTO assistants ("+assistantColumns+", user_id) VALUES ($1, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+		a.ID, a.Version, a.GraphID, plain(a.Name), micros(a.CreatedAt), micros(a.UpdatedAt), plain(a.Description),
+		objectText(a.Config), objectText(a.Context), objectText(a.Metadata), d.user.ID())
 }
 
 // asStored is an assistant as it is read back.
@@ -56,16 +56,16 @@ func asStored(a store.Assistant) store.Assistant {
 
 func scanAssistant(scan func(dest ...any) error) (a store.Assistant, err error) {
 	var inForce, created, updated int64
-	err = scan(&a.ID, &a.Version, &inForce, &a.UserID, &a.GraphID, &a.Name, &created, &updated, &a.Description,
+	err = scan(&a.ID, &a.Version, &inForce, &a.GraphID, &a.Name, &created, &updated, &a.Description,
 		(*[]byte)(&a.Config), (*[]byte)(&a.Context), (*[]byte)(&a.Metadata))
 	a.CreatedAt, a.UpdatedAt = timeOf(created), timeOf(updated)
 	return a, err
 }
 
 // Assistant implements [store.Assistants].
-func (s *Store) Assistant(ctx context.Context, id string) (a store.Assistant, err error) {
+func (d *userData) Assistant(ctx context.Context, id string) (a store.Assistant, err error) {
 	err = store.ErrNotFound
-	if readErr := s.read(ctx, "SELECT "+assistantColumns+" FROM assistants WHERE id = $1 AND in_force = 1", []any{id},
+	if readErr := d.read(ctx, "SELECT "+assistantColumns+" FROM assistants WHERE id = $1 AND user_id = $2 AND in_force = 1", []any{id, d.user.ID()},
 		func(r *sql.Rows) (bool, error) {
 			a, err = scanAssistant(r.Scan)
 			return false, err
@@ -78,33 +78,34 @@ func (s *Store) Assistant(ctx context.Context, id string) (a store.Assistant, er
 	return a, nil
 }
 
-// lockAssistant keeps others from changing an assistant until the transaction ends, and returns its user and its newest
-// version. It locks the first version, which is always there; what else is true is read after that.
-func lockAssistant(tx *tx, id string) (userID string, newest int, err error) {
-	err = tx.scan("SELECT user_id FROM assistants WHERE id = $1 AND version = 1"+tx.k.dialect.locking(), []any{id}, &userID)
+// lockAssistant keeps others from changing an assistant until the transaction ends, and returns its newest version. It locks the
+// first version, which is always there; what else is true is read after that.
+func (d *userData) lockAssistant(tx *tx, id string) (newest int, err error) {
+	err = tx.scan("SELECT version FROM assistants WHERE id = $1 AND user_id = $2 AND version = 1"+tx.k.dialect.locking(),
+		[]any{id, d.user.ID()}, &newest)
 	if err == nil {
-		err = tx.scan("SELECT max(version) FROM assistants WHERE id = $1", []any{id}, &newest)
+		err = tx.scan("SELECT max(version) FROM assistants WHERE id = $1 AND user_id = $2", []any{id, d.user.ID()}, &newest)
 	}
-	return userID, newest, found(err)
+	return newest, found(err)
 }
 
 // retire takes the version in force out of force.
-func retire(tx *tx, id string) error {
-	return tx.exec("UPDATE assistants SET in_force = 0 WHERE id = $1 AND in_force = 1", id)
+func (d *userData) retire(tx *tx, id string) error {
+	return tx.exec("UPDATE assistants SET in_force = 0 WHERE id = $1 AND user_id = $2 AND in_force = 1", id, d.user.ID())
 }
 
 // UpdateAssistant implements [store.Assistants].
-func (s *Store) UpdateAssistant(ctx context.Context, a store.Assistant) (store.Assistant, error) {
+func (d *userData) UpdateAssistant(ctx context.Context, a store.Assistant) (store.Assistant, error) {
 	a.CreatedAt = a.UpdatedAt
 	err := checkAssistant(a)
 	if err == nil {
-		err = s.write(ctx, len(a.Config)+len(a.Context)+len(a.Metadata), func(tx *tx) error {
-			userID, newest, err := lockAssistant(tx, a.ID)
+		err = d.write(ctx, len(a.Config)+len(a.Context)+len(a.Metadata), func(tx *tx) error {
+			newest, err := d.lockAssistant(tx, a.ID)
 			if err != nil {
 				return err
 			}
-			a.UserID, a.Version = userID, newest+1
-			return errors.Join(retire(tx, a.ID), insertAssistant(tx, a))
+			a.Version = newest + 1
+			return errors.Join(d.retire(tx, a.ID), d.insertAssistant(tx, a))
 		})
 	}
 	if err != nil {
@@ -114,17 +115,17 @@ func (s *Store) UpdateAssistant(ctx context.Context, a store.Assistant) (store.A
 }
 
 // SetLatest implements [store.Assistants].
-func (s *Store) SetLatest(ctx context.Context, id string, version int) (a store.Assistant, err error) {
-	err = s.write(ctx, 0, func(tx *tx) error {
-		if _, _, err := lockAssistant(tx, id); err != nil {
+func (d *userData) SetLatest(ctx context.Context, id string, version int) (a store.Assistant, err error) {
+	err = d.write(ctx, 0, func(tx *tx) error {
+		if _, err := d.lockAssistant(tx, id); err != nil {
 			return err
 		}
-		if err := retire(tx, id); err != nil {
+		if err := d.retire(tx, id); err != nil {
 			return err
 		}
 		a, err = scanAssistant(func(dest ...any) error {
-			return tx.scan("UPDATE assistants SET in_force = 1 WHERE id = $1 AND version = $2 RETURNING "+assistantColumns,
-				[]any{id, version}, dest...)
+			return tx.scan("UPDATE assistants SET in_force = 1 WHERE id = $1 AND user_id = $2 AND version = $3 RETURNING "+assistantColumns,
+				[]any{id, d.user.ID(), version}, dest...)
 		})
 		return found(err)
 	})
@@ -135,16 +136,16 @@ func (s *Store) SetLatest(ctx context.Context, id string, version int) (a store.
 }
 
 // Versions implements [store.Assistants].
-func (s *Store) Versions(ctx context.Context, id string, limit, offset int) ([]store.Assistant, error) {
+func (d *userData) Versions(ctx context.Context, id string, limit, offset int) ([]store.Assistant, error) {
 	var as []store.Assistant
 	err := errors.Join(checkID("assistant", id), checkPage(limit, 1000, offset))
 	if err == nil {
-		var sel selection
+		sel := d.mine()
 		sel.add("id = " + sel.param(id))
-		as, err = s.listAssistants(ctx, sel, nil, "", "version DESC", &page{offset, limit})
+		as, err = d.listAssistants(ctx, sel, nil, "", "version DESC", &page{offset, limit})
 	}
 	if err == nil && len(as) == 0 {
-		_, err = s.Assistant(ctx, id)
+		_, err = d.Assistant(ctx, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list versions of assistant %.40q: %w", id, err)
@@ -153,15 +154,15 @@ func (s *Store) Versions(ctx context.Context, id string, limit, offset int) ([]s
 }
 
 // SearchAssistants implements [store.Assistants].
-func (s *Store) SearchAssistants(ctx context.Context, f store.AssistantFilter) ([]store.Assistant, error) {
-	as, err := s.searchAssistants(ctx, f)
+func (d *userData) SearchAssistants(ctx context.Context, f store.AssistantFilter) ([]store.Assistant, error) {
+	as, err := d.searchAssistants(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("search assistants: %w", err)
 	}
 	return as, nil
 }
 
-func (s *Store) searchAssistants(ctx context.Context, f store.AssistantFilter) ([]store.Assistant, error) {
+func (d *userData) searchAssistants(ctx context.Context, f store.AssistantFilter) ([]store.Assistant, error) {
 	p := &page{f.Offset, cmp.Or(f.Limit, 10)}
 	if err := checkPage(p.left, 1001, p.skip); err != nil {
 		return nil, err
@@ -171,22 +172,22 @@ func (s *Store) searchAssistants(ctx context.Context, f store.AssistantFilter) (
 	if err != nil {
 		return nil, err
 	}
-	sel, w, err := selectAssistants(f)
+	sel, w, err := d.selectAssistants(f)
 	if err != nil {
 		return nil, err
 	}
-	return s.listAssistants(ctx, sel, w, f.Name, order, p)
+	return d.listAssistants(ctx, sel, w, f.Name, order, p)
 }
 
-func (s *Store) listAssistants(ctx context.Context, sel selection, w wanted, name, order string, p *page) ([]store.Assistant, error) {
-	return readPage(ctx, s, "SELECT "+assistantColumns+" FROM assistants", order, sel, p, meant(w, name))
+func (d *userData) listAssistants(ctx context.Context, sel selection, w wanted, name, order string, p *page) ([]store.Assistant, error) {
+	return readPage(ctx, d, "SELECT "+assistantColumns+" FROM assistants", order, sel, p, meant(w, name))
 }
 
 // CountAssistants implements [store.Assistants].
-func (s *Store) CountAssistants(ctx context.Context, f store.AssistantFilter) (n int, err error) {
-	sel, w, err := selectAssistants(f)
+func (d *userData) CountAssistants(ctx context.Context, f store.AssistantFilter) (n int, err error) {
+	sel, w, err := d.selectAssistants(f)
 	if err == nil {
-		n, err = s.count(ctx, assistantColumns, "assistants"+sel.text(), sel, func(r *sql.Rows) (bool, error) {
+		n, err = count(ctx, d, assistantColumns, "assistants"+sel.text(), sel, func(r *sql.Rows) (bool, error) {
 			_, ok, err := meant(w, f.Name)(r)
 			return ok, err
 		})
@@ -199,11 +200,9 @@ func (s *Store) CountAssistants(ctx context.Context, f store.AssistantFilter) (n
 
 // selectAssistants makes the condition of a filter on the versions in force. Names are compared in Go: not every database
 // knows the small letters of all languages.
-func selectAssistants(f store.AssistantFilter) (sel selection, w wanted, err error) {
+func (d *userData) selectAssistants(f store.AssistantFilter) (sel selection, w wanted, err error) {
+	sel = d.mine()
 	sel.add("in_force = 1")
-	if f.UserID != "" {
-		sel.add("user_id = " + sel.param(plain(f.UserID)))
-	}
 	if f.GraphID != "" {
 		sel.add("graph_id = " + sel.param(plain(f.GraphID)))
 	}
@@ -222,12 +221,12 @@ func meant(w wanted, name string) func(*sql.Rows) (store.Assistant, bool, error)
 }
 
 // DeleteAssistant implements [store.Assistants].
-func (s *Store) DeleteAssistant(ctx context.Context, id string) error {
-	err := s.write(ctx, 0, func(tx *tx) error {
-		if _, _, err := lockAssistant(tx, id); err != nil {
+func (d *userData) DeleteAssistant(ctx context.Context, id string) error {
+	err := d.write(ctx, 0, func(tx *tx) error {
+		if _, err := d.lockAssistant(tx, id); err != nil {
 			return err
 		}
-		return tx.exec("DELETE FROM assistants WHERE id = $1", id)
+		return tx.exec("DELETE FROM assistants WHERE id = $1 AND user_id = $2", id, d.user.ID())
 	})
 	if err != nil {
 		return fmt.Errorf("delete assistant %.40q: %w", id, err)

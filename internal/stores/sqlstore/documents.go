@@ -52,7 +52,7 @@ func checkStoredItem(row *sql.Rows) (_, name string, fault, err error) {
 		return "", "", nil, err
 	}
 	labels := splitLabels(namespace)
-	fault = errors.Join(checkItem(user, labels, key), checkObject("value", value))
+	fault = errors.Join(checkText("user id", user), checkItem(labels, key), checkObject("value", value))
 	if fault == nil && joinLabels(labels) != namespace {
 		fault = errors.New("its namespace is not one as it is stored")
 	}

@@ -82,21 +82,21 @@ func appendTexts(b, raw []byte) []byte {
 
 // hit is an item that a query has found.
 type hit struct {
-	user, namespace, key string
-	score                float64
+	namespace, key string
+	score          float64
 }
 
 // bestItems reads a page of what a query finds, the best first, of equal ones the last updated. It reads every item that is
 // selected, and keeps no more of them than the page and what stands before it.
-func (s *Store) bestItems(ctx context.Context, sel selection, w wanted, t *terms, p *page, now time.Time) ([]store.Item, error) {
-	hits, err := s.hits(ctx, sel, w, t, p.skip+p.left)
+func (d *userData) bestItems(ctx context.Context, sel selection, w wanted, t *terms, p *page, now time.Time) ([]store.Item, error) {
+	hits, err := d.hits(ctx, sel, w, t, p.skip+p.left)
 	if err != nil {
 		return nil, err
 	}
 	var out []store.Item
 	bytes := 0
 	for _, h := range hits[min(p.skip, len(hits)):] {
-		i, err := s.item(ctx, h.user, h.namespace, h.key, now)
+		i, err := d.item(ctx, h.namespace, h.key, now)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // removed meanwhile
 		}
@@ -111,16 +111,16 @@ func (s *Store) bestItems(ctx context.Context, sel selection, w wanted, t *terms
 }
 
 // hits are the best most items, in order.
-func (s *Store) hits(ctx context.Context, sel selection, w wanted, t *terms, most int) (found []hit, err error) {
+func (d *userData) hits(ctx context.Context, sel selection, w wanted, t *terms, most int) (found []hit, err error) {
 	best := func() {
 		slices.SortStableFunc(found, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 		found = found[:min(most, len(found))]
 	}
-	err = s.read(ctx, "SELECT user_id, namespace, key, value FROM items"+sel.text()+" ORDER BY "+itemOrder, sel.args,
+	err = d.read(ctx, "SELECT namespace, key, value FROM items"+sel.text()+" ORDER BY "+itemOrder, sel.args,
 		func(r *sql.Rows) (bool, error) {
 			var h hit
 			var value []byte
-			if err := r.Scan(&h.user, &h.namespace, &h.key, &value); err != nil || !w.matches(value) {
+			if err := r.Scan(&h.namespace, &h.key, &value); err != nil || !w.matches(value) {
 				return true, err
 			}
 			if h.score = t.score(value); h.score > 0 {

@@ -24,20 +24,20 @@ const (
 // itemOrder is the order of an index: rows come in it without being put aside, with their values, to be sorted.
 const itemOrder = "updated_at DESC, namespace DESC, key DESC"
 
-const itemColumns = "user_id, namespace, key, created_at, updated_at, ttl, expires_at, value"
+const itemColumns = "namespace, key, created_at, updated_at, ttl, expires_at, value"
 
 // maxTTL bounds a time to live: with it the end is still a time that can be written.
 const maxTTL = 100 * 365 * 24 * time.Hour
 
 // putItem gives an item that is over, but still there, the time of its beginning anew: to readers it is a new one.
-const putItem = "INSERT INTO items (" + itemColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) " +
+const putItem = "INSERT INTO items (user_id, " + itemColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) " +
 	"ON CONFLICT (user_id, namespace, key) DO UPDATE SET updated_at = excluded.updated_at, ttl = excluded.ttl, " +
 	"expires_at = excluded.expires_at, value = excluded.value, created_at = CASE WHEN items.expires_at > 0 AND " +
 	"items.expires_at <= excluded.updated_at THEN excluded.created_at ELSE items.created_at END"
 
 // PutItem implements [store.Items].
-func (s *Store) PutItem(ctx context.Context, i store.Item) error {
-	err := errors.Join(checkItem(i.UserID, i.Namespace, i.Key), checkTTL(i.TTL), checkSize("value", len(i.Value), maxValue))
+func (d *userData) PutItem(ctx context.Context, i store.Item) error {
+	err := errors.Join(checkItem(i.Namespace, i.Key), checkTTL(i.TTL), checkSize("value", len(i.Value), maxValue))
 	if err == nil {
 		err = checkObject("value", i.Value)
 	}
@@ -46,8 +46,8 @@ func (s *Store) PutItem(ctx context.Context, i store.Item) error {
 		if i.TTL > 0 {
 			expires = micros(i.UpdatedAt.Add(i.TTL))
 		}
-		err = s.write(ctx, len(i.Value), func(tx *tx) error {
-			return tx.exec(putItem, i.UserID, joinLabels(i.Namespace), i.Key, micros(i.CreatedAt), micros(i.UpdatedAt),
+		err = d.write(ctx, len(i.Value), func(tx *tx) error {
+			return tx.exec(putItem, d.user.ID(), joinLabels(i.Namespace), i.Key, micros(i.CreatedAt), micros(i.UpdatedAt),
 				i.TTL.Microseconds(), expires, objectText(i.Value))
 		})
 	}
@@ -58,14 +58,14 @@ func (s *Store) PutItem(ctx context.Context, i store.Item) error {
 }
 
 // Item implements [store.Items].
-func (s *Store) Item(ctx context.Context, userID string, namespace []string, key string, a store.Access) (store.Item, error) {
-	err := errors.Join(checkItem(userID, namespace, key), checkNow(a.Now))
+func (d *userData) Item(ctx context.Context, namespace []string, key string, a store.Access) (store.Item, error) {
+	err := errors.Join(checkItem(namespace, key), checkNow(a.Now))
 	var i store.Item
 	if err == nil {
-		i, err = s.item(ctx, userID, joinLabels(namespace), key, a.Now)
+		i, err = d.item(ctx, joinLabels(namespace), key, a.Now)
 	}
 	if err == nil && a.Refresh {
-		err = s.refresh(ctx, a.Now, &i)
+		err = d.refresh(ctx, a.Now, &i)
 	}
 	if err != nil {
 		return store.Item{}, fmt.Errorf("read item %.40q: %w", key, err)
@@ -73,9 +73,9 @@ func (s *Store) Item(ctx context.Context, userID string, namespace []string, key
 	return i, nil
 }
 
-func (s *Store) item(ctx context.Context, userID, namespace, key string, now time.Time) (i store.Item, err error) {
+func (d *userData) item(ctx context.Context, namespace, key string, now time.Time) (i store.Item, err error) {
 	query := "SELECT " + itemColumns + " FROM items WHERE user_id = $1 AND namespace = $2 AND key = $3 AND " + alive("$4")
-	err = s.read(ctx, query, []any{userID, namespace, key, micros(now)}, func(r *sql.Rows) (bool, error) {
+	err = d.read(ctx, query, []any{d.user.ID(), namespace, key, micros(now)}, func(r *sql.Rows) (bool, error) {
 		i, err = scanItem(r)
 		return false, err
 	})
@@ -94,7 +94,7 @@ const refreshItem = "UPDATE items SET expires_at = CAST($4 AS BIGINT) + ttl WHER
 
 // refresh lets the items' times to live begin anew. One that gains less than touchEvery is left alone: reading it again
 // and again costs no writing.
-func (s *Store) refresh(ctx context.Context, now time.Time, items ...*store.Item) error {
+func (d *userData) refresh(ctx context.Context, now time.Time, items ...*store.Item) error {
 	var stale []*store.Item
 	for _, i := range items {
 		if i.TTL > 0 && now.Add(i.TTL).Sub(i.Expires) >= touchEvery {
@@ -105,9 +105,9 @@ func (s *Store) refresh(ctx context.Context, now time.Time, items ...*store.Item
 	if len(stale) == 0 {
 		return nil
 	}
-	return s.write(ctx, 0, func(tx *tx) error {
+	return d.write(ctx, 0, func(tx *tx) error {
 		for _, i := range stale {
-			if err := tx.exec(refreshItem, i.UserID, joinLabels(i.Namespace), i.Key, micros(now)); err != nil {
+			if err := tx.exec(refreshItem, d.user.ID(), joinLabels(i.Namespace), i.Key, micros(now)); err != nil {
 				return err
 			}
 		}
@@ -118,7 +118,7 @@ func (s *Store) refresh(ctx context.Context, now time.Time, items ...*store.Item
 func scanItem(r scanner) (i store.Item, err error) {
 	var namespace string
 	var created, updated, ttl, expires int64
-	err = r.Scan(&i.UserID, &namespace, &i.Key, &created, &updated, &ttl, &expires, (*[]byte)(&i.Value))
+	err = r.Scan(&namespace, &i.Key, &created, &updated, &ttl, &expires, (*[]byte)(&i.Value))
 	i.Namespace, i.CreatedAt, i.UpdatedAt = splitLabels(namespace), timeOf(created), timeOf(updated)
 	if ttl > 0 {
 		i.TTL, i.Expires = time.Duration(ttl)*time.Microsecond, timeOf(expires)
@@ -127,11 +127,11 @@ func scanItem(r scanner) (i store.Item, err error) {
 }
 
 // DeleteItem implements [store.Items].
-func (s *Store) DeleteItem(ctx context.Context, userID string, namespace []string, key string) error {
-	err := checkItem(userID, namespace, key)
+func (d *userData) DeleteItem(ctx context.Context, namespace []string, key string) error {
+	err := checkItem(namespace, key)
 	if err == nil {
-		err = s.write(ctx, 0, func(tx *tx) error {
-			return tx.exec("DELETE FROM items WHERE user_id = $1 AND namespace = $2 AND key = $3", userID, joinLabels(namespace), key)
+		err = d.write(ctx, 0, func(tx *tx) error {
+			return tx.exec("DELETE FROM items WHERE user_id = $1 AND namespace = $2 AND key = $3", d.user.ID(), joinLabels(namespace), key)
 		})
 	}
 	if err != nil {
@@ -141,21 +141,21 @@ func (s *Store) DeleteItem(ctx context.Context, userID string, namespace []strin
 }
 
 // SearchItems implements [store.Items].
-func (s *Store) SearchItems(ctx context.Context, f store.ItemFilter) ([]store.Item, error) {
-	is, err := s.searchItems(ctx, f)
+func (d *userData) SearchItems(ctx context.Context, f store.ItemFilter) ([]store.Item, error) {
+	is, err := d.searchItems(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("search items: %w", err)
 	}
 	return is, nil
 }
 
-func (s *Store) searchItems(ctx context.Context, f store.ItemFilter) (is []store.Item, err error) {
+func (d *userData) searchItems(ctx context.Context, f store.ItemFilter) (is []store.Item, err error) {
 	p := &page{f.Offset, cmp.Or(f.Limit, 10)}
 	if err := errors.Join(checkPage(p.left, 1000, p.skip), checkNow(f.Now)); err != nil {
 		return nil, err
 	}
 	// The condition on the namespace is none for an index, so that the one by time is taken.
-	sel, err := selectItems(f.UserID, f.Prefix, "namespace || ''", f.Now)
+	sel, err := d.selectItems(f.Prefix, "namespace || ''", f.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -168,24 +168,24 @@ func (s *Store) searchItems(ctx context.Context, f store.ItemFilter) (is []store
 	case err != nil:
 		return nil, err
 	case terms != nil:
-		is, err = s.bestItems(ctx, sel, w, terms, p, f.Now)
+		is, err = d.bestItems(ctx, sel, w, terms, p, f.Now)
 	default:
-		is, err = s.newestItems(ctx, sel, w, p)
+		is, err = d.newestItems(ctx, sel, w, p)
 	}
 	if err == nil && f.Refresh {
 		found := make([]*store.Item, len(is))
 		for n := range is {
 			found[n] = &is[n]
 		}
-		err = s.refresh(ctx, f.Now, found...)
+		err = d.refresh(ctx, f.Now, found...)
 	}
 	return is, err
 }
 
-func (s *Store) newestItems(ctx context.Context, sel selection, w wanted, p *page) ([]store.Item, error) {
+func (d *userData) newestItems(ctx context.Context, sel selection, w wanted, p *page) ([]store.Item, error) {
 	sel.open = len(w) > 0
 	bytes := 0
-	return readPage(ctx, s, "SELECT "+itemColumns+" FROM items", itemOrder, sel, p,
+	return readPage(ctx, d, "SELECT "+itemColumns+" FROM items", itemOrder, sel, p,
 		func(r *sql.Rows) (i store.Item, meant bool, err error) {
 			i, err = scanItem(r)
 			if meant = w.matches(i.Value); meant && p.skip == 0 && err == nil {
@@ -197,11 +197,9 @@ func (s *Store) newestItems(ctx context.Context, sel selection, w wanted, p *pag
 }
 
 // selectItems selects the items under a prefix that are there at a moment.
-func selectItems(userID string, prefix []string, namespace string, now time.Time) (sel selection, err error) {
+func (d *userData) selectItems(prefix []string, namespace string, now time.Time) (sel selection, err error) {
+	sel = d.mine()
 	sel.add(alive(sel.param(micros(now))))
-	if userID != "" {
-		sel.add("user_id = " + sel.param(plain(userID)))
-	}
 	if len(prefix) > 0 {
 		from := joinLabels(prefix)
 		to := from[:len(from)-1] + string(separator+1)
@@ -213,15 +211,15 @@ func selectItems(userID string, prefix []string, namespace string, now time.Time
 }
 
 // Namespaces implements [store.Items].
-func (s *Store) Namespaces(ctx context.Context, f store.NamespaceFilter) ([][]string, error) {
-	ns, err := s.namespaces(ctx, f)
+func (d *userData) Namespaces(ctx context.Context, f store.NamespaceFilter) ([][]string, error) {
+	ns, err := d.namespaces(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("list namespaces: %w", err)
 	}
 	return ns, nil
 }
 
-func (s *Store) namespaces(ctx context.Context, f store.NamespaceFilter) (out [][]string, err error) {
+func (d *userData) namespaces(ctx context.Context, f store.NamespaceFilter) (out [][]string, err error) {
 	skip, left := f.Offset, cmp.Or(f.Limit, 100)
 	err = errors.Join(checkPage(left, 1000, skip), checkNow(f.Now))
 	if f.MaxDepth < 0 {
@@ -230,12 +228,12 @@ func (s *Store) namespaces(ctx context.Context, f store.NamespaceFilter) (out []
 	if len(f.Suffix) > 0 {
 		err = errors.Join(err, checkLabels("suffix", f.Suffix))
 	}
-	sel, wrong := selectItems(f.UserID, f.Prefix, "namespace", f.Now)
+	sel, wrong := d.selectItems(f.Prefix, "namespace", f.Now)
 	if err = errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
 	var last []string
-	err = s.read(ctx, "SELECT DISTINCT namespace FROM items"+sel.text()+" ORDER BY namespace", sel.args, func(r *sql.Rows) (bool, error) {
+	err = d.read(ctx, "SELECT DISTINCT namespace FROM items"+sel.text()+" ORDER BY namespace", sel.args, func(r *sql.Rows) (bool, error) {
 		var joined string
 		if err := r.Scan(&joined); err != nil || !strings.HasSuffix(joined, joinLabels(f.Suffix)) {
 			return true, err
@@ -272,8 +270,8 @@ func splitLabels(joined string) []string {
 	return strings.Split(strings.Trim(joined, string(separator)), string(separator))
 }
 
-func checkItem(userID string, namespace []string, key string) error {
-	err := errors.Join(checkText("user id", userID), checkText("key", key), checkLabels("namespace", namespace))
+func checkItem(namespace []string, key string) error {
+	err := errors.Join(checkText("key", key), checkLabels("namespace", namespace))
 	if key == "" {
 		err = errors.Join(err, errors.New("key is empty"))
 	}

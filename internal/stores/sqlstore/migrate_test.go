@@ -103,7 +103,7 @@ func TestDatabaseOfVersion4(t *testing.T) {
 	if err != nil || len(chats.Get(c.State)) != 49 {
 		t.Fatalf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
-	is, err := s.SearchItems(t.Context(), store.ItemFilter{Query: "deer", Access: store.Access{Now: time.Now()}})
+	is, err := s.For(ann()).SearchItems(t.Context(), store.ItemFilter{Query: "deer", Access: store.Access{Now: time.Now()}})
 	if err != nil || len(is) != 2 {
 		t.Errorf("%d items, %v", len(is), err)
 	}
@@ -155,11 +155,11 @@ func TestMigrationOfItems(t *testing.T) {
 		}
 		old.db.Close()
 	}
-	want := store.Item{UserID: "ann", Namespace: []string{"a"}, Key: "k", Value: []byte(`{"t": "x"}`), CreatedAt: timeOf(1), UpdatedAt: timeOf(2), Score: 1}
+	want := store.Item{Namespace: []string{"a"}, Key: "k", Value: []byte(`{"t": "x"}`), CreatedAt: timeOf(1), UpdatedAt: timeOf(2), Score: 1}
 	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
 		s := openWith(t, cfg)
 		defer s.Close()
-		is, err := s.SearchItems(t.Context(), store.ItemFilter{Query: "X", Access: store.Access{Now: time.Now(), Refresh: true}})
+		is, err := s.For(ann()).SearchItems(t.Context(), store.ItemFilter{Query: "X", Access: store.Access{Now: time.Now(), Refresh: true}})
 		if d := cmp.Diff([]store.Item{want}, is); d != "" || err != nil {
 			t.Errorf("%s (-want +got): %v\n%s", name, err, d)
 		}

@@ -116,7 +116,7 @@ func (s *Store) countThreads(ctx context.Context, sel selection, w wanted) (int,
 	if sel.open { // as in listThreads, the rest is read of those alone that an index has chosen
 		from = "(SELECT t.id FROM " + from + ") c JOIN threads t ON t.id = c.id"
 	}
-	return s.count(ctx, "t.metadata", from, sel, func(r *sql.Rows) (bool, error) {
+	return count(ctx, s, "t.metadata", from, sel, func(r *sql.Rows) (bool, error) {
 		var metadata sql.RawBytes
 		err := r.Scan(&metadata)
 		return w.matches(metadata), err

@@ -119,13 +119,13 @@ func equip(t *testing.T, s *Store) {
 		}
 	}
 	for i := range 3 {
-		must(s.PutItem(t.Context(), store.Item{UserID: "ann", Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour}))
+		must(s.For(ann()).PutItem(t.Context(), store.Item{Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour}))
 	}
-	a := store.Assistant{ID: "a", UserID: "ann", GraphID: "g", Name: "x", Config: []byte(`{"c": 1}`)}
-	must(s.CreateAssistant(t.Context(), a))
-	_, err := s.UpdateAssistant(t.Context(), a)
+	a := store.Assistant{ID: "a", GraphID: "g", Name: "x", Config: []byte(`{"c": 1}`)}
+	must(s.For(ann()).CreateAssistant(t.Context(), a))
+	_, err := s.For(ann()).UpdateAssistant(t.Context(), a)
 	must(err)
-	_, err = s.SetLatest(t.Context(), "a", 1)
+	_, err = s.For(ann()).SetLatest(t.Context(), "a", 1)
 	must(err)
 	_, err = s.Setting(t.Context(), "installation", "this one")
 	must(err)
@@ -154,7 +154,7 @@ func TestDumpBesideThreads(t *testing.T) {
 		if again := dumpOf(t, to, ""); again != all {
 			t.Errorf("%s: the dump of what was loaded differs:\n%s", name, again)
 		}
-		if a, err := to.Assistant(t.Context(), "a"); a.Version != 1 || err != nil {
+		if a, err := to.For(ann()).Assistant(t.Context(), "a"); a.Version != 1 || err != nil {
 			t.Errorf("%s: version %d is in force, %v", name, a.Version, err)
 		}
 		if _, err := to.Load(t.Context(), strings.NewReader(all), nil); err == nil {
@@ -206,7 +206,7 @@ func TestLoadOfVersion2(t *testing.T) {
 	if _, err := s.Load(t.Context(), strings.NewReader(ofDump2), nil); err != nil {
 		t.Fatal(err)
 	}
-	i, err := s.Item(t.Context(), "ann", []string{"a"}, "k", store.Access{Now: time.Now()})
+	i, err := s.For(ann()).Item(t.Context(), []string{"a"}, "k", store.Access{Now: time.Now()})
 	if err != nil || i.TTL != 0 || string(i.Value) != `{"v":1}` {
 		t.Errorf("%+v, %v", i, err)
 	}

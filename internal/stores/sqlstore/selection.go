@@ -45,14 +45,14 @@ type page struct{ skip, left int }
 // readPage reads a page, in an order, of what is selected, and moves the page on behind what it read. scan reads a row and
 // says whether it is one of those that are meant. Of an open selection the database cannot count the rows; they come one
 // by one until the page is full.
-func readPage[T any](ctx context.Context, s *Store, query, order string, sel selection, p *page, scan func(*sql.Rows) (T, bool, error)) (out []T, err error) {
+func readPage[T any](ctx context.Context, from reader, query, order string, sel selection, p *page, scan func(*sql.Rows) (T, bool, error)) (out []T, err error) {
 	query += sel.text() + " ORDER BY " + order
 	args := sel.args
 	if !sel.open {
 		query += fmt.Sprintf(" LIMIT $%d OFFSET $%d", len(args)+1, len(args)+2)
 		args = append(slices.Clip(args), p.left, p.skip)
 	}
-	err = s.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
+	err = from.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
 		row, meant, err := scan(r)
 		switch {
 		case err != nil || !meant:
@@ -70,14 +70,14 @@ func readPage[T any](ctx context.Context, s *Store, query, order string, sel sel
 	return out, err
 }
 
-// count counts the rows of from, which has the selection in it. Of an open one it reads the fields and has scan say which
-// are meant.
-func (s *Store) count(ctx context.Context, fields, from string, sel selection, scan func(*sql.Rows) (bool, error)) (n int, err error) {
+// count counts the rows of tables, a text which has the selection in it. Of an open one it reads the fields and has scan say
+// which are meant.
+func count(ctx context.Context, from reader, fields, tables string, sel selection, scan func(*sql.Rows) (bool, error)) (n int, err error) {
 	if !sel.open {
-		err = s.read(ctx, "SELECT count(*) FROM "+from, sel.args, func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
+		err = from.read(ctx, "SELECT count(*) FROM "+tables, sel.args, func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
 		return n, err
 	}
-	err = s.read(ctx, "SELECT "+fields+" FROM "+from, sel.args, func(r *sql.Rows) (bool, error) {
+	err = from.read(ctx, "SELECT "+fields+" FROM "+tables, sel.args, func(r *sql.Rows) (bool, error) {
 		meant, err := scan(r)
 		if meant && err == nil {
 			n++

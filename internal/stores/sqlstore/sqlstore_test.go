@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/store/storetest"
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
@@ -93,6 +94,9 @@ func TestConformance(t *testing.T) {
 		storetest.RunShared(t, onPostgres, testLease)
 	})
 }
+
+// ann is the user of these tests.
+func ann() access.User { return access.FromRow("ann") }
 
 func writeStep(t *tx, c *commit) error {
 	_, err := writeSteps(t, checkFence, []*commit{c})

@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// For implements [store.Store].
+func (s *Store) For(u access.User) store.UserData { return &userData{s, u} }
+
+// userData is what one user has. It reaches the database through read and write alone, which do nothing for nobody, and each
+// statement that begins with an id given from outside names the user, or stands behind one of its transaction that locks the
+// row of that id and does.
+type userData struct {
+	s    *Store
+	user access.User
+}
+
+// check refuses nobody, and what can be no user's id.
+func (d *userData) check() error {
+	if err := d.user.Check(); err != nil {
+		return err
+	}
+	return checkText("user id", d.user.ID())
+}
+
+// reader reads rows, as [Store.read] says.
+type reader interface {
+	read(ctx context.Context, query string, args []any, scan func(*sql.Rows) (more bool, err error)) error
+}
+
+var (
+	_ reader = (*Store)(nil)
+	_ reader = (*userData)(nil)
+)
+
+func (d *userData) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) (more bool, err error)) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	return d.s.read(ctx, query, args, scan)
+}
+
+// write is that of the store.
+func (d *userData) write(ctx context.Context, size int, run func(*tx) error) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	return d.s.write(ctx, size, run)
+}
+
+// mine begins a selection with the rows that are the user's.
+func (d *userData) mine() (sel selection) {
+	sel.add("user_id = " + sel.param(d.user.ID()))
+	return sel
+}

@@ -8,7 +8,7 @@ import "strings"
 // [Message.Split] gives back exactly the pieces, whatever became of them in the message: one that whole does not hold in its
 // place stands in its Cut in full.
 func Cuts(whole Chunk, pieces []Chunk) []Cut {
-	k := newKnife(whole)
+	k := newCutter(whole)
 	cuts := make([]Cut, len(pieces))
 	for i, p := range pieces {
 		if !k.pass(p) {
@@ -26,7 +26,7 @@ func Cuts(whole Chunk, pieces []Chunk) []Cut {
 
 // Split cuts the finished message into the pieces that it was streamed in. whole is as for [Cuts].
 func (m Message) Split(whole Chunk) []Chunk {
-	k := newKnife(whole)
+	k := newCutter(whole)
 	out := make([]Chunk, len(m.Chunks))
 	for i, c := range m.Chunks {
 		if c.Piece != nil {
@@ -52,19 +52,19 @@ func (m Message) Numbers() []int64 {
 	return out
 }
 
-// knife goes through a finished message from piece to piece.
-type knife struct {
+// cutter goes through a finished message from piece to piece.
+type cutter struct {
 	reasoning, text string                 // what is left
 	calls           []ToolCallChunk        // not yet begun
 	begun           map[int]*ToolCallChunk // by the index of their pieces: what is left
 }
 
-func newKnife(whole Chunk) *knife {
-	return &knife{reasoning: whole.Reasoning, text: whole.Text, calls: whole.ToolCalls, begun: make(map[int]*ToolCallChunk)}
+func newCutter(whole Chunk) *cutter {
+	return &cutter{reasoning: whole.Reasoning, text: whole.Text, calls: whole.ToolCalls, begun: make(map[int]*ToolCallChunk)}
 }
 
 // call is what is left of the call with the index: the first index to appear stands for the first call, and so on.
-func (k *knife) call(index int) *ToolCallChunk {
+func (k *cutter) call(index int) *ToolCallChunk {
 	c := k.begun[index]
 	if c == nil {
 		c = &ToolCallChunk{}
@@ -77,7 +77,7 @@ func (k *knife) call(index int) *ToolCallChunk {
 }
 
 // pass goes behind a piece and reports whether it is what cut would give.
-func (k *knife) pass(p Chunk) bool {
+func (k *cutter) pass(p Chunk) bool {
 	fits := passText(&k.reasoning, p.Reasoning)
 	fits = passText(&k.text, p.Text) && fits
 	for _, tc := range p.ToolCalls {
@@ -96,7 +96,7 @@ func passText(left *string, piece string) bool {
 	return ok
 }
 
-func (k *knife) cut(c Cut) Chunk {
+func (k *cutter) cut(c Cut) Chunk {
 	p := Chunk{Reasoning: cutText(&k.reasoning, c.Reasoning), Text: cutText(&k.text, c.Text)}
 	for i := 0; i+1 < len(c.Args); i += 2 {
 		left := k.call(c.Args[i])

@@ -41,8 +41,8 @@ func open(tb testing.TB, dir string) *sqlstore.Store {
 
 const work = "users/default/threads/t1/user-data/workspace"
 
-// furnished is a store of two threads, one of them with files.
-func furnished(tb testing.TB) (*sqlstore.Store, string) {
+// filledStore makes a store of two threads, one of them with files.
+func filledStore(tb testing.TB) (*sqlstore.Store, string) {
 	tb.Helper()
 	dir := tb.TempDir()
 	s := open(tb, dir)
@@ -132,7 +132,7 @@ func dumped(tb testing.TB, s store.Keeper) string {
 }
 
 func TestThereAndBack(t *testing.T) {
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	put(t, dir, "users/default/threads/.gone-x/user-data/workspace/old", "old")
 	put(t, dir, work+"/.pudu-0123456789abcdef.tmp", "half")
 	if err := syscall.Mkfifo(filepath.Join(dir, work, "pipe"), 0o600); err != nil {
@@ -287,7 +287,7 @@ func other(kind byte, name, link string) entry {
 
 // A bad archive is refused with a reason and leaves nothing, wherever the fault stands.
 func TestBadArchives(t *testing.T) {
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	good, _ := backup(t, s, dir)
 	all := unpack(t, good)
 	with := func(change func(all []entry) []entry) []byte { return pack(t, change(slices.Clone(all))) }
@@ -390,7 +390,7 @@ func TestLinksThatStay(t *testing.T) {
 }
 
 func TestOnlyIntoAnEmptyFolder(t *testing.T) {
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	raw, _ := backup(t, s, dir)
 	if _, err := Read(t.Context(), bytes.NewReader(raw), s, dir, room); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("into itself: %v", err)
@@ -419,7 +419,7 @@ func TestOnlyIntoAnEmptyFolder(t *testing.T) {
 
 // A restore that was killed, while it unpacked or between placing the files and committing, is done again.
 func TestAfterACut(t *testing.T) {
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	raw, _ := backup(t, s, dir)
 	for _, left := range []string{Staging + "/users/x", Staging + "/y", work + "/half"} {
 		to := t.TempDir()
@@ -450,7 +450,7 @@ func (f failing) Load(ctx context.Context, r io.Reader, last func() error) (stor
 var errCommit = errors.New("no commit")
 
 func TestCommitFails(t *testing.T) {
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	raw, _ := backup(t, s, dir)
 	to := t.TempDir()
 	target := open(t, to)
@@ -473,7 +473,7 @@ func TestCommitFails(t *testing.T) {
 
 // Files that change or vanish while they are read do not break the archive.
 func TestFilesInMotion(t *testing.T) {
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	big := filepath.Join(dir, work, "big")
 	noise := make([]byte, 8<<20)
 	rand.Read(noise)
@@ -508,7 +508,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestWriteFails(t *testing.T) {
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	full := errors.New("disk full")
 	_, err := Write(t.Context(), writerFunc(func([]byte) (int, error) { return 0, full }), s, dir, now)
 	if !errors.Is(err, full) {

@@ -27,7 +27,7 @@ func TestHolesStayHoles(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Log("this system does not tell where a file has holes; the file comes back whole")
 	}
-	s, dir := furnished(t)
+	s, dir := filledStore(t)
 	const length = 1 << 30
 	name := filepath.Join(dir, work, "holes")
 	f, err := os.Create(name)

@@ -62,7 +62,7 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
 	defer func() { err = errors.Join(err, bench.Close()) }()
-	if err := r.furnish(ctx, bench, o.Beside); err != nil {
+	if err := r.prepare(ctx, bench, o.Beside); err != nil {
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
 	run, err := r.admit(ctx, bench, r.Run, runs.Request{
@@ -114,8 +114,8 @@ func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Req
 	return b.Store.Admit(ctx, store.Admission{Run: run, Thread: thread})
 }
 
-// furnish gives the thread the files and the state that it had. The state is the work of a run before.
-func (r *Recording) furnish(ctx context.Context, b *Bench, beside string) error {
+// prepare gives the thread the files and the state that it had. The state is the work of a run before.
+func (r *Recording) prepare(ctx context.Context, b *Bench, beside string) error {
 	files, err := b.Files(r.Thread)
 	if err != nil {
 		return err

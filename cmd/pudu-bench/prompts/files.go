@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// furnish writes the user's files and a skill.
-func furnish(dir string) error {
+// writeFiles writes the user's files and a skill.
+func writeFiles(dir string) error {
 	chart, err := draw(64, 48)
 	if err != nil {
 		return err

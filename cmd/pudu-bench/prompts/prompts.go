@@ -52,7 +52,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := r.measureFixed(ctx, c); err != nil {
 		return nil, fmt.Errorf("fixed prompt: %w", err)
 	}
-	err := within(ctx, c.Dir, scenarioSettings(c.Wire), func(k *kitchen) error {
+	err := within(ctx, c.Dir, scenarioSettings(c.Wire), func(k *setup) error {
 		for i, t := range scenario() {
 			if err := k.play(ctx, i, t); err != nil {
 				return fmt.Errorf("turn %d (%s): %w", i+1, t.name, err)
@@ -68,13 +68,13 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	return r, nil
 }
 
-// within makes a kitchen in a folder of its own for do, and clears everything away.
-func within(ctx context.Context, dir string, s settings, do func(*kitchen) error) (err error) {
+// within makes a setup in a folder of its own for do, and clears everything away.
+func within(ctx context.Context, dir string, s settings, do func(*setup) error) (err error) {
 	if dir, err = os.MkdirTemp(dir, "pudu-prompt-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	k, err := newKitchen(ctx, dir, s)
+	k, err := newSetup(ctx, dir, s)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// coalesce is how long events wait for company before they are published.
+	// coalesce is how long events wait for others before they are published.
 	coalesce = 5 * time.Millisecond
 	// batchBytes is how large a message becomes before another is begun.
 	batchBytes = 64 << 10

@@ -31,7 +31,7 @@ type topic struct {
 	readers int
 	waiting []*reader
 	turn    int  // the present list of the waiting, from 1; a reader whose turn this is stands in it
-	herding bool // they will be woken soon
+	waking  bool // they will be woken soon
 	woken   time.Time
 	looks   int // how often the store was looked at
 
@@ -125,7 +125,7 @@ func (t *topic) forget(r *reader) {
 const (
 	fewReaders = 2
 	together   = time.Millisecond
-	herdEvery  = 2 * time.Millisecond
+	wakeEvery  = 2 * time.Millisecond
 )
 
 // notify wakes the waiting. t.mu is held.
@@ -135,15 +135,15 @@ func (t *topic) notify() { t.notifyOf(false) }
 func (t *topic) notifyOf(piece bool) {
 	n, wait := len(t.waiting), time.Duration(0)
 	if n > fewReaders {
-		wait = herdEvery
+		wait = wakeEvery
 	} else if piece {
 		wait = together - time.Since(t.woken)
 	}
 	switch {
-	case n == 0 || wait > 0 && t.herding:
+	case n == 0 || wait > 0 && t.waking:
 	case wait > 0:
-		t.herding = true
-		time.AfterFunc(wait, t.wakeHerd)
+		t.waking = true
+		time.AfterFunc(wait, t.wakeWaiting)
 	default:
 		t.turn++
 		t.woken = time.Now()
@@ -153,13 +153,13 @@ func (t *topic) notifyOf(piece bool) {
 	}
 }
 
-func (t *topic) wakeHerd() {
+func (t *topic) wakeWaiting() {
 	t.mu.Lock()
-	herd := t.waiting
-	t.waiting, t.herding, t.woken = nil, false, time.Now()
+	all := t.waiting
+	t.waiting, t.waking, t.woken = nil, false, time.Now()
 	t.turn++
 	t.mu.Unlock()
-	wakeAll(herd)
+	wakeAll(all)
 }
 
 func wakeAll(rs []*reader) {

@@ -37,8 +37,8 @@ type settings struct {
 	files  bool // whether the user has sent some
 }
 
-// kitchen holds all that the agent works with.
-type kitchen struct {
+// setup holds all that the agent works with.
+type setup struct {
 	settings
 
 	dir     string
@@ -52,12 +52,12 @@ type kitchen struct {
 	now     atomic.Int64 // in Unix nanoseconds
 }
 
-func newKitchen(ctx context.Context, dir string, s settings) (k *kitchen, err error) {
-	k = &kitchen{settings: s, dir: dir, sent: &server{wire: s.wire}, side: &scribe{wire: s.wire}, album: picture.NewAlbum(0)}
+func newSetup(ctx context.Context, dir string, s settings) (k *setup, err error) {
+	k = &setup{settings: s, dir: dir, sent: &server{wire: s.wire}, side: &scribe{wire: s.wire}, album: picture.NewAlbum(0)}
 	k.guard = lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)
 	var mounts []sandbox.Mount
 	if s.files {
-		if err := furnish(dir); err != nil {
+		if err := writeFiles(dir); err != nil {
 			return nil, err
 		}
 		mounts = append(mounts, sandbox.Mount{Host: filepath.Join(dir, "skills"), Path: "/mnt/skills", ReadOnly: true})
@@ -75,7 +75,7 @@ func newKitchen(ctx context.Context, dir string, s settings) (k *kitchen, err er
 	return k, nil
 }
 
-func (k *kitchen) close() error { return errors.Join(k.store.Close(), k.space.Close()) }
+func (k *setup) close() error { return errors.Join(k.store.Close(), k.space.Close()) }
 
 // noon is the middle of the so-many-th day of the conversation, in the zone whose day the model is told.
 func noon(day int) time.Time {
@@ -83,12 +83,12 @@ func noon(day int) time.Time {
 }
 
 // clock moves on by a little each time, so that ids grow and days change only when the script says so.
-func (k *kitchen) clock() time.Time {
+func (k *setup) clock() time.Time {
 	return time.Unix(0, k.now.Add(int64(time.Millisecond)))
 }
 
 // build makes the agent of a run anew, as the server does.
-func (k *kitchen) build(_ context.Context, job runs.Job) (runs.Built, error) {
+func (k *setup) build(_ context.Context, job runs.Job) (runs.Built, error) {
 	a, err := lead.Build(lead.Config{
 		Settings: k.cfg, Model: k.wire.open("model", k.sent), Guard: k.guard, Vision: k.vision, Album: k.album,
 		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
@@ -104,7 +104,7 @@ func (k *kitchen) build(_ context.Context, job runs.Job) (runs.Built, error) {
 }
 
 // play carries out a turn and sees to it that it went as it is written.
-func (k *kitchen) play(ctx context.Context, number int, t turn) error {
+func (k *setup) play(ctx context.Context, number int, t turn) error {
 	k.now.Store(noon(t.day).Add(time.Duration(number) * time.Minute).UnixNano())
 	k.sent.script, k.sent.next = t.answers, facts{turn: number}
 	input, err := k.input(ctx, t)
@@ -125,7 +125,7 @@ func (k *kitchen) play(ctx context.Context, number int, t turn) error {
 }
 
 // input is what the user says.
-func (k *kitchen) input(ctx context.Context, t turn) (message.Message, error) {
+func (k *setup) input(ctx context.Context, t turn) (message.Message, error) {
 	if t.reply != "" {
 		at, err := k.manager.Snapshot(ctx, thread, "")
 		if err != nil {

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -207,6 +208,27 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestAppendingCostsWhatIsAppended: what the log held before is neither copied nor indexed again.
+func TestAppendingCostsWhatIsAppended(t *testing.T) {
+	const held, more = 5_000, 100
+	var items []item
+	for i := range held {
+		items = append(items, item{ID: fmt.Sprint(i)})
+	}
+	s := apply(t, State{}, logCh.Append(items...))
+	s = apply(t, s, logCh.Append(item{ID: "first"})) // may make room
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range more {
+		s = apply(t, s, logCh.Append(item{ID: fmt.Sprint("more", i)}))
+	}
+	runtime.ReadMemStats(&after)
+	each := (after.TotalAlloc - before.TotalAlloc) / more
+	if len(logCh.Get(s)) != held+1+more || each > 2*held { // all of it is many times as much
+		t.Errorf("each takes %d bytes", each)
+	}
 }
 
 func BenchmarkAppend(b *testing.B) {

@@ -15,12 +15,14 @@ const MaxDirEntries = 100_000
 // ReadDir lists a folder, sorted by name; mounts below it are listed in their place. A folder of more than
 // [MaxDirEntries] gives ErrTooMany. Files that are being written, or that a crash left half-written, are not shown; see
 // [IsTemp].
-func (f *Files) ReadDir(path string) ([]fs.DirEntry, error) {
+func (f *Files) ReadDir(path string) ([]fs.DirEntry, error) { return f.readDir(path, MaxDirEntries) }
+
+func (f *Files) readDir(path string, most int) ([]fs.DirEntry, error) {
 	at, err := f.locate("list", path)
 	if err != nil {
 		return nil, err
 	}
-	entries, all, err := at.list(MaxDirEntries)
+	entries, all, err := at.list(most)
 	if err != nil {
 		return nil, at.fail("list", err)
 	}

@@ -84,12 +84,16 @@ func TestListsAreBounded(t *testing.T) {
 		if err != nil || len(entries) != min(limit, 6) || all != (limit >= 6) {
 			t.Errorf("limit %d: %d entries, all %t, %v", limit, len(entries), all, err)
 		}
+		if entries, err = f.readDir(".", limit); limit >= 6 && (err != nil || len(entries) != 6) || limit < 6 && (!errors.Is(err, ErrTooMany) || len(entries) != 0) {
+			t.Errorf("limit %d: %d entries, %v", limit, len(entries), err)
+		}
 	}
-	put(t, host, "workspace/a/b", "")
-	put(t, host, "workspace/a/c", "")
-	for limit := range 11 {
+	for _, name := range []string{"a/b", "a/c", "+/b"} { // behind the files, and before them
+		put(t, host, "workspace/"+name, "")
+	}
+	for limit := range 13 {
 		got, err := walked(t, f, limit, func(string) error { return nil })
-		if len(got) != min(limit, 9) || (err == nil) != (limit >= 9) || err != nil && !errors.Is(err, ErrTooMany) {
+		if len(got) != min(limit, 11) || (err == nil) != (limit >= 11) || err != nil && !errors.Is(err, ErrTooMany) {
 			t.Errorf("walk with limit %d: %q, %v", limit, got, err)
 		}
 	}

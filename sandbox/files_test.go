@@ -131,7 +131,7 @@ func TestReadAndWrite(t *testing.T) {
 	if err := f.WriteFile(Workspace+"/deep/er/a.txt", []byte(" two"), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.WriteFile("new.txt", []byte("x"), true); err != nil {
+	if err := errors.Join(f.WriteFile("new.txt", []byte("x"), true), f.WriteFile("deep/and/x", nil, false), f.MkdirAll("deep/and/more")); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(host, "workspace/deep/er/a.txt"))
@@ -328,6 +328,13 @@ func TestVirtualFolders(t *testing.T) {
 		"write beside the mounts": f.WriteFile("/mnt/user-data/x", nil, false), "remove a mount": f.Remove(Workspace)} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+	reads, writes := operations(f, "/mnt/user-data")
+	for name, err := range map[string]error{"open": reads["open"](), "read": reads["read"](), "write": writes["write"](), "append": writes["append"](),
+		"create": writes["create"]()} {
+		if !errors.Is(err, ErrIsDir) {
+			t.Errorf("%s a folder above the mounts: %v", name, err)
 		}
 	}
 	for _, p := range []string{"/mnt", "/mnt/user-data", Workspace, "/mnt/skills", "."} {

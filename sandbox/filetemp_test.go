@@ -105,17 +105,17 @@ func TestSweep(t *testing.T) {
 // TestSweepIsBounded: what it looks at counts, and what it removed until then is gone.
 func TestSweepIsBounded(t *testing.T) {
 	f, host := house(t)
-	for _, name := range []string{"a/x", "a/" + someTemp, "b/x", "b/y"} {
+	for _, name := range []string{"a/x", "a/" + someTemp, "b/x", "b/y", "z"} {
 		put(t, host, "workspace/"+name, "x")
 	}
 	at, err := f.locate("sweep", Workspace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, left := range []int{6, 5, 4} { // the leftover is gone after the first time
+	for _, left := range []int{7, 6, 5, 4} { // the leftover is gone after the first time
 		s := sweep{ctx: t.Context(), left: left}
 		err := s.folder(at)
-		if (s.removed == 1) != (left == 6) || left >= 5 && err != nil || left == 4 && !errors.Is(err, ErrTooMany) {
+		if (s.removed == 1) != (left == 7) || left >= 6 && err != nil || left < 6 && !errors.Is(err, ErrTooMany) {
 			t.Errorf("at most %d: removed %d, %v", left, s.removed, err)
 		}
 	}

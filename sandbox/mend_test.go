@@ -23,6 +23,22 @@ func TestFilesMendTheFoldersOfAThread(t *testing.T) {
 	}
 }
 
+// TestMendOfASpec mends all its mounts.
+func TestMendOfASpec(t *testing.T) {
+	_, host := house(t)
+	var s Spec
+	for _, name := range []string{"workspace", "outputs"} {
+		s.Mounts = append(s.Mounts, Mount{Host: filepath.Join(host, name), Path: UserData + "/" + name})
+		lock(t, filepath.Join(host, name))
+	}
+	s.Mend()
+	for _, m := range s.Mounts {
+		if got := mode(t, m.Host); got != 0o700 {
+			t.Errorf("%s has the mode %o", m.Path, got)
+		}
+	}
+}
+
 func TestMendLeavesOthersAlone(t *testing.T) {
 	host := t.TempDir()
 	file := filepath.Join(host, "file")

@@ -74,6 +74,16 @@ func TestBreakpoints(t *testing.T) {
 	}
 }
 
+// TestBreakpointBeforeAnything: the run's input and the stop are one step.
+func TestBreakpointBeforeAnything(t *testing.T) {
+	b := newBed()
+	b.rt.Config.InterruptBefore = []string{agent.NodeBeforeAgent}
+	if _, err := mustAgent(t, agent.Config{Model: turns(say("x"))}).Run(t.Context(), b.rt, state.State{}); err == nil {
+		t.Error("the breakpoint was passed")
+	}
+	diff(t, b.lines(), []string{"commit __start__ interrupt -> before_agent"})
+}
+
 func TestARunCutOffAtABreakpointStopsThereAgain(t *testing.T) {
 	a := mustAgent(t, agent.Config{Model: turns(call("echo", `{"x":"1"}`), say("fine")), Tools: []tool.Tool{echo("echo")}})
 	b := newBed()

@@ -162,8 +162,12 @@ func TestAResultThatIsNotWritten(t *testing.T) {
 		return b.commit(ctx, step)
 	}
 	a := mustAgent(t, agent.Config{Model: turns(call("a", `{}`, "b", `{}`), say("x")), Tools: []tool.Tool{echo("a"), echo("b")}})
-	if _, err := a.Run(soon(t), b.rt, state.State{}); !errors.Is(err, errCommit) || after != 0 {
+	s, err := a.Run(soon(t), b.rt, state.State{})
+	if !errors.Is(err, errCommit) || after != 0 {
 		t.Errorf("error %v, %d commits behind it", err, after)
+	}
+	if got := talk(s); len(got) != 2 {
+		t.Errorf("the state is not the committed one: %q", got)
 	}
 }
 
@@ -212,10 +216,44 @@ func TestAnEmptyResult(t *testing.T) {
 	}
 }
 
-// mute finds nothing of a call that was cut off.
-type mute struct{ fakeTool }
+// TestATimeOutBehindACancel is the cancel's: the tool had its time.
+func TestATimeOutBehindACancel(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	late := newTool("late", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) {
+		cancel(errStop)
+		return nil, context.DeadlineExceeded
+	})
+	s, err := mustAgent(t, agent.Config{Model: turns(call("late", `{}`), say("x")), Tools: []tool.Tool{late}}).Run(ctx, newBed().rt, state.State{})
+	if got := talk(s); !errors.Is(err, errStop) || !strings.HasPrefix(got[2], "error tool: This call was cancelled") {
+		t.Errorf("%v, %q", err, got)
+	}
+}
 
-func (mute) Inspect(ctx context.Context, _ *tool.Call) string {
+// falling is a wrapper that panics.
+type falling struct{}
+
+func (falling) Name() string { return "Falling" }
+func (falling) WrapToolCall(context.Context, *agent.ToolRequest, agent.ToolHandler) (*tool.Result, error) {
+	panic("ouch")
+}
+
+// TestAPanicOfAWrapper is an error of the call that it wrapped.
+func TestAPanicOfAWrapper(t *testing.T) {
+	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("x")), Tools: []tool.Tool{echo("a")}}, falling{}).Run(soon(t), newBed().rt, state.State{})
+	if err == nil || !strings.HasPrefix(err.Error(), "tools: a panicked: ouch") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// mute finds nothing of a call that was cut off.
+type mute struct {
+	fakeTool
+
+	looked *context.Context
+}
+
+func (m mute) Inspect(ctx context.Context, _ *tool.Call) string {
+	*m.looked = ctx
 	if _, bounded := ctx.Deadline(); !bounded {
 		return "it may take for ever"
 	}
@@ -235,13 +273,17 @@ func TestCallsOfUnknownOutcome(t *testing.T) {
 		b := newBed()
 		b.rt.Input = nil
 		b.rt.Resume = &agent.Resume{Next: agent.NodeTools, Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "asked"}}}
-		a := mustAgent(t, agent.Config{Model: turns(say("never"), say("ok")), Tools: []tool.Tool{mute{newTool("mute", tool.SideEffects, nil)}}})
+		looked := t.Context()
+		a := mustAgent(t, agent.Config{Model: turns(say("never"), say("ok")), Tools: []tool.Tool{mute{newTool("mute", tool.SideEffects, nil), &looked}}})
 		if s, err = a.Run(soon(t), b.rt, s); err != nil {
 			t.Fatal(err)
 		}
 		got := agent.Messages.Get(s)[1]
 		if !strings.HasSuffix(got.Text(), "before you decide whether to call it again.") || string(got.Kwargs[message.KeyOutcomeUnknown]) != "true" {
 			t.Errorf("%s: %q, %s", name, got.Text(), got.Kwargs)
+		}
+		if name == "mute" && looked.Err() == nil {
+			t.Error("what belongs to the look goes on behind it")
 		}
 	}
 }

@@ -136,8 +136,8 @@ func TestCauseOfACancel(t *testing.T) {
 func TestAnswerOfNoText(t *testing.T) {
 	b := newBed()
 	bad := []message.Chunk{{Reasoning: "w\xffhy"}, {Text: "s\xffo"}, {ToolCalls: []message.ToolCallChunk{
-		{Index: 0, ID: "\xffa", Name: "b", Args: `{"x":"0"}`}, {Index: 1, ID: "c", Name: "d\xff", Args: `{"x":"1"}`},
-		{Index: 2, ID: "e", Name: "f", Args: "{\"x\":\"\xff\"}"}, {Index: 3, ID: "g", Name: "h", Args: `{"x":"3"}`},
+		{Index: 0, ID: "g", Name: "h", Args: `{"x":"0"}`}, {Index: 1, ID: "\xffa", Name: "b", Args: `{"x":"1"}`},
+		{Index: 2, ID: "c", Name: "d\xff", Args: `{"x":"2"}`}, {Index: 3, ID: "e", Name: "f", Args: "{\"x\":\"\xff\"}"},
 	}}, {FinishReason: "stop"}}
 	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(bad, say("sorry"))}))
 	shown, pieces := "", 0
@@ -150,8 +150,11 @@ func TestAnswerOfNoText(t *testing.T) {
 			}
 		}
 	}
-	if want := "w\uFFFDhys\uFFFDo\uFFFDab{\"x\":\"0\"}cd\uFFFD{\"x\":\"1\"}ef{\"x\":\"\uFFFD\"}gh{\"x\":\"3\"}"; shown != want {
+	if want := "w\uFFFDhys\uFFFDogh{\"x\":\"0\"}\uFFFDab{\"x\":\"1\"}cd\uFFFD{\"x\":\"2\"}ef{\"x\":\"\uFFFD\"}"; shown != want {
 		t.Errorf("shown %q, want %q", shown, want)
+	}
+	if bad[2].ToolCalls[1].ID != "\xffa" {
+		t.Error("what the model keeps has changed")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,10 +66,14 @@ func TestACallWaitsForItsLane(t *testing.T) {
 		running.Add(-1)
 		return tool.Text("ok"), nil
 	})}
-	a := mustAgent(t, agent.Config{Model: turns(call("alone", `{"x":"a"}`, "alone", `{"x":"a"}`, "alone", `{"x":"a"}`), say("done")), Tools: []tool.Tool{alone}})
-	newBed().mustRun(t, a)
-	if both.Load() != 0 {
-		t.Error("two calls of one lane ran at once")
+	lane := []string{"alone", `{"x":"a"}`, "alone", `{"x":"a"}`, "alone", `{"x":"a"}`}
+	free := laned{echo("free")}
+	for _, before := range [][]string{nil, {"free", `{}`}, {"plain", `{}`}, {"plain", `{}`, "free", `{"x":"b"}`}} { // of no lane, of another tool, of another lane
+		a := mustAgent(t, agent.Config{Model: turns(call(slices.Concat(before, lane)...), say("done")), Tools: []tool.Tool{alone, free, echo("plain")}})
+		newBed().mustRun(t, a)
+		if both.Load() != 0 {
+			t.Errorf("behind %q two calls of one lane ran at once", before)
+		}
 	}
 }
 

@@ -121,3 +121,40 @@ func TestACallIDInTwoMessages(t *testing.T) {
 		})
 	}
 }
+
+// TestPiecesAreReadBackAsTheyWereShown, whatever the message holds.
+func TestPiecesAreReadBackAsTheyWereShown(t *testing.T) {
+	first, rest := call("a", `{"x":`)[0], call("a", `"1"}`)[0]
+	rest.ToolCalls[0].ID, rest.ToolCalls[0].Name = "", ""
+	b := newBed()
+	answer := []message.Chunk{{Reasoning: "h"}, {Reasoning: "m"}, {Text: "I "}, {Text: "look"}, first, rest, {FinishReason: "tool_calls"}}
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(answer, say("ok")), Tools: []tool.Tool{echo("a")}}))
+	shown := map[string][]event.Chunk{}
+	for _, d := range b.events {
+		if c, ok := d.(event.Chunk); ok {
+			shown[c.MessageID] = append(shown[c.MessageID], c)
+		}
+	}
+	messages := 0
+	for _, step := range b.steps {
+		for _, e := range step.Events {
+			m, ok := e.Data.(event.Message)
+			if !ok {
+				continue
+			}
+			messages++
+			writes, err := step.Updates[0].Update.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			chunks, ok := agent.Chunks(m, writes)
+			if !ok {
+				t.Errorf("the pieces of %s are gone", m.MessageID)
+			}
+			diff(t, chunks, shown[m.MessageID])
+		}
+	}
+	if messages != 2 {
+		t.Errorf("%d messages", messages)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -205,16 +204,12 @@ func updateMembers(cmd *input, raw json.RawMessage) map[string]json.RawMessage {
 }
 
 func takeGoto(cmd *input) string {
-	raw := cmd.raw("goto")
-	if raw == nil || string(raw) == "[]" {
-		return ""
-	}
 	nodes := cmd.names("goto", 1)
 	if len(nodes) == 0 {
 		return ""
 	}
 	if _, err := agent.Target(nodes[0]); err != nil {
-		cmd.add("value_error", err.Error(), quoted(raw), cmd.loc("goto")...)
+		cmd.add("value_error", err.Error(), quoted(cmd.raw("goto")), cmd.loc("goto")...)
 	}
 	return nodes[0]
 }
@@ -236,7 +231,7 @@ func (o *order) takeTimes(in *input, now time.Time) {
 	if raw == nil {
 		return
 	}
-	seconds, err := strconv.ParseFloat(unquoted(raw), 64)
+	seconds, err := decimal(unquoted(raw))
 	if err != nil || !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
 		in.add("value_error", fmt.Sprintf("Input should be a number of seconds from 0 to %.0f", maxDelay.Seconds()), quoted(raw), in.loc("after_seconds")...)
 		return

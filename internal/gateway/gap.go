@@ -17,8 +17,8 @@ func gap(run store.Run, v view, evs []event.Event) (frames.Frame, bool) {
 		return frames.Frame{}, false
 	}
 	for _, ev := range evs {
-		m, isMessage := ev.Data.(event.Message)
-		if !isMessage || !follow.Gap(ev) || at.Event.Attempt != ev.ID.Attempt || at.Event.N < m.First || at.Event.N >= ev.ID.N {
+		m, _ := ev.Data.(event.Message)
+		if !follow.Gap(ev) || at.Event.Attempt != ev.ID.Attempt || at.Event.N < m.First || at.Event.N >= ev.ID.N {
 			continue
 		}
 		data, err := json.Marshal(map[string]string{

@@ -2,12 +2,15 @@ package gateway
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // eventually waits for a condition.
@@ -29,6 +32,10 @@ func TestGuard(t *testing.T) {
 		headers map[string]string
 		status  int
 	}{
+		"another machine's address":       {path: "/info", host: "10.0.0.1:2026", status: 403},
+		"the token by another scheme":     {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"Authorization": "Basic secret"}, status: 401},
+		"the scheme alone":                {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"Authorization": "secret"}, status: 401},
+		"ready needs none":                {guard: token, path: "/ready", host: "pudu.example", status: 200},
 		"this machine":                    {path: "/info", host: "127.0.0.1:2026", status: 200},
 		"by name":                         {path: "/info", host: "localhost", status: 200},
 		"by IPv6":                         {path: "/info", host: "[::1]:2026", status: 200},
@@ -65,8 +72,15 @@ func TestGuard(t *testing.T) {
 			for n, v := range c.headers {
 				r.Header.Set(n, v)
 			}
-			if w := k.send(r); w.Code != c.status {
+			w := k.send(r)
+			if w.Code != c.status {
 				t.Errorf("status %d, want %d: %s", w.Code, c.status, w.Body)
+			}
+			if asks := c.status == http.StatusUnauthorized; (w.Header().Get("WWW-Authenticate") == "Bearer") != asks {
+				t.Errorf("headers %v", w.Header())
+			}
+			if got, _ := decode(t, w.Body.Bytes()).(map[string]any); (len(got) == 1 && got["detail"] != nil) == (c.status == http.StatusOK) {
+				t.Errorf("a refusal says why, and nothing else: %s", w.Body)
 			}
 		})
 	}
@@ -79,8 +93,57 @@ func TestPreflight(t *testing.T) {
 	r.Header.Set("Access-Control-Request-Headers", "content-type,x-api-key")
 	w := k.send(r)
 	h := w.Header()
-	if w.Code != 204 || h.Get("Access-Control-Allow-Origin") != "https://app.example" || h.Get("Access-Control-Allow-Headers") != "content-type,x-api-key" {
-		t.Errorf("%d %v", w.Code, h)
+	if w.Code != 204 || w.Body.Len() > 0 {
+		t.Errorf("%d %v %s", w.Code, h, w.Body)
+	}
+	for name, want := range map[string]string{
+		"Access-Control-Allow-Origin": "https://app.example", "Access-Control-Allow-Headers": "content-type,x-api-key", "Access-Control-Allow-Credentials": "true",
+		"Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE", "Access-Control-Max-Age": "600", "Vary": "Origin",
+		"Access-Control-Expose-Headers": "Content-Location, Location, X-Pagination-Total, X-Pagination-Next",
+	} {
+		if h.Get(name) != want {
+			t.Errorf("%s is %q", name, h.Get(name))
+		}
+	}
+	r.Header.Del("Access-Control-Request-Headers")
+	if h := k.send(r).Header(); h.Values("Access-Control-Allow-Headers") != nil {
+		t.Errorf("headers that nobody asked for: %v", h)
+	}
+}
+
+// TestARefusedRequestDoesNothing, whatever it is refused for.
+func TestARefusedRequestDoesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		guard   Guard
+		host    string
+		headers map[string]string
+	}{
+		"a foreign page":  {Guard{}, "localhost", map[string]string{"Origin": "https://evil.example"}},
+		"a foreign image": {Guard{}, "localhost", map[string]string{"Sec-Fetch-Site": "cross-site"}},
+		"a foreign name":  {Guard{}, "evil.example", nil},
+		"no token":        {Guard{Token: "x"}, "localhost", nil},
+	} {
+		k := newServer(t, func(cfg *Config) { cfg.Guard = c.guard })
+		r := k.request("POST", "/threads", `{"thread_id":"t"}`)
+		r.Host = c.host
+		for n, v := range c.headers {
+			r.Header.Set(n, v)
+		}
+		if w := k.send(r); w.Code != http.StatusForbidden && w.Code != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		if _, err := k.Store.Thread(t.Context(), "t"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: a thread was made, %v", name, err)
+		}
+	}
+}
+
+// TestWhereARequestComesFrom is in the log: the address without the port, or what there is.
+func TestWhereARequestComesFrom(t *testing.T) {
+	for remote, want := range map[string]string{"192.0.2.1:5000": "192.0.2.1", "[::1]:80": "::1", "@": "@"} {
+		if got := from(&http.Request{RemoteAddr: remote}); got != want {
+			t.Errorf("%s: %s", remote, got)
+		}
 	}
 }
 

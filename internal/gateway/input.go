@@ -32,9 +32,6 @@ type fault struct {
 type faults []fault
 
 func (f *faults) add(typ, msg string, input json.RawMessage, loc ...any) *fault {
-	if input == nil {
-		input = json.RawMessage("null")
-	}
 	*f = append(*f, fault{Type: typ, Loc: loc, Msg: msg, Input: input})
 	return &(*f)[len(*f)-1]
 }
@@ -86,20 +83,21 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, optional bool) (*i
 		return nil, err
 	}
 	if len(raw) == 0 || string(raw) == "null" {
-		if !optional {
-			in.add("missing", "Field required", nil, "body")
+		if optional {
+			return in, nil
 		}
-		return in, in.err()
+		in.add("missing", "Field required", nil, "body")
+		return nil, in.err()
 	}
 	if offset, err := checkJSON(raw); err != nil {
 		f := in.add("json_invalid", "JSON decode error", json.RawMessage("{}"), "body", offset)
 		f.Ctx = map[string]any{"error": err.Error()}
-		return in, in.err()
+		return nil, in.err()
 	}
 	if mt, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); raw[0] != '{' ||
 		err == nil && mt != "application/json" && !strings.HasSuffix(mt, "+json") && !strings.HasPrefix(mt, "text/") {
 		in.add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", quoted(raw), "body")
-		return in, in.err()
+		return nil, in.err()
 	}
 	in.members, _ = rawjson.Members(raw)
 	return in, nil
@@ -111,7 +109,7 @@ func checkJSON(raw []byte) (offset int64, err error) {
 		return 0, errors.New("the text is not UTF-8")
 	}
 	if s := rawjson.Scan(raw); passes(&s, maxDepth) && s.End() {
-		return 0, nil
+		return offset, nil
 	}
 	return findFault(raw)
 }
@@ -136,9 +134,12 @@ func passes(s *rawjson.Scanner, depth int) bool {
 	case '"', 't', 'f', 'n':
 		return s.Value() != nil
 	}
-	_, err := strconv.ParseFloat(string(s.Value()), 64)
+	_, err := decimal(string(s.Value()))
 	return err == nil // what no float64 holds is refused
 }
+
+// decimal reads a number as float64.
+func decimal(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 
 // findFault is checkJSON for those that have a fault, by tokens: slower, but it knows what is wrong, and where.
 func findFault(raw []byte) (offset int64, err error) {
@@ -146,7 +147,7 @@ func findFault(raw []byte) (offset int64, err error) {
 	for depth := 0; ; {
 		tok, err := dec.Token()
 		if errors.Is(err, io.EOF) && depth == 0 {
-			return 0, nil
+			return offset, nil
 		}
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -205,7 +206,7 @@ func (in *input) str(name string) string {
 	return s
 }
 
-// oneOf is a string of a few; the first is the default.
+// oneOf is a string of a few, which are two at least; the first is the default.
 func (in *input) oneOf(name string, values ...string) string {
 	v := in.raw(name)
 	if v == nil {
@@ -213,10 +214,8 @@ func (in *input) oneOf(name string, values ...string) string {
 	}
 	s := in.str(name)
 	if !slices.Contains(values, s) {
-		list := "'" + strings.Join(values, "', '") + "'"
-		if i := strings.LastIndex(list, ", "); i > 0 {
-			list = list[:i] + " or " + list[i+2:]
-		}
+		last := len(values) - 1
+		list := "'" + strings.Join(values[:last], "', '") + "' or '" + values[last] + "'"
 		in.add("literal_error", "Input should be "+list, quoted(v), in.loc(name)...).Ctx = map[string]any{"expected": list}
 	}
 	return s
@@ -257,7 +256,7 @@ func (in *input) integer(name string, def, least, most int) int {
 		return def
 	}
 	text := unquoted(v)
-	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+	if f, err := decimal(text); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		text = strconv.FormatFloat(f, 'f', 0, 64)
 	}
 	return in.inRange(text, quoted(v), def, least, most, in.loc(name)...)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -71,12 +70,12 @@ func (in *input) itemKey() string {
 }
 
 // minutes reads a length of time; 0 if it is missing. A fraction of a minute is allowed, as in LangGraph's stores.
-func (in *input) minutes(name string, most time.Duration) time.Duration {
+func (in *input) minutes(name string, most time.Duration) (length time.Duration) {
 	v := in.raw(name)
 	if v == nil {
-		return 0
+		return length
 	}
-	n, err := strconv.ParseFloat(unquoted(v), 64)
+	n, err := decimal(unquoted(v))
 	switch {
 	case err != nil:
 		in.add("float_parsing", "Input should be a valid number, unable to parse string as a number", quoted(v), in.loc(name)...)
@@ -86,9 +85,9 @@ func (in *input) minutes(name string, most time.Duration) time.Duration {
 		in.add("less_than_equal", fmt.Sprintf("Input should be less than or equal to %.0f", most.Minutes()), quoted(v), in.loc(name)...).
 			Ctx = map[string]any{"le": most.Minutes()}
 	default:
-		return time.Duration(n * float64(time.Minute))
+		length = time.Duration(n * float64(time.Minute))
 	}
-	return 0
+	return length
 }
 
 // access is a read now. It prolongs the lives of the items that it finds unless the client says otherwise.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	count  calls a tool that says "counted", then answers
 //	wait   answers when free is called
 //	fail   fails
+//	spend  answers, and says how many tokens that took
 //
 // and anything else gets "Hi there.".
 type kit struct {
@@ -66,10 +68,11 @@ func newServerOf(t *testing.T, of agent.Config, change func(*Config), middleware
 // newServerAt makes a kit on a database.
 func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*Config), middlewares ...agent.Middleware) *kit {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), database)
+	opened, err := sqlstore.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}
+	st := faulty{opened}
 	freed := make(chan struct{})
 	k := &kit{t: t, free: sync.OnceFunc(func() { close(freed) }), begun: make(chan struct{}, 100), vars: make(map[string]string)}
 	if of.Model == nil {
@@ -127,6 +130,10 @@ func (k kitModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[mess
 			return
 		case text == "excuse": // as the middleware does that handles errors of models
 			yield(message.Chunk{Text: "LLM request failed", Kwargs: message.Fields{message.KeyErrorFallback: json.RawMessage("true")}, FinishReason: "stop"}, nil)
+			return
+		case text == "spend":
+			usage := message.Usage{InputTokens: 10, OutputTokens: 7, TotalTokens: 17, CacheRead: 4, CacheCreation: 3, Reasoning: 2}
+			yield(message.Chunk{Text: "Spent.", Usage: &usage, FinishReason: "stop"}, nil)
 			return
 		case text == "wait":
 			k.begun <- struct{}{}
@@ -200,6 +207,18 @@ func (k *kit) start(threadID string) store.Run {
 		k.t.Fatal(err)
 	}
 	<-k.begun
+	return run
+}
+
+// submitLater makes a run that may not start yet.
+func (k *kit) submitLater(threadID string) store.Run {
+	k.t.Helper()
+	later := k.ask(threadID, "hello")
+	later.NotBefore, later.Strategy = time.Now().Add(time.Hour), store.Enqueue
+	run, err := k.Manager.Submit(k.t.Context(), later)
+	if err != nil {
+		k.t.Fatal(err)
+	}
 	return run
 }
 

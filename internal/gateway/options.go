@@ -41,9 +41,6 @@ func sanitized(raw json.RawMessage) json.RawMessage {
 // standOn lays the request on what its assistant sets: an option that the request names, wherever it does, is the request's.
 func (o *order) standOn(a store.Assistant) {
 	base, context := membersOf(sanitized(a.Config)), sanitized(a.Context)
-	if len(base) == 0 && len(membersOf(context)) == 0 {
-		return
-	}
 	config := membersOf(o.Config)
 	own := make(map[string]bool)
 	for _, raw := range []json.RawMessage{o.Context, config["context"], config["configurable"]} {

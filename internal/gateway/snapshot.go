@@ -207,7 +207,6 @@ func (v *viewer) maker(ctx context.Context, runID string) (maker, error) {
 	}
 	run, err := v.Store.Run(ctx, runID)
 	if errors.Is(err, store.ErrNotFound) {
-		v.makers[runID] = maker{}
 		return maker{}, nil
 	}
 	if err != nil {

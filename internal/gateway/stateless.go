@@ -169,10 +169,11 @@ func (s *Server) followThread(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := newSSE(w, s.Limits)
 	defer out.close()
+	s.Watch.Streaming(1)
+	defer s.Watch.Streaming(-1)
 	ctx, stop := s.until(r.Context())
 	defer stop()
 	tick := time.NewTicker(threadPoll)
-	defer tick.Stop()
 	for {
 		for _, run := range slices.Backward(list) {
 			if seen[run.ID] {

@@ -245,9 +245,8 @@ func newOutlet(w http.ResponseWriter, limits Limits, kind, quiet string) *outlet
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("Connection", "keep-alive")
-	w.WriteHeader(http.StatusOK)
 	out := &outlet{w: w, rc: http.NewResponseController(w), limits: limits, quiet: quiet, wrote: time.Now(), done: make(chan struct{})}
-	_ = out.rc.Flush() // a client that has gone is noticed later
+	_ = out.rc.Flush() // sends the headers; a client that has gone is noticed later
 	go out.beat()
 	return out
 }
@@ -262,7 +261,6 @@ func (o *outlet) close() {
 // beat writes something when nothing else was written for a while.
 func (o *outlet) beat() {
 	tick := time.NewTicker(o.limits.Heartbeat / 3)
-	defer tick.Stop()
 	for {
 		select {
 		case <-o.done:

@@ -110,7 +110,6 @@ func keepAlive(w http.ResponseWriter, every time.Duration) (quiet func()) {
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		tick := time.NewTicker(every)
-		defer tick.Stop()
 		for {
 			select {
 			case <-done:

@@ -1,0 +1,195 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// trouble is what a request meets in the store: its n-th call fails, or what it reads is spoiled.
+type trouble struct {
+	n     int64 // of the call that fails; 0 is none
+	calls atomic.Int64
+	spoil func(*store.Run)
+
+	spoilState func(*store.Checkpoint)
+}
+
+type troubleKey struct{}
+
+// troubled gives a request a trouble.
+func troubled(r *http.Request, t *trouble) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), troubleKey{}, t))
+}
+
+// faulty is a store with which only requests with a trouble have one. What they are refused is not done.
+type faulty struct{ store.Store }
+
+func ask(ctx context.Context, do func() error) error {
+	_, err := askFor(ctx, func() (struct{}, error) { return struct{}{}, do() })
+	return err
+}
+
+func askFor[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	t, _ := ctx.Value(troubleKey{}).(*trouble)
+	if t == nil {
+		return do()
+	}
+	if t.calls.Add(1) == t.n {
+		var none T
+		return none, store.ErrUnreachable
+	}
+	v, err := do()
+	switch v := any(&v).(type) {
+	case *store.Run:
+		if t.spoil != nil {
+			t.spoil(v)
+		}
+	case *[]store.Run:
+		for i := range *v {
+			if t.spoil != nil {
+				t.spoil(&(*v)[i])
+			}
+		}
+	case *store.Checkpoint:
+		if t.spoilState != nil && err == nil {
+			t.spoilState(v)
+		}
+	}
+	return v, err
+}
+
+func (f faulty) CreateThread(ctx context.Context, t store.Thread) error {
+	return ask(ctx, func() error { return f.Store.CreateThread(ctx, t) })
+}
+
+func (f faulty) Thread(ctx context.Context, id string) (store.Thread, error) {
+	return askFor(ctx, func() (store.Thread, error) { return f.Store.Thread(ctx, id) })
+}
+
+func (f faulty) ListThreads(ctx context.Context, userID string, limit, offset int) ([]store.Thread, error) {
+	return askFor(ctx, func() ([]store.Thread, error) { return f.Store.ListThreads(ctx, userID, limit, offset) })
+}
+
+func (f faulty) SearchThreads(ctx context.Context, of store.ThreadFilter) ([]store.Thread, error) {
+	return askFor(ctx, func() ([]store.Thread, error) { return f.Store.SearchThreads(ctx, of) })
+}
+
+func (f faulty) CountThreads(ctx context.Context, of store.ThreadFilter) (int, error) {
+	return askFor(ctx, func() (int, error) { return f.Store.CountThreads(ctx, of) })
+}
+
+func (f faulty) PatchThread(ctx context.Context, id string, p store.ThreadPatch) (store.Thread, error) {
+	return askFor(ctx, func() (store.Thread, error) { return f.Store.PatchThread(ctx, id, p) })
+}
+
+func (f faulty) CopyThread(ctx context.Context, from string, to store.Thread) error {
+	return ask(ctx, func() error { return f.Store.CopyThread(ctx, from, to) })
+}
+
+func (f faulty) DeleteThread(ctx context.Context, id string) error {
+	return ask(ctx, func() error { return f.Store.DeleteThread(ctx, id) })
+}
+
+func (f faulty) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
+	return askFor(ctx, func() (store.Run, error) { return f.Store.Admit(ctx, a) })
+}
+
+func (f faulty) Run(ctx context.Context, id string) (store.Run, error) {
+	return askFor(ctx, func() (store.Run, error) { return f.Store.Run(ctx, id) })
+}
+
+func (f faulty) ListRuns(ctx context.Context, of store.RunFilter) ([]store.Run, error) {
+	return askFor(ctx, func() ([]store.Run, error) { return f.Store.ListRuns(ctx, of) })
+}
+
+func (f faulty) StopRun(ctx context.Context, id, action string, now time.Time) (store.Run, error) {
+	return askFor(ctx, func() (store.Run, error) { return f.Store.StopRun(ctx, id, action, now) })
+}
+
+func (f faulty) DeleteRun(ctx context.Context, id string) error {
+	return ask(ctx, func() error { return f.Store.DeleteRun(ctx, id) })
+}
+
+func (f faulty) Write(ctx context.Context, threadID string, s store.Step) (string, error) {
+	return askFor(ctx, func() (string, error) { return f.Store.Write(ctx, threadID, s) })
+}
+
+func (f faulty) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
+	return askFor(ctx, func() (store.Checkpoint, error) { return f.Store.Checkpoint(ctx, schema, threadID, id) })
+}
+
+func (f faulty) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
+	return askFor(ctx, func() (store.Checkpoint, error) { return f.Store.FirstCheckpoint(ctx, runID) })
+}
+
+func (f faulty) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
+	return askFor(ctx, func() ([]store.Checkpoint, error) { return f.Store.Checkpoints(ctx, threadID, before, limit) })
+}
+
+func (f faulty) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+	return askFor(ctx, func() ([]event.Event, error) { return f.Store.Events(ctx, runID, after, limit) })
+}
+
+// faultyData is what a user has in a faulty store.
+type faultyData struct{ store.UserData }
+
+func (f faulty) For(u access.User) store.UserData { return faultyData{f.Store.For(u)} }
+
+func (f faultyData) PutItem(ctx context.Context, i store.Item) error {
+	return ask(ctx, func() error { return f.UserData.PutItem(ctx, i) })
+}
+
+func (f faultyData) Item(ctx context.Context, namespace []string, key string, a store.Access) (store.Item, error) {
+	return askFor(ctx, func() (store.Item, error) { return f.UserData.Item(ctx, namespace, key, a) })
+}
+
+func (f faultyData) DeleteItem(ctx context.Context, namespace []string, key string) error {
+	return ask(ctx, func() error { return f.UserData.DeleteItem(ctx, namespace, key) })
+}
+
+func (f faultyData) SearchItems(ctx context.Context, of store.ItemFilter) ([]store.Item, error) {
+	return askFor(ctx, func() ([]store.Item, error) { return f.UserData.SearchItems(ctx, of) })
+}
+
+func (f faultyData) Namespaces(ctx context.Context, of store.NamespaceFilter) ([][]string, error) {
+	return askFor(ctx, func() ([][]string, error) { return f.UserData.Namespaces(ctx, of) })
+}
+
+func (f faultyData) CreateAssistant(ctx context.Context, a store.Assistant) error {
+	return ask(ctx, func() error { return f.UserData.CreateAssistant(ctx, a) })
+}
+
+func (f faultyData) Assistant(ctx context.Context, id string) (store.Assistant, error) {
+	return askFor(ctx, func() (store.Assistant, error) { return f.UserData.Assistant(ctx, id) })
+}
+
+func (f faultyData) UpdateAssistant(ctx context.Context, a store.Assistant) (store.Assistant, error) {
+	return askFor(ctx, func() (store.Assistant, error) { return f.UserData.UpdateAssistant(ctx, a) })
+}
+
+func (f faultyData) SetLatest(ctx context.Context, id string, version int) (store.Assistant, error) {
+	return askFor(ctx, func() (store.Assistant, error) { return f.UserData.SetLatest(ctx, id, version) })
+}
+
+func (f faultyData) Versions(ctx context.Context, id string, limit, offset int) ([]store.Assistant, error) {
+	return askFor(ctx, func() ([]store.Assistant, error) { return f.UserData.Versions(ctx, id, limit, offset) })
+}
+
+func (f faultyData) SearchAssistants(ctx context.Context, of store.AssistantFilter) ([]store.Assistant, error) {
+	return askFor(ctx, func() ([]store.Assistant, error) { return f.UserData.SearchAssistants(ctx, of) })
+}
+
+func (f faultyData) CountAssistants(ctx context.Context, of store.AssistantFilter) (int, error) {
+	return askFor(ctx, func() (int, error) { return f.UserData.CountAssistants(ctx, of) })
+}
+
+func (f faultyData) DeleteAssistant(ctx context.Context, id string) error {
+	return ask(ctx, func() error { return f.UserData.DeleteAssistant(ctx, id) })
+}

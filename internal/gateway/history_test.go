@@ -1,0 +1,219 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// deep is a store whose threads have many checkpoints, made by hand, one a step.
+type deep struct {
+	store.Store
+
+	steps, read int
+	fails       error
+}
+
+func (d *deep) id(step int) string { return fmt.Sprintf("%08x", step) }
+
+func (d *deep) Checkpoints(_ context.Context, _, before string, limit int) (list []store.Checkpoint, err error) {
+	step := d.steps
+	if before != "" {
+		if _, err := fmt.Sscanf(strings.TrimSuffix(before, "~"), "%x", &step); err != nil {
+			return nil, err
+		}
+		if !strings.HasSuffix(before, "~") {
+			step--
+		}
+	}
+	for step = min(step, d.steps); step > 0 && len(list) < limit; step-- {
+		list = append(list, store.Checkpoint{ID: d.id(step), First: 1, Step: step})
+	}
+	d.read += len(list)
+	return list, d.fails
+}
+
+// TestTheDepthOfASearch: a page by metadata is filled from all that there is, up to a bound, and no more is read than that takes.
+func TestTheDepthOfASearch(t *testing.T) {
+	d := &deep{steps: 30_000}
+	v := (&Server{Config: Config{Store: d}}).newViewer(store.Thread{ID: "t"})
+	step := func(n int) map[string]json.RawMessage {
+		return map[string]json.RawMessage{"step": json.RawMessage(fmt.Sprint(n))}
+	}
+	for _, c := range []struct {
+		name  string
+		p     past
+		found []int
+		read  int
+	}{
+		{"the newest", past{limit: 2}, []int{30000, 29999}, 2},
+		{"before one", past{limit: 2, before: d.id(100)}, []int{99, 98}, 3},
+		{"before the first", past{limit: 2, before: d.id(1)}, nil, 1},
+		{"one", past{limit: 2, only: d.id(7)}, []int{7}, 1},
+		{"one that is not there", past{limit: 2, only: d.id(30001)}, nil, 1},
+		{"by its step", past{limit: 1, match: step(29500)}, []int{29500}, 1000},
+		{"by its step, further back", past{limit: 1, match: step(28000)}, []int{28000}, 3000},
+		{"at the end of a part", past{limit: 1, match: step(29001)}, []int{29001}, 1000},
+		{"at the bound", past{limit: 1, match: step(10001)}, []int{10001}, 20000},
+		{"behind it", past{limit: 1, match: step(10000)}, nil, 20000},
+		{"all there is", past{limit: 2, before: d.id(1600), match: step(5)}, []int{5}, 1600},
+		{"one, by its step", past{limit: 1, only: d.id(7), match: step(7)}, []int{7}, 1},
+		{"one of another step", past{limit: 1, only: d.id(7), match: step(8)}, nil, 1},
+		{"nowhere", past{limit: 1, nowhere: true}, nil, 0},
+		{"by no id", past{limit: 1, before: "xyz"}, nil, 0},
+	} {
+		d.read = 0
+		list, err := v.checkpoints(t.Context(), c.p)
+		found := make([]int, len(list))
+		for i, cp := range list {
+			found[i] = cp.Step
+		}
+		if err != nil || fmt.Sprint(found) != fmt.Sprint(c.found) || d.read != c.read {
+			t.Errorf("%s: found %v, want %v; read %d, want %d; %v", c.name, found, c.found, d.read, c.read, err)
+		}
+	}
+	d.fails = store.ErrUnreachable
+	for _, p := range []past{{limit: 1}, {limit: 1, before: d.id(3)}, {limit: 1, match: step(3)}} {
+		if list, err := v.checkpoints(t.Context(), p); err == nil {
+			t.Errorf("%v from a store that fails", list)
+		}
+	}
+	d.fails = store.ErrNotFound // deleted meanwhile
+	if list, err := v.history(t.Context(), past{limit: 1}); err != nil || list == nil || len(list) > 0 {
+		t.Errorf("of a thread that is gone %v, %v", list, err)
+	}
+}
+
+// TestSourcesOfStates: what made a state is told with it.
+func TestSourcesOfStates(t *testing.T) {
+	k := newServer(t, nil)
+	k.run("t", "ask")
+	k.vars["run"] = k.start("t").ID
+	k.play([]scenario{
+		{name: "roll back", method: "POST", path: "/runs/{run}/cancel?action=rollback&wait=true", status: 204},
+		{name: "a fork of the state before", method: "POST", path: "/threads/t/history", body: `{"limit":1}`, status: 200,
+			want: `[{"metadata":{"source":"fork","run_id":"{run}"},"next":["tools"],"tasks":[{"name":"tools","error":null}],"values":{"messages":[{},{}]}}]`},
+		{name: "a title alone is an input", method: "POST", path: "/threads/u/runs/wait", body: `{"if_not_exists":"create","input":{"title":"x"}}`, status: 200},
+		{name: "it is told", method: "POST", path: "/threads/u/history", body: `{"metadata":{"source":"input"}}`, status: 200, want: `[{"values":{"title":"x"}}]`},
+		{name: "a breakpoint", method: "POST", path: "/threads/v/runs/wait", body: `{"if_not_exists":"create","input":{"messages":"count"},"interrupt_before":["tools"]}`, status: 200},
+		{name: "going on", method: "POST", path: "/threads/v/runs/wait", body: `{"input":null}`, status: 200},
+		{name: "is no input", method: "POST", path: "/threads/v/history", body: `{}`, status: 200,
+			want: `[{"metadata":{"source":"loop"}},{"metadata":{"source":"loop"}},{"metadata":{"source":"loop"}},{"metadata":{"source":"input"}},{"checkpoint_id":"0"}]`},
+	})
+}
+
+// TestAHistoryReadsARunOnce, however many states it has made, and looks for the run of a state that none has made at all.
+func TestAHistoryReadsARunOnce(t *testing.T) {
+	st := &countedStore{}
+	k := newServer(t, func(c *Config) { st.Store, c.Store = c.Store, st })
+	k.run("t", "count")
+	k.do("POST", "/threads/t/state", `{"values":{"title":"x"}}`)
+	st.looks.Store(0)
+	w := k.do("POST", "/threads/t/history", `{"metadata":{"graph_id":"lead_agent"}}`)
+	if list, _ := decode(t, w.Body.Bytes()).([]any); len(list) != 4 || st.looks.Load() != 1 {
+		t.Errorf("%d states, %d looks at runs", len(list), st.looks.Load())
+	}
+}
+
+// TestTheBoundOfAHistory: values are told until they are more than the bound together, and small ones behind it too.
+func TestTheBoundOfAHistory(t *testing.T) {
+	k := newServer(t, nil)
+	k.do("POST", "/threads", `{"thread_id":"t"}`)
+	for _, summary := range []string{long(smallValue - 2), long(smallValue - 1)} { // with its quotes
+		if w := k.do("POST", "/threads/t/state", `{"values":{"messages":[{"type":"human","id":"m","content":"hello"}],"summary_text":"`+summary+`"}}`); w.Code != 200 {
+			t.Fatal(w.Body)
+		}
+	}
+	size := 0
+	var list []struct{ Values map[string]json.RawMessage }
+	if err := json.Unmarshal(k.do("POST", "/threads/t/history", `{"limit":2}`).Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range list {
+		for _, v := range st.Values {
+			size += len(v)
+		}
+	}
+	for bound, want := range map[int]string{
+		size:     `[{"values":{"messages":[{}],"summary_text":"*"}},{"values":{"messages":[{}],"summary_text":"*"}}]`,
+		size - 1: `[{"values":{"messages":[{}],"summary_text":"*"}},{"values":{"messages":"<absent>","summary_text":"*"}}]`,
+		1:        `[{"values":{"messages":"<absent>","summary_text":"<absent>"}},{"values":{"messages":"<absent>","summary_text":"*"}}]`,
+	} {
+		k.Limits.History = bound
+		k.play([]scenario{{name: fmt.Sprint(bound), method: "POST", path: "/threads/t/history", body: `{"limit":2}`, status: 200, want: want}})
+	}
+}
+
+// TestTurns: of each run that has ended its last answer tells how long it took, whatever stands between.
+func TestTurns(t *testing.T) {
+	k := newServer(t, nil)
+	begun := time.Now().Add(-time.Hour)
+	active := k.submitLater("t")
+	v := k.newViewer(store.Thread{ID: "t", UserID: testUser})
+	v.Store = &listed{Store: k.Store, runs: []store.Run{
+		{ID: "unseen", Status: event.StatusSuccess},
+		{ID: "long", Status: event.StatusError, CreatedAt: begun, UpdatedAt: begun.Add(61*time.Second + 900*time.Millisecond)},
+		active,
+		{ID: "back", Status: event.StatusSuccess, CreatedAt: begun, UpdatedAt: begun.Add(-time.Second)},
+	}}
+	human := func(run string) string { return `{"type":"human","additional_kwargs":{"run_id":"` + run + `"}}` }
+	const answer = `{"type":"ai","additional_kwargs":{}}`
+	values := map[string]json.RawMessage{agent.Messages.Name(): json.RawMessage("[" + strings.Join([]string{
+		answer, human("long"), answer, `{"type":"system"}`, `{"type":"tool"}`, answer, `{"type":"ai","run_id":"own"}`, human(active.ID), answer, human("back"), `{"type":"ai"}`,
+	}, ",") + "]")}
+	if err := v.turns(t.Context(), values); err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"run_id":"<absent>"},{"run_id":"<absent>"},{"run_id":"long","additional_kwargs":{"turn_duration":"<absent>"}},{"run_id":"<absent>"},{"run_id":"long"},
+		{"run_id":"long","additional_kwargs":{"turn_duration":"<absent>"}},{"run_id":"own","additional_kwargs":{"turn_duration":61}},
+		{},{"run_id":"` + active.ID + `","additional_kwargs":{"turn_duration":"<absent>"}},{},{"run_id":"back","additional_kwargs":{"turn_duration":0}}]`
+	if why := unlike(decode(t, []byte(want)), decode(t, values["messages"])); why != "" {
+		t.Errorf("%s in %s", why, values["messages"])
+	}
+	v.Store = &listed{Store: k.Store, fails: store.ErrUnreachable}
+	for messages, fails := range map[string]bool{"[" + human("a") + "," + answer + "]": true, "[" + human("a") + "]": false, "[]": false, "{}": false} {
+		if err := v.turns(t.Context(), map[string]json.RawMessage{"messages": json.RawMessage(messages)}); (err != nil) != fails {
+			t.Errorf("%s: %v", messages, err)
+		}
+	}
+}
+
+// listed is a store of some runs.
+type listed struct {
+	store.Store
+
+	runs  []store.Run
+	fails error
+}
+
+func (l *listed) ListRuns(context.Context, store.RunFilter) ([]store.Run, error) {
+	return l.runs, l.fails
+}
+
+// TestCallsOfUsualRequests: what clients ask often costs no more questions to the store than it needs.
+func TestCallsOfUsualRequests(t *testing.T) {
+	k := newServer(t, nil)
+	run := k.run("t", "hello")
+	for _, c := range []struct {
+		method, path, body string
+		calls              int64
+	}{
+		{"POST", "/threads", `{}`, 1}, {"GET", "/assistants/lead_agent", "", 0}, {"POST", "/threads/search", `{}`, 1}, {"POST", "/threads/count", `{"ids":[]}`, 0},
+		{"POST", "/threads/search", `{"status":"none"}`, 0}, {"GET", "/runs/" + run.ID, "", 1}, {"POST", "/assistants/lead_agent/versions", "", 0},
+		{"POST", "/assistants/lead_agent/latest", `{"version":1}`, 0}, {"POST", "/threads/search", `{"ids":["a"],"select":["thread_id"]}`, 1},
+		{"GET", "/threads/t/runs?status=none", "", 0}, {"POST", "/threads/t/runs", `{"input":{},"after_seconds":9}`, 1},
+	} {
+		tr := &trouble{}
+		if w := k.send(troubled(k.request(c.method, c.path, c.body), tr)); w.Code != http.StatusOK || tr.calls.Load() != c.calls {
+			t.Errorf("%s %s %s: %d calls, want %d; %d %s", c.method, c.path, c.body, tr.calls.Load(), c.calls, w.Code, w.Body)
+		}
+	}
+}

@@ -14,10 +14,10 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/app"
 	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -197,7 +197,7 @@ type Task struct {
 
 func (t Task) request(user string) (runs.Request, error) {
 	r := runs.Request{ThreadID: t.Thread, UserID: user, MaxSteps: t.MaxSteps}
-	err := config.CheckThreadID(t.Thread)
+	err := userdata.CheckThreadID(t.Thread)
 	if t.Answer == nil {
 		r.Input = []message.Message{message.New(message.Human, t.Text)}
 	} else {

@@ -35,6 +35,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -158,7 +159,13 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		}
 		return holderOf(dir, run), nil
 	}
-	s.Files = func(threadID string) (*sandbox.Files, error) { return filesToRead(dir, threadID) }
+	s.Files = func(t store.Thread) (*sandbox.Files, error) {
+		place, err := userdata.New(dir).User(access.FromRow(t.UserID)).Thread(t.ID)
+		if err != nil {
+			return nil, err
+		}
+		return place.Open(true)
+	}
 	s.Messages = func(ctx context.Context, threadID string) ([]message.Message, error) {
 		schema, err := lead.Schema(cfg)
 		if err != nil {
@@ -174,6 +181,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 type house struct {
 	cfg    *config.Config
 	dir    string
+	disk   userdata.Disk // what dir has of users
 	store  store.Store
 	model  chosen
 	models *modelSet
@@ -209,7 +217,7 @@ type house struct {
 // assemble opens the store and builds the program around it. The lease on its runs is taken.
 func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
 	h := &house{
-		cfg: cfg, dir: dir, shared: isShared(cfg, o), version: o.Version, own: a, log: cmp.Or(a.Log, slog.Default()),
+		cfg: cfg, dir: dir, disk: userdata.New(dir), shared: isShared(cfg, o), version: o.Version, own: a, log: cmp.Or(a.Log, slog.Default()),
 		watch: &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
 	}
 	h.inside = []agent.Middleware{toolWatch{h.watch.metrics}}
@@ -281,7 +289,7 @@ func openBus(ctx context.Context, url string, log *slog.Logger) (bus.Bus, error)
 // session is the program as the commands see it.
 func (h *house) session(notes []string) *cli.Session {
 	s := &cli.Session{
-		Runner: runner{h}, List: h.store, Store: h.store, UserID: DefaultUser, Notes: notes,
+		Runner: runner{h, defaultUser()}, List: h.store, Store: h.store, UserID: DefaultUser, Notes: notes,
 		Model: h.model.name(), Why: h.model.why, NoModel: h.model.missing,
 		Sandbox: h.box.name, Data: h.dir, Questions: h.questions, Close: h.close,
 	}
@@ -308,12 +316,12 @@ func (h *house) close() error {
 
 // deleteThread removes a thread with its files, as its store says.
 func (h *house) deleteThread(ctx context.Context, id string) error {
-	return removeThread(ctx, h.store, h.dir, id)
+	return removeThread(ctx, h.store, h.disk, id)
 }
 
-// upload keeps an uploaded file of a thread.
-func (h *house) upload(threadID, name string, content io.Reader, limit int64) error {
-	files, err := h.files(threadID)
+// upload keeps an uploaded file of a user's thread.
+func (h *house) upload(user access.User, threadID, name string, content io.Reader, limit int64) error {
+	files, err := h.files(user, threadID)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/lead"
@@ -109,5 +110,5 @@ func (h *house) agent(o lead.Options, user string) (agents.Agent, error) {
 		soul, err := h.agents.StandardSoul()
 		return agents.Agent{Soul: soul}, err
 	}
-	return h.agents.Load(user, o.Agent)
+	return h.agents.Load(access.FromRow(user), o.Agent)
 }

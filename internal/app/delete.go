@@ -2,18 +2,13 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
 
-	"github.com/pudu-ai/pudu/internal/archive"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // DeleteThread implements cli.App.
@@ -30,15 +25,15 @@ func (a App) DeleteThread(ctx context.Context, o cli.Options, id string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(deleteThread(ctx, k.store, k.dir, id), k.store.Close())
+	return errors.Join(deleteThread(ctx, k.store, k.disk, id), k.store.Close())
 }
 
 // deleteThread removes a thread for the command.
-func deleteThread(ctx context.Context, s store.Store, dir, id string) error {
-	if err := config.CheckThreadID(id); err != nil {
+func deleteThread(ctx context.Context, s store.Store, disk userdata.Disk, id string) error {
+	if err := userdata.CheckThreadID(id); err != nil {
 		return err
 	}
-	return thereIs(removeThread(ctx, s, dir, id), id)
+	return thereIs(removeThread(ctx, s, disk, id), id)
 }
 
 // thereIs says what is in the way of removing a thread.
@@ -54,7 +49,7 @@ func thereIs(err error, id string) error {
 
 // removeThread removes a thread: its rows, then its files. When it is cut off in between, the files belong to no thread
 // and are collected later.
-func removeThread(ctx context.Context, s store.Store, dir, id string) error {
+func removeThread(ctx context.Context, s store.Store, disk userdata.Disk, id string) error {
 	t, err := s.Thread(ctx, id)
 	if err == nil {
 		err = s.DeleteThread(ctx, id)
@@ -62,24 +57,9 @@ func removeThread(ctx context.Context, s store.Store, dir, id string) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	place, err := disk.User(access.FromRow(t.UserID)).Thread(id)
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // a thread whose user or id can have no folder has no files
 	}
-	defer root.Close()
-	return bury(root, threadFolder(t.UserID, id))
-}
-
-// bury removes a thread's folder. It loses its name first, in one step, so that nothing takes what is left of it for the
-// thread's. That it is not there is no error.
-func bury(root *os.Root, folder string) error {
-	gone := path.Join(path.Dir(folder), archive.Trash+rand.Text())
-	err := root.Rename(folder, gone)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("remove the files of a thread: %w", err)
-	}
-	return sandbox.RemoveAll(root, gone)
+	return place.Remove()
 }

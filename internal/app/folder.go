@@ -13,6 +13,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // folderToken is the file by which processes that share a database find out that they share the data folder too.
@@ -69,7 +70,7 @@ func checkAbandoned(dir string, adopt bool, now time.Time) error {
 	if sizeOf(path) > 0 {
 		return nil
 	}
-	folders, err := fs.Glob(os.DirFS(dir), "users/*/threads/*")
+	folders, err := userdata.New(dir).Threads()
 	if err != nil {
 		return fmt.Errorf("look for the files of threads: %w", err)
 	}

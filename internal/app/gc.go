@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/archive"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -27,6 +25,7 @@ const grace = time.Hour
 type collection struct {
 	store  store.Store
 	dir    string
+	disk   userdata.Disk
 	keep   config.Retention
 	rests  []kind // that are kept as long as logs
 	now    time.Time
@@ -37,7 +36,7 @@ type collection struct {
 	out  cli.Collected
 	// known counts the thread folders whose thread is there; orphans are the others.
 	known   int
-	orphans []string
+	orphans []userdata.Folder
 }
 
 // Collect implements cli.App.
@@ -50,7 +49,7 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 	if err != nil {
 		return cli.Collected{}, err
 	}
-	c := &collection{store: k.store, dir: k.dir, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(), shrink: true, dryRun: dryRun}
+	c := &collection{store: k.store, dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(), shrink: true, dryRun: dryRun}
 	err = c.run(ctx)
 	return c.out, errors.Join(err, k.store.Close())
 }
@@ -72,57 +71,39 @@ func (c *collection) run(ctx context.Context) (err error) {
 
 // files goes through the thread folders.
 func (c *collection) files(ctx context.Context) error {
-	users, err := c.list("users")
+	folders, err := c.disk.Threads()
 	if err != nil {
 		return err
 	}
-	for _, user := range users {
-		threads, err := c.list(path.Join("users", user.Name(), "threads"))
-		if err != nil {
+	for _, f := range folders {
+		if err := errors.Join(ctx.Err(), c.folder(ctx, f)); err != nil {
 			return err
-		}
-		for _, e := range threads {
-			if err := errors.Join(ctx.Err(), c.folder(ctx, path.Join("users", user.Name(), "threads", e.Name()), e)); err != nil {
-				return err
-			}
 		}
 	}
 	if c.old(archive.Staging) {
-		c.remove(archive.Staging)
+		c.remove(archive.Staging, func() error { return sandbox.RemoveAll(c.root, archive.Staging) })
 	}
 	return c.removeOrphans()
 }
 
-// list reads a folder; one that is not there is empty.
-func (c *collection) list(name string) ([]fs.DirEntry, error) {
-	entries, err := fs.ReadDir(c.root.FS(), name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() }), err
-}
-
 // folder looks at one thread's folder, or at what was left of one.
-func (c *collection) folder(ctx context.Context, name string, e fs.DirEntry) error {
-	if strings.HasPrefix(e.Name(), archive.Trash) {
-		c.remove(name)
+func (c *collection) folder(ctx context.Context, f userdata.Folder) error {
+	if userdata.Removed(f.Name()) {
+		c.remove(f.Name(), f.Remove)
 		return nil
 	}
-	if err := config.CheckThreadID(e.Name()); err != nil {
-		return nil //nolint:nilerr // somebody else's
-	}
-	_, err := c.store.Thread(ctx, e.Name())
-	if errors.Is(err, store.ErrNotFound) {
-		if c.old(name, name+"/user-data", name+"/user-data/workspace", name+"/user-data/uploads", name+"/user-data/outputs") {
-			c.orphans = append(c.orphans, name)
-		}
-		return nil
-	}
-	if err != nil {
+	t, err := c.store.Thread(ctx, f.Thread())
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	c.known++
-	return c.prune(ctx, name, e.Name())
+	if place, errUser := c.disk.User(access.FromRow(t.UserID)).Thread(t.ID); err == nil && errUser == nil && place.Folder == f {
+		c.known++
+		return c.prune(ctx, f)
+	}
+	if c.old(f.Parts()...) {
+		c.orphans = append(c.orphans, f)
+	}
+	return nil
 }
 
 // old reports whether the first of the names is there and none of them was changed within the grace.
@@ -136,15 +117,13 @@ func (c *collection) old(names ...string) bool {
 	return true
 }
 
-// remove removes a tree and counts it. What cannot be removed stays for the next time.
-func (c *collection) remove(name string) {
-	if c.dryRun {
-		c.out.Folders = append(c.out.Folders, name)
-		return
-	}
-	if err := sandbox.RemoveAll(c.root, name); err != nil {
-		c.out.Failed = append(c.out.Failed, err.Error())
-		return
+// remove removes what is at a path, by do, and counts it. What cannot be removed stays for the next time.
+func (c *collection) remove(name string, do func() error) {
+	if !c.dryRun {
+		if err := do(); err != nil {
+			c.out.Failed = append(c.out.Failed, err.Error())
+			return
+		}
 	}
 	c.out.Folders = append(c.out.Folders, name)
 }
@@ -156,30 +135,24 @@ func (c *collection) removeOrphans() error {
 			"they were left alone; are this data folder and this database a pair?", len(c.orphans), c.dir))
 		return nil
 	}
-	for _, name := range c.orphans {
-		if !c.dryRun {
-			if err := bury(c.root, name); err != nil {
-				c.out.Failed = append(c.out.Failed, err.Error())
-				continue
-			}
-		}
-		c.out.Folders = append(c.out.Folders, name)
+	for _, f := range c.orphans {
+		c.remove(f.Name(), f.Remove)
 	}
 	return nil
 }
 
 // prune removes old outputs of commands and results of tools, and what writes that were cut off left, from a thread that is at rest.
-func (c *collection) prune(ctx context.Context, folder, threadID string) error {
+func (c *collection) prune(ctx context.Context, f userdata.Folder) error {
 	if c.dryRun {
 		return nil
 	}
 	active, err := c.store.ListRuns(ctx, store.RunFilter{
-		ThreadID: threadID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
+		ThreadID: f.Thread(), Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
 	})
 	if err != nil || len(active) > 0 {
 		return err
 	}
-	files, err := filesIn(c.dir, folder, false)
+	files, err := f.Open(false)
 	if err != nil || files == nil {
 		return err
 	}
@@ -195,7 +168,7 @@ func (c *collection) prune(ctx context.Context, folder, threadID string) error {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		c.out.Failed = append(c.out.Failed, fmt.Sprintf("thread %s: %v", threadID, err)) // an agent's folders may be as it likes
+		c.out.Failed = append(c.out.Failed, fmt.Sprintf("thread %s: %v", f.Thread(), err)) // an agent's folders may be as it likes
 		return nil
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
@@ -101,7 +102,7 @@ func (l *Local) Snapshot(ctx context.Context, threadID string) (runs.Snapshot, e
 
 // Upload keeps a file of at most limit bytes in a thread's uploads, in the place of one of its name.
 func (l *Local) Upload(threadID, name string, content io.Reader, limit int64) error {
-	return l.house.upload(threadID, name, content, limit)
+	return l.house.upload(access.FromRow(l.UserID), threadID, name, content, limit)
 }
 
 // Delete removes a thread with its files.

@@ -83,7 +83,7 @@ func TestARunIsNotAnsweredByAnotherModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	show := func(event.Event) {}
-	if _, err := (runner{h}).Resume(t.Context(), run, show, func(string) {}); err == nil || !strings.Contains(err.Error(), "no language model") {
+	if _, err := (runner{house: h}).Resume(t.Context(), run, show, func(string) {}); err == nil || !strings.Contains(err.Error(), "no language model") {
 		t.Errorf("%v", err)
 	}
 	if at, err := h.store.Run(t.Context(), run.ID); err != nil || !at.Active() {

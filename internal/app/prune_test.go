@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -75,12 +76,16 @@ func TestOldResultsArePruned(t *testing.T) {
 
 // TestPruneThreadWithoutFolders: a thread has the folders that it has used, and gc finds nothing in the others.
 func TestPruneThreadWithoutFolders(t *testing.T) {
-	for _, used := range threadFolders {
+	for _, used := range []string{"workspace", "uploads", "outputs"} {
 		dir := t.TempDir()
-		if err := os.MkdirAll(filepath.Join(dir, "one", "user-data", used), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "users/ada/threads/one/user-data", used), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		files, err := filesIn(dir, "one", false)
+		folders, err := userdata.New(dir).Threads()
+		if err != nil || len(folders) != 1 {
+			t.Fatal(folders, err)
+		}
+		files, err := folders[0].Open(false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,11 +95,5 @@ func TestPruneThreadWithoutFolders(t *testing.T) {
 				t.Errorf("a thread with %s alone: %d files, %v", used, n, err)
 			}
 		}
-		if made, err := os.ReadDir(filepath.Join(dir, "one", "user-data")); err != nil || len(made) != 1 {
-			t.Errorf("folders %v, %v: looking made some", made, err)
-		}
-	}
-	if files, err := filesIn(t.TempDir(), "none", false); files != nil || err != nil {
-		t.Errorf("a thread without folders has %v, %v", files, err)
 	}
 }

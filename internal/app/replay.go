@@ -17,7 +17,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
-	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // replayRetry is how long a replay waits before it makes a failed model call again: the recorded failure will not pass.
@@ -36,7 +36,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	}
 	h := &house{
 		cfg: quick(cfg), model: chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}, inside: []agent.Middleware{p.Inside()},
-		box: openSandbox(ctx, cfg, a.Sandbox), dir: filepath.Join(dir, "data"),
+		box: openSandbox(ctx, cfg, a.Sandbox), dir: filepath.Join(dir, "data"), disk: userdata.New(filepath.Join(dir, "data")),
 		own: a, log: cmp.Or(a.Log, slog.Default()),
 	}
 	if err := h.begin(ctx); err != nil {
@@ -87,12 +87,4 @@ func quick(cfg *config.Config) *config.Config {
 	c := *cfg
 	c.LLMCall.RetryBaseDelay, c.LLMCall.RetryCapDelay, c.LLMCall.BurstRetryBaseDelay = replayRetry, replayRetry, replayRetry
 	return &c
-}
-
-// filesToRead opens what there is of a thread's own files, for reading; nil if it has none.
-func filesToRead(dir, threadID string) (*sandbox.Files, error) {
-	if err := config.CheckThreadID(threadID); err != nil {
-		return nil, err
-	}
-	return filesIn(dir, threadFolder(DefaultUser, threadID), true)
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -23,7 +24,10 @@ import (
 )
 
 // runner carries runs out in this process.
-type runner struct{ house *house }
+type runner struct {
+	house *house
+	user  access.User // who asks
+}
 
 var _ cli.Runner = runner{}
 
@@ -39,7 +43,7 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 		return runs.Outcome{}, err
 	}
 	for name, content := range uploads {
-		if err := r.house.upload(req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
+		if err := r.house.upload(r.user, req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
 			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)
 		}
 	}
@@ -85,7 +89,7 @@ func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event
 
 // ReadFile implements cli.Runner.
 func (r runner) ReadFile(_ context.Context, threadID, path string, limit int64) ([]byte, error) {
-	files, err := r.house.files(threadID)
+	files, err := r.house.files(r.user, threadID)
 	if err != nil {
 		return nil, fmt.Errorf("open the files of thread %s: %w", threadID, err)
 	}

@@ -82,12 +82,12 @@ func runtimeDir() string {
 	return dir
 }
 
-// owner is who must own the files that the server makes for a thread.
-func (b box) owner(threadID string) sandbox.FilesOptions {
+// owner is who must own the files that the server makes for a sandbox.
+func (b box) owner(id string) sandbox.FilesOptions {
 	if p, ok := b.provider.(interface {
 		Owner(id string) (uid, gid int)
 	}); ok {
-		uid, gid := p.Owner(threadID)
+		uid, gid := p.Owner(id)
 		return sandbox.FilesOptions{UID: uid, GID: gid}
 	}
 	return sandbox.FilesOptions{}

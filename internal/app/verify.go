@@ -11,11 +11,13 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/state"
@@ -26,7 +28,7 @@ const shownProblems = 20
 
 // inspection checks what is stored and reports to the doctor.
 type inspection struct {
-	dir              string
+	disk             userdata.Disk
 	report           func(cli.Check)
 	threads, files   int
 	damages, remarks int
@@ -35,7 +37,7 @@ type inspection struct {
 // checkStore reads everything that is stored. It reports damage as failures, and what costs nothing but time, or may be
 // the agent's own doing, as warnings.
 func (a App) checkStore(ctx context.Context, cfg *config.Config, st store.Store, dir string, report func(cli.Check)) {
-	i := &inspection{dir: dir, report: report}
+	i := &inspection{disk: userdata.New(dir), report: report}
 	schema, err := lead.Schema(cfg, a.Middlewares...)
 	if err == nil {
 		err = st.Verify(ctx, schema, store.Visitor{Problem: i.problem, Head: i.head})
@@ -92,10 +94,11 @@ func (i *inspection) tell(c cli.Check) {
 func (i *inspection) head(t store.Thread, st state.State) error {
 	i.threads++
 	names := namedFiles(st)
-	if len(names) == 0 || config.CheckThreadID(t.ID) != nil {
-		return nil
+	place, err := i.disk.User(access.FromRow(t.UserID)).Thread(t.ID)
+	if len(names) == 0 || err != nil {
+		return nil //nolint:nilerr // it can have no folder
 	}
-	files, err := filesIn(i.dir, threadFolder(t.UserID, t.ID), true)
+	files, err := place.Open(true)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 const (
@@ -31,16 +32,12 @@ const (
 
 	headName    = "pudu-backup.json"
 	dumpFolder  = "dump/"
-	filesFolder = "users"
 	summaryName = "summary.json"
 
 	maxNote    = 64 << 10 // bytes of the head and of the summary
 	maxName    = 4096     // bytes of a path
 	maxEntries = 10_000_000
 )
-
-// Trash starts the names of thread folders that are being removed. They are in no archive.
-const Trash = ".gone-"
 
 // head is the first entry.
 type head struct {
@@ -72,26 +69,24 @@ func pieceName(n int) string { return fmt.Sprintf("%s%08d.jsonl", dumpFolder, n)
 
 var errName = errors.New("the name leads out of the data folder, or is none of a backup")
 
-// checkName returns the clean form of an entry's name below "users".
+// checkName returns the clean form of an entry's name below [userdata.Root].
 func checkName(name string) (string, error) {
 	clean := strings.TrimSuffix(name, "/")
 	switch {
 	case len(clean) > maxName, strings.ContainsAny(clean, "\x00\\"), path.Clean(clean) != clean,
-		!filepath.IsLocal(filepath.FromSlash(clean)), clean != filesFolder && !strings.HasPrefix(clean, filesFolder+"/"):
+		!filepath.IsLocal(filepath.FromSlash(clean)), clean != userdata.Root && !strings.HasPrefix(clean, userdata.Root+"/"):
 		return "", errName
 	}
 	return clean, nil
 }
 
 // linkStays reports whether a symbolic link is one that an agent can have made in its folders, and stays in the one that
-// it is in: users/USER/threads/THREAD/user-data/FOLDER/...
+// it is in.
 func linkStays(name, target string) bool {
-	const depth = 6 // elements of the folder's path
-	parts := strings.Split(name, "/")
-	if len(parts) <= depth || parts[2] != "threads" || parts[4] != "user-data" || path.IsAbs(target) || target == "" || len(target) > maxName {
+	folder, ok := userdata.MountOf(name)
+	if !ok || path.IsAbs(target) || target == "" || len(target) > maxName {
 		return false
 	}
-	folder := strings.Join(parts[:depth], "/")
 	to := path.Join(path.Dir(name), target)
 	return to == folder || strings.HasPrefix(to, folder+"/")
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -58,7 +59,7 @@ func (a *reader) all(r io.Reader, s store.Keeper) (err error) {
 		return err // the records may be there, and then need their files; Staging tells the next restore that these may go
 	}
 	if err != nil && a.placed {
-		err = errors.Join(err, sandbox.RemoveAll(a.root, filesFolder))
+		err = errors.Join(err, sandbox.RemoveAll(a.root, userdata.Root))
 	}
 	return errors.Join(err, sandbox.RemoveAll(a.root, Staging))
 }
@@ -140,7 +141,7 @@ func (a *reader) stage() error {
 }
 
 func (a *reader) mustBeEmpty() error {
-	f, err := a.root.Open(filesFolder)
+	f, err := a.root.Open(userdata.Root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -308,13 +309,13 @@ func (a *reader) fill(f *os.File, list []extent, size int64) error {
 
 // place moves the files to where they belong.
 func (a *reader) place() error {
-	if _, err := a.root.Lstat(Staging + "/" + filesFolder); errors.Is(err, fs.ErrNotExist) {
+	if _, err := a.root.Lstat(Staging + "/" + userdata.Root); errors.Is(err, fs.ErrNotExist) {
 		return nil // no thread has files
 	}
-	if err := sandbox.RemoveAll(a.root, filesFolder); err != nil {
+	if err := sandbox.RemoveAll(a.root, userdata.Root); err != nil {
 		return err
 	}
-	if err := a.root.Rename(Staging+"/"+filesFolder, filesFolder); err != nil {
+	if err := a.root.Rename(Staging+"/"+userdata.Root, userdata.Root); err != nil {
 		return err
 	}
 	a.placed = true

@@ -11,11 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -59,7 +59,7 @@ func (a *writer) all(s store.Keeper, dir string) (err error) {
 		return err
 	}
 	defer a.root.Close()
-	if err := fs.WalkDir(a.root.FS(), filesFolder, a.visit); err != nil {
+	if err := fs.WalkDir(a.root.FS(), userdata.Root, a.visit); err != nil {
 		return err
 	}
 	return a.note(summaryName, a.sum)
@@ -118,7 +118,7 @@ func (a *writer) visit(name string, e fs.DirEntry, err error) error {
 		return a.gone(err)
 	}
 	switch {
-	case e.IsDir() && strings.HasPrefix(e.Name(), Trash):
+	case e.IsDir() && userdata.Removed(name):
 		return fs.SkipDir
 	case len(name) > maxName: // reading refuses such a name
 		a.sum.Skipped++

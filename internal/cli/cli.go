@@ -143,7 +143,7 @@ type Session struct {
 	Messages func(ctx context.Context, threadID string) ([]message.Message, error)
 	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there in a
 	// session that was opened for reading.
-	Files func(threadID string) (*sandbox.Files, error)
+	Files func(t store.Thread) (*sandbox.Files, error)
 	Close func() error
 }
 

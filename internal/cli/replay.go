@@ -150,13 +150,13 @@ func exportTest(ctx context.Context, app App, o Options, stdio IO, threadID, run
 }
 
 func record(ctx context.Context, s *Session, threadID, runID string) (*replay.Recording, error) {
-	if _, err := s.Store.Thread(ctx, threadID); err != nil { // before its id becomes a path
+	t, err := s.Store.Thread(ctx, threadID)
+	if err != nil {
 		return replay.Record(ctx, replay.Source{Store: s.Store}, threadID, runID)
 	}
 	var files *sandbox.Files
 	if s.Files != nil {
-		var err error
-		if files, err = s.Files(threadID); err != nil {
+		if files, err = s.Files(t); err != nil {
 			return nil, err
 		}
 	}

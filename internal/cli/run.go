@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -246,7 +247,7 @@ func (t *turn) chooseThread(ctx context.Context) error {
 // prepare checks the thread and the files, and makes the human message of the task. The demonstration brings its own
 // task and file.
 func (t *turn) prepare(task string) error {
-	if err := config.CheckThreadID(t.thread); err != nil {
+	if err := userdata.CheckThreadID(t.thread); err != nil {
 		return usageError("thread %q: %w", t.thread, err)
 	}
 	demo := t.session.Demo

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -51,7 +52,7 @@ func TestUploads(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	s := newSite(t, t.TempDir(), talker{end: closed()})
-	if _, err := s.files("t"); err != nil {
+	if _, err := s.files(access.User{}, "t"); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{"a b%20?#.html": "<b>", "deep/é.txt": "E", "empty": "", "ten": "0123456789"} {

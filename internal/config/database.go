@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/lib/id"
 )
 
 // Database says where threads, runs and their log are kept: SQLite in the data folder, or PostgreSQL, which several
@@ -121,7 +123,7 @@ func postgresURL(s string) (string, error) {
 		return "postgres://" + rest, nil
 	}
 	const want = "write postgres://USER:PASSWORD@HOST:5432/DATABASE, or sqlite for the database in the data folder" //nolint:gosec // stands for one
-	if ok && safeID.MatchString(dialect) && len(dialect) <= 20 {
+	if ok && id.IsName(dialect, 20) {
 		return "", fmt.Errorf("databases of kind %q are not supported: %s", dialect, want)
 	}
 	return "", fmt.Errorf("is no address of a database: %s", want)

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -188,7 +189,7 @@ func (s *Server) saveArtifact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	files, err := s.Files(t.ID)
+	files, err := s.Files(access.FromRow(t.UserID), t.ID)
 	if err != nil {
 		return err
 	}

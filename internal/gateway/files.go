@@ -26,7 +26,7 @@ func (s *Server) threadFiles(r *http.Request) (string, *sandbox.Files, error) {
 	case t.UserID != caller(r).User.ID():
 		return "", nil, notFound("Thread", id)
 	}
-	files, err := s.Files(id)
+	files, err := s.Files(caller(r).User, id)
 	return id, files, err
 }
 

@@ -30,8 +30,8 @@ type Config struct {
 	Manager *runs.Manager
 	Hub     Follower
 	Store   store.Store
-	// Files opens the files of a thread; the caller closes them.
-	Files func(threadID string) (*sandbox.Files, error)
+	// Files opens the files of a user's thread; the caller closes them.
+	Files func(user access.User, threadID string) (*sandbox.Files, error)
 	// DeleteThread removes a thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, threadID string) error
 	// User is every caller's, until there are accounts.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -38,7 +39,10 @@ type fileKit struct {
 func newFileKit(t *testing.T, change func(*Config)) *fileKit {
 	dir := t.TempDir()
 	return &fileKit{dir: dir, kit: newServer(t, func(c *Config) {
-		c.Files = func(id string) (*sandbox.Files, error) {
+		c.Files = func(user access.User, id string) (*sandbox.Files, error) {
+			if user != access.FromRow(testUser) {
+				return nil, fmt.Errorf("files of user %q were opened", user.ID())
+			}
 			var mounts []sandbox.Mount
 			for _, name := range []string{"workspace", "uploads", "outputs"} {
 				host := filepath.Join(dir, id, name)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -23,8 +24,8 @@ type Bench struct {
 	Store   store.Store
 	// Owner is the manager's name in the run rows, UserID whose threads they are.
 	Owner, UserID string
-	// Files opens a thread's files. The caller closes them.
-	Files func(threadID string) (*sandbox.Files, error)
+	// Files opens the files of a user's thread. The caller closes them.
+	Files func(user access.User, threadID string) (*sandbox.Files, error)
 	Close func() error
 }
 
@@ -116,7 +117,7 @@ func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Req
 
 // prepare gives the thread the files and the state that it had. The state is the work of a run before.
 func (r *Recording) prepare(ctx context.Context, b *Bench, beside string) error {
-	files, err := b.Files(r.Thread)
+	files, err := b.Files(access.FromRow(b.UserID), r.Thread)
 	if err != nil {
 		return err
 	}

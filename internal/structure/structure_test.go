@@ -43,7 +43,7 @@ func levels() []level {
 			"internal/access/*", "model", "tool", "sandbox", "internal/store", "internal/bus", "internal/outgoing", "internal/config",
 			"internal/feature/threadstate", "internal/feature/conversation",
 		}},
-		{"what requests are made of", []string{"internal/model/tokens", "internal/model/history"}},
+		{"what requests are made of, and where files lie", []string{"internal/model/tokens", "internal/model/history", "internal/userdata"}},
 		{"suites and what several features share", []string{
 			"model/*test", "sandbox/*test", "internal/*/*test", "internal/model/*", "internal/model/*/*test", "internal/feature/*",
 			"internal/buses/memory",
@@ -354,5 +354,66 @@ func TestTheRulesFindBreaches(t *testing.T) {
 	complaints, err := fileComplaints("x.go", src)
 	if err != nil || len(complaints) != 4 {
 		t.Errorf("%v %v", complaints, err)
+	}
+}
+
+// TestOnePlaceJoinsPathsOfUsers: nothing but internal/userdata knows where a user's things lie on disk.
+func TestOnePlaceJoinsPathsOfUsers(t *testing.T) {
+	for _, p := range list(t) {
+		if p.name() == "internal/userdata" {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			complaints, err := pathComplaints(filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(p.name(), ".")), name), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range complaints {
+				t.Error(c)
+			}
+		}
+	}
+}
+
+// pathComplaints finds texts with the names of users' folders: "users/..." and ".../user-data/..." wherever they stand, unless as
+// the path that a sandbox shows, and the names alone where paths are joined.
+func pathComplaints(file string, src any) (out []string, err error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	whole := regexp.MustCompile(`^users/|/threads/.*user-data|(^|[^t])/user-data\b|^user-data/`)
+	alone := regexp.MustCompile(`^(users|threads|user-data)(/|$)`)
+	ast.Inspect(f, func(n ast.Node) bool {
+		var texts []ast.Expr
+		bad := whole
+		switch n := n.(type) {
+		case *ast.BasicLit:
+			texts = []ast.Expr{n}
+		case *ast.CallExpr:
+			if fn, ok := n.Fun.(*ast.SelectorExpr); ok && fn.Sel.Name == "Join" {
+				texts, bad = n.Args, alone
+			}
+		}
+		for _, e := range texts {
+			if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING && bad.MatchString(strings.Trim(lit.Value, "\"`")) {
+				out = append(out, fmt.Sprintf("%s: %s: ask internal/userdata where a user's things lie", fset.Position(lit.Pos()), lit.Value))
+			}
+		}
+		return true
+	})
+	return out, nil
+}
+
+func TestPathsOfUsersAreFound(t *testing.T) {
+	for text, want := range map[string]int{
+		`filepath.Join(dir, "users", user)`: 1, `path.Join(folder, "threads", id)`: 1, `name + "/user-data/workspace"`: 1, `path.Join(x, "user-data")`: 1,
+		`dir + "/" + "users/default"`: 1, `"/mnt/user-data/outputs"`: 0, `"/threads/" + id`: 0, `"FROM users"`: 0, `set["threads"]`: 0,
+	} {
+		out, err := pathComplaints("a.go", "package a\nvar _ = "+text)
+		if err != nil || len(out) != want {
+			t.Errorf("%s: %q, %v", text, out, err)
+		}
 	}
 }

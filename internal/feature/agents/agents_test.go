@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/access"
 )
 
 func put(t *testing.T, parts ...string) {
@@ -81,20 +83,20 @@ func TestLoad(t *testing.T) {
 		{"default", "old", Agent{Name: "old", Description: "of old", Shared: true}},
 		{"else", "old", Agent{Name: "old", Description: "of old", Shared: true}},
 	} {
-		got, err := f.Load(tt.user, tt.name)
+		got, err := f.Load(access.FromRow(tt.user), tt.name)
 		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 			t.Errorf("%s of %s: %v %s", tt.name, tt.user, err, diff)
 		}
 	}
 	for _, name := range []string{"memory", "nobody"} {
-		if _, err := f.Load("default", name); !errors.Is(err, ErrNotFound) {
+		if _, err := f.Load(access.FromRow("default"), name); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := f.Load("else", "analyst"); !errors.Is(err, ErrNotFound) {
+	if _, err := f.Load(access.FromRow("else"), "analyst"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another user's agent: %v", err)
 	}
-	if _, err := NewFolder(dir+"/missing").Load("default", "x"); !errors.Is(err, ErrNotFound) {
+	if _, err := NewFolder(dir+"/missing").Load(access.FromRow("default"), "x"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("no data folder: %v", err)
 	}
 }
@@ -120,7 +122,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		put(t, dir, "users/default/agents/x/config.yaml", yaml)
-		_, err := NewFolder(dir).Load("default", "x")
+		_, err := NewFolder(dir).Load(access.FromRow("default"), "x")
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "users/default/agents/x/config.yaml") || strings.Contains(err.Error(), dir) {
 			t.Errorf("%q: %v", yaml, err)
 		}
@@ -138,8 +140,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is allowed", bad)
 		}
 		f := NewFolder(t.TempDir())
-		_, errLoad := f.Load("default", bad)
-		if errMake := f.Create("default", bad, Change{Soul: new("x")}); errLoad == nil || errMake == nil {
+		_, errLoad := f.Load(access.FromRow("default"), bad)
+		if errMake := f.Create(access.FromRow("default"), bad, Change{Soul: new("x")}); errLoad == nil || errMake == nil {
 			t.Errorf("%q: %v, %v", bad, errLoad, errMake)
 		}
 	}
@@ -159,7 +161,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"link", "fifo", "big", "folder", "soul"} {
-		if _, err := NewFolder(dir).Load("default", name); err == nil || strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), secret) {
+		if _, err := NewFolder(dir).Load(access.FromRow("default"), name); err == nil || strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -171,7 +173,7 @@ func TestUpdateKeepsWhatItDoesNotKnow(t *testing.T) {
 	put(t, dir, "users/default/agents/analyst/config.yaml", full)
 	put(t, dir, "users/default/agents/analyst/SOUL.md", "I count.")
 	f := NewFolder(dir)
-	changed, err := f.Update("default", "Analyst", Change{
+	changed, err := f.Update(access.FromRow("default"), "Analyst", Change{
 		Soul: new("I count well.\n"), Description: new("Looks at numbers"), Model: new("small"), Skills: &[]string{}, ToolGroups: &[]string{"web", "file:read"},
 	})
 	if diff := cmp.Diff([]string{"soul", "skills", "model"}, changed); diff != "" || err != nil {
@@ -181,11 +183,11 @@ func TestUpdateKeepsWhatItDoesNotKnow(t *testing.T) {
 	if diff := cmp.Diff(want, get(t, dir, "users/default/agents/analyst/config.yaml")); diff != "" {
 		t.Error(diff)
 	}
-	if a, err := f.Load("default", "analyst"); err != nil || a.Soul != "I count well." || a.Model != "small" || a.Skills == nil || len(a.Skills) > 0 || a.Effort != "high" {
+	if a, err := f.Load(access.FromRow("default"), "analyst"); err != nil || a.Soul != "I count well." || a.Model != "small" || a.Skills == nil || len(a.Skills) > 0 || a.Effort != "high" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	before, _ := os.Stat(filepath.Join(dir, "users/default/agents/analyst/config.yaml"))
-	changed, err = f.Update("default", "analyst", Change{Soul: new(" I count well."), Skills: &[]string{}})
+	changed, err = f.Update(access.FromRow("default"), "analyst", Change{Soul: new(" I count well."), Skills: &[]string{}})
 	after, _ := os.Stat(filepath.Join(dir, "users/default/agents/analyst/config.yaml"))
 	if len(changed) > 0 || err != nil || !os.SameFile(before, after) {
 		t.Errorf("nothing was to change: %v %v", changed, err)
@@ -212,7 +214,7 @@ func TestUpdateReplacesTheLinesOfItsKeyAlone(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		put(t, dir, "users/default/agents/x/config.yaml", before)
-		changed, err := NewFolder(dir).Update("default", "x", Change{Model: new("m")})
+		changed, err := NewFolder(dir).Update(access.FromRow("default"), "x", Change{Model: new("m")})
 		got := get(t, dir, "users/default/agents/x/config.yaml")
 		if err != nil || len(changed) != 1 || got != want {
 			t.Errorf("%q: %q, want %q: %v", before, got, want, err)
@@ -221,7 +223,7 @@ func TestUpdateReplacesTheLinesOfItsKeyAlone(t *testing.T) {
 	for _, harm := range []string{"model: &a x\nb: *a\n", "a: \"x\u2028\"\nmodel: x"} {
 		dir := t.TempDir()
 		put(t, dir, "users/default/agents/x/config.yaml", harm)
-		_, err := NewFolder(dir).Update("default", "x", Change{Model: new("m"), Description: new("d"), Soul: new("s")})
+		_, err := NewFolder(dir).Update(access.FromRow("default"), "x", Change{Model: new("m"), Description: new("d"), Soul: new("s")})
 		if got := get(t, dir, "users/default/agents/x/config.yaml"); err == nil || got != harm {
 			t.Errorf("%q became %q: %v", harm, got, err)
 		}
@@ -234,20 +236,20 @@ func TestUpdateReplacesTheLinesOfItsKeyAlone(t *testing.T) {
 func TestCreate(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	f := NewFolder(dir)
-	if err := f.Create("a user", "New", Change{Soul: new("I am."), Description: new("yes: it's #1"), Skills: &[]string{"a"}}); err != nil {
+	if err := f.Create(access.FromRow("a user"), "New", Change{Soul: new("I am."), Description: new("yes: it's #1"), Skills: &[]string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
-	a, err := f.Load("a user", "new")
+	a, err := f.Load(access.FromRow("a user"), "new")
 	if diff := cmp.Diff(Agent{Name: "new", Description: "yes: it's #1", Soul: "I am.", Skills: []string{"a"}}, a); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
-	if err := f.Create("a user", "new", Change{Soul: new("I am another.")}); err != nil {
+	if err := f.Create(access.FromRow("a user"), "new", Change{Soul: new("I am another.")}); err != nil {
 		t.Fatal(err)
 	}
-	if a, _ := f.Load("a user", "new"); a.Soul != "I am another." || a.Description == "" || a.Skills == nil {
+	if a, _ := f.Load(access.FromRow("a user"), "new"); a.Soul != "I am another." || a.Description == "" || a.Skills == nil {
 		t.Errorf("made again: %+v", a)
 	}
-	if err := f.Create("a user", "bare", Change{Soul: new("x")}); err != nil || get(t, dir, "users/a-user-"+hashOf(t, dir), "agents/bare/config.yaml") != "name: bare\n" {
+	if err := f.Create(access.FromRow("a user"), "bare", Change{Soul: new("x")}); err != nil || get(t, dir, "users/a-user-"+hashOf(t, dir), "agents/bare/config.yaml") != "name: bare\n" {
 		t.Errorf("%v", err)
 	}
 }
@@ -270,34 +272,34 @@ func TestRefusedChanges(t *testing.T) {
 	put(t, dir, "users/default/agents/ok/config.yaml", "")
 	f := NewFolder(dir)
 	soul := Change{Soul: new("x")}
-	if err := f.Create("default", "old", soul); !errors.Is(err, ErrShared) {
+	if err := f.Create(access.FromRow("default"), "old", soul); !errors.Is(err, ErrShared) {
 		t.Errorf("create over a shared one: %v", err)
 	}
-	if _, err := f.Update("default", "old", soul); !errors.Is(err, ErrShared) {
+	if _, err := f.Update(access.FromRow("default"), "old", soul); !errors.Is(err, ErrShared) {
 		t.Errorf("update a shared one: %v", err)
 	}
 	for _, name := range []string{"memory", "nobody"} {
-		if _, err := f.Update("default", name, soul); !errors.Is(err, ErrNotFound) {
+		if _, err := f.Update(access.FromRow("default"), name, soul); !errors.Is(err, ErrNotFound) {
 			t.Errorf("update %s: %v", name, err)
 		}
 	}
-	if _, err := f.Update("default", "broken", soul); err == nil || get(t, dir, "users/default/agents/broken/config.yaml") != "skills: 7" {
+	if _, err := f.Update(access.FromRow("default"), "broken", soul); err == nil || get(t, dir, "users/default/agents/broken/config.yaml") != "skills: 7" {
 		t.Errorf("update a broken one: %v", err)
 	}
 	for _, s := range []string{"", " \n", strings.Repeat("x", MaxSoul+1)} {
-		_, errUpdate := f.Update("default", "ok", Change{Soul: &s})
-		errCreate, errStd := f.Create("default", "new", Change{Soul: &s}), f.SetStandardSoul(s)
+		_, errUpdate := f.Update(access.FromRow("default"), "ok", Change{Soul: &s})
+		errCreate, errStd := f.Create(access.FromRow("default"), "new", Change{Soul: &s}), f.SetStandardSoul(s)
 		if errUpdate == nil || errCreate == nil || errStd == nil {
 			t.Errorf("a soul of %d bytes: %v, %v, %v", len(s), errUpdate, errCreate, errStd)
 		}
 	}
-	if err := f.Create("default", "new", Change{}); !errors.Is(err, ErrNoSoul) {
+	if err := f.Create(access.FromRow("default"), "new", Change{}); !errors.Is(err, ErrNoSoul) {
 		t.Errorf("create without a soul: %v", err)
 	}
 	if _, err := os.Stat(dir + "/users/default/agents/new"); err == nil {
 		t.Error("a refused agent left its folder")
 	}
-	if err := f.Create("default", "memory", soul); err != nil {
+	if err := f.Create(access.FromRow("default"), "memory", soul); err != nil {
 		t.Errorf("an agent where there is a memory: %v", err)
 	}
 }
@@ -317,19 +319,19 @@ func TestStandardSoul(t *testing.T) {
 
 func TestManyChangesAtOnce(t *testing.T) {
 	f := NewFolder(t.TempDir())
-	if err := f.Create("default", "x", Change{Soul: new("0")}); err != nil {
+	if err := f.Create(access.FromRow("default"), "x", Change{Soul: new("0")}); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for _, c := range []Change{{Model: new("m")}, {Description: new("d")}, {Skills: &[]string{"s"}}, {ToolGroups: &[]string{"g"}}, {Soul: new("1")}} {
 		all.Go(func() {
-			if _, err := f.Update("default", "x", c); err != nil {
+			if _, err := f.Update(access.FromRow("default"), "x", c); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	a, err := f.Load("default", "x")
+	a, err := f.Load(access.FromRow("default"), "x")
 	want := Agent{Name: "x", Model: "m", Description: "d", Skills: []string{"s"}, ToolGroups: []string{"g"}, Soul: "1"}
 	if diff := cmp.Diff(want, a); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)

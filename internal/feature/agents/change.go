@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pudu-ai/pudu/internal/access"
 )
 
 // Change is what shall become of an agent; nil fields stay as they are.
@@ -21,7 +23,7 @@ type Change struct {
 
 // Create makes a user's agent, or changes the one of that name. It needs a soul. An agent of that name in the shared folder
 // is [ErrShared]: a second one would hide it.
-func (f *Folder) Create(user, name string, c Change) error {
+func (f *Folder) Create(user access.User, name string, c Change) error {
 	if c.Soul == nil {
 		return ErrNoSoul
 	}
@@ -31,12 +33,13 @@ func (f *Folder) Create(user, name string, c Change) error {
 
 // Update changes a user's agent and returns the keys that have another value now, in the order soul, description, skills,
 // tool_groups, model. It is [ErrNotFound] if there is none, and [ErrShared] if it cannot be changed.
-func (f *Folder) Update(user, name string, c Change) (changed []string, err error) {
+func (f *Folder) Update(user access.User, name string, c Change) (changed []string, err error) {
 	return f.edit(user, name, c, false)
 }
 
-func (f *Folder) edit(user, name string, c Change, create bool) (changed []string, err error) {
-	if name, err = CheckName(name); err != nil {
+func (f *Folder) edit(user access.User, name string, c Change, create bool) (changed []string, err error) {
+	dir, name, err := f.own(user, name)
+	if err != nil {
 		return nil, err
 	}
 	if c.Soul != nil {
@@ -45,7 +48,7 @@ func (f *Folder) edit(user, name string, c Change, create bool) (changed []strin
 		}
 	}
 	err = f.change(func(root *os.Root) error {
-		a, doc, err := load(root, user, name)
+		a, doc, err := load(root, dir, name)
 		if create && errors.Is(err, ErrNotFound) {
 			doc, err = (&document{body: &yaml.Node{}}).with("name", name)
 		}
@@ -55,7 +58,7 @@ func (f *Folder) edit(user, name string, c Change, create bool) (changed []strin
 		if err != nil {
 			return err
 		}
-		changed, err = apply(root, own(user, name), a, doc, c)
+		changed, err = apply(root, path.Join(dir, name), a, doc, c)
 		return err
 	})
 	return changed, err

@@ -14,7 +14,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // Names of the files.
@@ -39,15 +40,12 @@ type Folder struct {
 // NewFolder makes a Folder of the data folder. It need not exist yet.
 func NewFolder(dir string) *Folder { return &Folder{dir: dir} }
 
-func own(user, name string) string {
-	return path.Join("users", config.UserFolder(user), "agents", name)
-}
 func shared(name string) string { return path.Join("agents", name) }
 
 // Load reads a user's agent. [ErrNotFound] says that there is none of the name; other errors name the file, and the line
 // if there is one.
-func (f *Folder) Load(user, name string) (Agent, error) {
-	name, err := CheckName(name)
+func (f *Folder) Load(user access.User, name string) (Agent, error) {
+	dir, name, err := f.own(user, name)
 	if err != nil {
 		return Agent{}, err
 	}
@@ -59,13 +57,21 @@ func (f *Folder) Load(user, name string) (Agent, error) {
 		return Agent{}, fmt.Errorf("open the data folder: %w", cause(err))
 	}
 	defer root.Close()
-	a, _, err := load(root, user, name)
+	a, _, err := load(root, dir, name)
 	return a, err
 }
 
-// load returns the agent and its config.yaml.
-func load(root *os.Root, user, name string) (Agent, *document, error) {
-	for _, at := range []string{own(user, name), shared(name)} {
+// own returns the folder of a user's agents and the agent's name in it.
+func (f *Folder) own(user access.User, name string) (dir, clean string, err error) {
+	if clean, err = CheckName(name); err == nil {
+		dir, err = userdata.New(f.dir).User(user).Agents()
+	}
+	return dir, clean, err
+}
+
+// load returns the agent of the folder, or the shared one, and its config.yaml.
+func load(root *os.Root, dir, name string) (Agent, *document, error) {
+	for _, at := range []string{path.Join(dir, name), shared(name)} {
 		raw, err := read(root, path.Join(at, configFile), maxConfig)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -81,15 +87,15 @@ func load(root *os.Root, user, name string) (Agent, *document, error) {
 		a.Soul, err = readSoul(root, path.Join(at, soulFile))
 		return a, doc, err
 	}
-	return Agent{}, nil, fmt.Errorf("%w: %s; there are: %s", ErrNotFound, name, strings.Join(names(root, user), ", "))
+	return Agent{}, nil, fmt.Errorf("%w: %s; there are: %s", ErrNotFound, name, strings.Join(names(root, dir), ", "))
 }
 
 // maxNamed bounds how many agents a message names.
 const maxNamed = 20
 
-// names are the agents of a user, as far as a message needs them; "none" if there are none.
-func names(root *os.Root, user string) (list []string) {
-	for _, pattern := range []string{own(user, "*"), shared("*")} {
+// names are the agents of a folder and the shared ones, as far as a message needs them; "none" if there are none.
+func names(root *os.Root, dir string) (list []string) {
+	for _, pattern := range []string{dir + "/*", shared("*")} {
 		found, _ := fs.Glob(root.FS(), path.Join(pattern, configFile)) // what cannot be read is not there for a user either
 		for _, file := range found {
 			list = append(list, path.Base(path.Dir(file)))

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -40,11 +41,11 @@ type setupArgs struct {
 func Setup(cfg Config) tool.Tool {
 	spec := tool.Spec{Name: "setup_agent", Description: strings.TrimSpace(setupText), Effect: tool.Idempotent}
 	return tool.MustNew(spec, func(_ context.Context, call *tool.Call, in setupArgs) (*tool.Result, error) {
-		return cfg.setup(call.UserID, in), nil
+		return cfg.setup(access.FromRow(call.UserID), in), nil
 	})
 }
 
-func (cfg Config) setup(user string, in setupArgs) *tool.Result {
+func (cfg Config) setup(user access.User, in setupArgs) *tool.Result {
 	c := agents.Change{Soul: text(&in.Soul), Description: text(&in.Description), Skills: list(in.Skills)}
 	if c.Soul == nil {
 		return tool.Error("Error: " + agents.ErrNoSoul.Error())
@@ -73,11 +74,11 @@ type updateArgs struct {
 func Update(cfg Config) tool.Tool {
 	spec := tool.Spec{Name: "update_agent", Description: strings.TrimSpace(updateText), Effect: tool.Idempotent}
 	return tool.MustNew(spec, func(_ context.Context, call *tool.Call, in updateArgs) (*tool.Result, error) {
-		return cfg.update(call.UserID, in), nil
+		return cfg.update(access.FromRow(call.UserID), in), nil
 	})
 }
 
-func (cfg Config) update(user string, in updateArgs) *tool.Result {
+func (cfg Config) update(user access.User, in updateArgs) *tool.Result {
 	c := agents.Change{
 		Soul: text(in.Soul), Description: text(in.Description), Model: text(in.Model), Skills: list(in.Skills), ToolGroups: list(in.ToolGroups),
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -66,17 +67,17 @@ func TestSetup(t *testing.T) {
 	if m := call(t, "ada", Setup(cfg), `{"soul":"I help.","description":"Helps","skills":["a"," a ","null","b"]}`); m.Status == isError || !strings.Contains(m.Text(), "'my-helper'") {
 		t.Error(m.Text())
 	}
-	a, err := cfg.Folder.Load("ada", "my-helper")
+	a, err := cfg.Folder.Load(access.FromRow("ada"), "my-helper")
 	if diff := cmp.Diff(agents.Agent{Name: "my-helper", Description: "Helps", Soul: "I help.", Skills: []string{"a", "b"}}, a); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
-	if _, err := cfg.Folder.Load("default", "my-helper"); !errors.Is(err, agents.ErrNotFound) {
+	if _, err := cfg.Folder.Load(access.FromRow("default"), "my-helper"); !errors.Is(err, agents.ErrNotFound) {
 		t.Errorf("it was written for another user: %v", err)
 	}
 	if m := call(t, "ada", Setup(cfg), `{"soul":"I help more.","description":"null","skills":null}`); m.Status == isError {
 		t.Error(m.Text())
 	}
-	if a, _ := cfg.Folder.Load("ada", "my-helper"); a.Soul != "I help more." || a.Description != "Helps" || len(a.Skills) != 2 {
+	if a, _ := cfg.Folder.Load(access.FromRow("ada"), "my-helper"); a.Soul != "I help more." || a.Description != "Helps" || len(a.Skills) != 2 {
 		t.Errorf("%+v", a)
 	}
 }

@@ -1,0 +1,178 @@
+// Package userdata knows where a user's things lie on disk. It is the one place that joins such a path; everything that opens,
+// counts, backs up or removes files of users asks it. Below the data folder there are
+//
+//	users/USER/agents/NAME/                 the user's own agents
+//	users/USER/threads/THREAD/user-data/    workspace, uploads and outputs of a thread, which its sandbox shows
+//	users/USER/threads/.gone-RANDOM/        a thread's folder that is being removed
+//
+//	disk.User(user).Thread(id) -> Space{ Mounts, SandboxID, Files, Open, Remove }
+//	disk.User(user).Agents()
+package userdata
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/lib/id"
+)
+
+// Root is the folder of all users' things, below the data folder.
+const Root = "users"
+
+const (
+	threads  = "threads"
+	userData = "user-data"
+	removed  = ".gone-"
+)
+
+// folders are a thread's own, below its user-data.
+func folders() []string { return []string{"workspace", "uploads", "outputs"} }
+
+// Disk is a data folder.
+type Disk struct{ dir string }
+
+// New returns the Disk of a data folder, which need not exist yet.
+func New(dir string) Disk { return Disk{dir} }
+
+// User is what a Disk has of one user.
+type User struct {
+	disk Disk
+	user access.User
+}
+
+// User binds the disk to a user. All that it is asked for is [access.ErrNoUser] if that is nobody.
+func (d Disk) User(user access.User) User { return User{d, user} }
+
+// Agents is the folder of the user's own agents, as a path below the data folder.
+func (u User) Agents() (string, error) { return u.folder("agents") }
+
+func (u User) folder(name string) (string, error) {
+	if err := u.user.Check(); err != nil {
+		return "", fmt.Errorf("find the folder of a user: %w", err)
+	}
+	return path.Join(Root, folderOf(u.user.ID()), name), nil
+}
+
+// Thread is where a thread of the user works. It makes no folder.
+func (u User) Thread(id string) (Space, error) {
+	if err := CheckThreadID(id); err != nil {
+		return Space{}, err
+	}
+	folder, err := u.folder(threads)
+	if err != nil {
+		return Space{}, err
+	}
+	return Space{Folder{u.disk.dir, path.Join(folder, id)}, sandboxID(u.user.ID(), id)}, nil
+}
+
+// Threads are the folders of all users' threads, those whose removal was cut off among them.
+func (d Disk) Threads() (list []Folder, err error) {
+	root, err := os.OpenRoot(d.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	users, err := foldersIn(root, Root)
+	for i := 0; err == nil && i < len(users); i++ {
+		var names []string
+		names, err = foldersIn(root, path.Join(users[i], threads))
+		for _, name := range names {
+			if Removed(name) || CheckThreadID(path.Base(name)) == nil { // else it is somebody else's
+				list = append(list, Folder{d.dir, name})
+			}
+		}
+	}
+	return list, err
+}
+
+// foldersIn are the paths of the folders in a folder. One that is not there is empty.
+func foldersIn(root *os.Root, folder string) (list []string, err error) {
+	entries, err := fs.ReadDir(root.FS(), folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			list = append(list, path.Join(folder, e.Name()))
+		}
+	}
+	return list, err
+}
+
+// Removed reports whether a path below the data folder is what is left of a thread that is being removed.
+func Removed(name string) bool {
+	parts := strings.Split(name, "/")
+	return len(parts) == 4 && parts[0] == Root && parts[2] == threads && strings.HasPrefix(parts[3], removed)
+}
+
+// MountOf returns the folder of a thread's sandbox that something lies in, both as paths below the data folder.
+func MountOf(name string) (folder string, ok bool) {
+	const depth = 6 // users/USER/threads/THREAD/user-data/FOLDER
+	parts := strings.Split(name, "/")
+	if len(parts) <= depth || parts[0] != Root || parts[2] != threads || parts[4] != userData {
+		return "", false
+	}
+	return strings.Join(parts[:depth], "/"), true
+}
+
+const (
+	// maxThreadID is the longest thread id, and maxUserID the longest user id that is a folder's name as it is: file systems
+	// end at 255 bytes.
+	maxThreadID = 64
+	maxUserID   = 128
+)
+
+// CheckThreadID returns an error unless name is 1 to 64 letters, digits, "_" or "-".
+func CheckThreadID(name string) error {
+	if id.IsName(name, maxThreadID) {
+		return nil
+	}
+	if len(name) > 80 {
+		name = name[:80] + "..."
+	}
+	return fmt.Errorf("thread id %q is not allowed: use 1 to 64 letters, digits, _ and -", name)
+}
+
+// hashed matches what folderOf makes of an id that is no folder's name.
+var hashed = regexp.MustCompile(`-[0-9a-f]{16}$`)
+
+// folderOf is the name of a user's folder: the id itself where it is made of letters, digits, "_" and "-", else the id with every
+// other character replaced by "-" and a part of its hash behind. An id that looks like such a name gets a hash too, so that no
+// two users share a folder.
+func folderOf(user string) string {
+	if id.IsName(user, maxUserID) && !hashed.MatchString(user) {
+		return user
+	}
+	name := strings.Map(func(r rune) rune {
+		if r < 0x80 && id.IsName(string(r), 1) {
+			return r
+		}
+		return '-'
+	}, user)
+	return name[:min(len(name), maxUserID)] + "-" + hashOf(user)[:16]
+}
+
+// sandboxID names the sandbox of a user's thread. The user without whom there were no others has its threads' ids, as ever: a
+// server of root gives the files of a sandbox to an account that follows from its id.
+func sandboxID(user, thread string) string {
+	if user == "default" && thread[0] != '-' { // with which no id of a sandbox begins
+		return thread
+	}
+	return hashOf(user)[:32] + "." + thread
+}
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

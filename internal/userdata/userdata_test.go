@@ -1,0 +1,210 @@
+package userdata
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+func place(t *testing.T, dir, user, thread string) Space {
+	t.Helper()
+	p, err := New(dir).User(access.FromRow(user)).Thread(thread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestWhatLiesOnDiskKeepsItsPlace: folders, and the ids from which the owners of their files follow, are those of old data.
+func TestWhatLiesOnDiskKeepsItsPlace(t *testing.T) {
+	p := place(t, "/data", "default", "t-1")
+	want := []sandbox.Mount{
+		{Host: "/data/users/default/threads/t-1/user-data/workspace", Path: sandbox.Workspace},
+		{Host: "/data/users/default/threads/t-1/user-data/uploads", Path: sandbox.Uploads},
+		{Host: "/data/users/default/threads/t-1/user-data/outputs", Path: sandbox.Outputs},
+	}
+	if diff := cmp.Diff(want, p.Mounts()); diff != "" || p.SandboxID() != "t-1" || p.Name() != "users/default/threads/t-1" || p.Thread() != "t-1" {
+		t.Error(p, p.SandboxID(), diff)
+	}
+	for id, want := range map[string]string{
+		"user_1-A": "users/user_1-A/agents", "a@b.c": "users/a-b-c-d648b243a3e817ea/agents", "..": "users/---5ec1f7e700f37c3d/agents",
+	} {
+		if got, err := New("/data").User(access.FromRow(id)).Agents(); got != want || err != nil {
+			t.Errorf("agents of %q: %s %v", id, got, err)
+		}
+	}
+}
+
+func TestNobodyAndBadThreadsHaveNoPlace(t *testing.T) {
+	_, err := New("/data").User(access.User{}).Thread("t")
+	_, errAgents := New("/data").User(access.User{}).Agents()
+	if !errors.Is(err, access.ErrNoUser) || !errors.Is(errAgents, access.ErrNoUser) {
+		t.Errorf("nobody: %v, %v", err, errAgents)
+	}
+	for _, id := range []string{"", ".", "..", "a/b", "a b", "a\n", "ä", strings.Repeat("x", 65), "a\x00"} {
+		if p, err := New("/data").User(access.FromRow("u")).Thread(id); err == nil || p != (Space{}) {
+			t.Errorf("thread %q was taken", id)
+		}
+	}
+}
+
+// FuzzPlaces: no two pairs of a user and a thread meet, on disk or in a sandbox, and none leaves the folder of users.
+func FuzzPlaces(f *testing.F) {
+	f.Add("default", "t", "default", "u")
+	f.Add("a@b.c", "t", "a-b-c-d648b243a3e817ea", "t") // what the first one's folder is called
+	f.Add("..", "-", "---5ec1f7e700f37c3d", "-")
+	f.Add("default", "-t", "default", "t")
+	f.Add("u", "t", "u/threads/t", "t")
+	f.Add("\xff", "a", "\xfe", "a")
+	f.Add(strings.Repeat("x", 300), "t", strings.Repeat("x", 301), "t")
+	f.Fuzz(func(t *testing.T, userA, threadA, userB, threadB string) {
+		disk := New("/data")
+		a, errA := disk.User(access.FromRow(userA)).Thread(threadA)
+		b, errB := disk.User(access.FromRow(userB)).Thread(threadB)
+		if (errA == nil) != (userA != "" && CheckThreadID(threadA) == nil) {
+			t.Fatalf("%q, %q: %v", userA, threadA, errA)
+		}
+		if errA != nil || errB != nil {
+			return
+		}
+		if same := userA == userB && threadA == threadB; (a.Name() == b.Name()) != same || (a.SandboxID() == b.SandboxID()) != same {
+			t.Fatalf("%q, %q is in %s %s, and %q, %q in %s %s", userA, threadA, a.Name(), a.SandboxID(), userB, threadB, b.Name(), b.SandboxID())
+		}
+		checkPlace(t, a)
+	})
+}
+
+func checkPlace(t *testing.T, p Space) {
+	t.Helper()
+	parts := strings.Split(p.Name(), "/")
+	if len(parts) != 4 || parts[0] != Root || parts[2] != threads || slices.ContainsFunc(parts, func(s string) bool { return len(s) > 200 }) ||
+		filepath.Clean(p.Name()) != p.Name() || !filepath.IsLocal(p.Name()) || Removed(p.Name()) {
+		t.Fatalf("folder %q", p.Name())
+	}
+	for _, m := range p.Mounts() {
+		below, err := filepath.Rel("/data", m.Host)
+		if at, ok := MountOf(below + "/file"); err != nil || !ok || at != below || !strings.HasPrefix(below, p.Name()+"/") {
+			t.Fatalf("mount %q of %q", m.Host, p.Name())
+		}
+	}
+	if err := (sandbox.Spec{ID: p.SandboxID(), Mounts: p.Mounts()}).Check(); err != nil || len(p.SandboxID()) > 100 {
+		t.Fatal(p.SandboxID(), err)
+	}
+}
+
+// write gives a thread a file in its workspace.
+func write(t *testing.T, p Space, text string) {
+	t.Helper()
+	files, err := p.Files(nil, sandbox.FilesOptions{})
+	if err == nil {
+		err = errors.Join(files.WriteFile(sandbox.Workspace+"/f", []byte(text), false), files.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read reads that file; empty if it is not there.
+func read(t *testing.T, p Space) string {
+	t.Helper()
+	files, err := p.Open(true)
+	if err != nil || files == nil {
+		return ""
+	}
+	defer files.Close()
+	text, _ := files.ReadFile(sandbox.Workspace+"/f", 100)
+	return string(text)
+}
+
+func TestRemoveLeavesTheOthers(t *testing.T) {
+	dir := t.TempDir()
+	mine, theirs, other := place(t, dir, "ada", "t"), place(t, dir, "bob", "t"), place(t, dir, "ada", "u")
+	write(t, mine, "mine")
+	write(t, theirs, "theirs")
+	write(t, other, "other")
+	for range 2 { // the second time there is nothing
+		if err := mine.Remove(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b, c := read(t, mine), read(t, theirs), read(t, other); a != "" || b != "theirs" || c != "other" {
+		t.Errorf("left are %q, %q, %q", a, b, c)
+	}
+	list, err := New(dir).Threads()
+	if want := []Folder{other.Folder, theirs.Folder}; err != nil || !slices.Equal(list, want) {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// TestRemovalThatWasCutOff leaves a folder that is listed, told from the others, and removed at last.
+func TestRemovalThatWasCutOff(t *testing.T) {
+	dir := t.TempDir()
+	if list, err := New(filepath.Join(dir, "none")).Threads(); len(list) != 0 || err != nil {
+		t.Errorf("without a data folder: %v, %v", list, err)
+	}
+	write(t, place(t, dir, "ada", "t"), "x")
+	gone := "users/ada/threads/.gone-X"
+	for _, name := range []string{"users/ada/agents/t", "users/ada/threads/some body's", gone + "/user-data/workspace"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := New(dir).Threads()
+	if err != nil || len(list) != 2 || list[0].Name() != gone || !Removed(gone) || Removed(list[1].Name()) || list[1].Thread() != "t" {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if Removed("users/ada/threads/t/.gone-x") || Removed("users/ada/threads/t/user-data/workspace/.gone-x") {
+		t.Error("an agent's own folder is taken for what is left of a thread")
+	}
+	if err := list[0].Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = New(dir).Threads(); len(list) != 1 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// TestOpenMakesNothing: a thread has the folders that it has used; who looks at its files finds nothing in the others.
+func TestOpenMakesNothing(t *testing.T) {
+	for _, used := range folders() {
+		p := place(t, t.TempDir(), "ada", "t")
+		if files, err := p.Open(true); files != nil || err != nil {
+			t.Fatalf("a thread without folders has %v, %v", files, err)
+		}
+		if err := os.MkdirAll(p.mount(used).Host, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		files, err := p.Open(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range folders() {
+			if list, err := files.ReadDir(sandbox.UserData + "/" + name); len(list) != 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %v, %v", name, list, err)
+			}
+		}
+		if made, err := os.ReadDir(filepath.Dir(p.mount(used).Host)); err != nil || len(made) != 1 || files.Close() != nil {
+			t.Errorf("folders %v, %v: looking made some", made, err)
+		}
+	}
+}
+
+// TestPartsAreAllThatTheServerMakes: gc takes a folder for young by them.
+func TestPartsAreAllThatTheServerMakes(t *testing.T) {
+	p := place(t, t.TempDir(), "ada", "t")
+	want := []string{p.Name(), p.Name() + "/user-data"}
+	for _, m := range p.Mounts() {
+		want = append(want, p.Name()+"/user-data/"+filepath.Base(m.Host))
+	}
+	if diff := cmp.Diff(want, p.Parts()); diff != "" {
+		t.Error(diff)
+	}
+}

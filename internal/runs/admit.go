@@ -81,23 +81,22 @@ const (
 // here. A run that need not wait is this process's from the start, and to be executed by the caller; one that is
 // pending waits for a process that serves. Errors are those of store.Runs.Admit.
 func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
-	run, _, err := m.admit(ctx, req, m.cfg.Owner)
-	return run, err
+	return m.admit(ctx, req, m.cfg.Owner)
 }
 
-// admit returns the run, and whether it was made now: with a known key it is an earlier one.
-func (m *Manager) admit(ctx context.Context, req Request, owner string) (run store.Run, made bool, err error) {
+// admit returns the run as it was admitted, which with a known key was earlier. It has begun if it is owner's from now on.
+func (m *Manager) admit(ctx context.Context, req Request, owner string) (store.Run, error) {
 	if err := m.cfg.Room(); err != nil {
-		return store.Run{}, false, fmt.Errorf("take in a run: %w", err)
+		return store.Run{}, fmt.Errorf("take in a run: %w", err)
 	}
-	err = m.checkResume(ctx, &req)
+	err := m.checkResume(ctx, &req)
 	if errors.Is(err, ErrBadAnswer) && req.Key != "" { // it was an answer, if it is asked for again
 		if first, found, errKey := m.ofKey(ctx, req); found || errKey != nil {
-			return first, false, errKey
+			return first, errKey
 		}
 	}
 	if err != nil {
-		return store.Run{}, false, err
+		return store.Run{}, err
 	}
 	now := m.cfg.Now()
 	for i, m := range req.Input {
@@ -107,7 +106,7 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 	}
 	raw, err := json.Marshal(req)
 	if err != nil {
-		return store.Run{}, false, fmt.Errorf("encode request: %w", err)
+		return store.Run{}, fmt.Errorf("encode request: %w", err)
 	}
 	a := store.Admission{
 		Run: store.Run{
@@ -125,14 +124,14 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (run sto
 	if owner != "" {
 		a.Begin = firstEvent(1, now)
 	}
-	run, err = m.cfg.Store.Admit(ctx, a)
+	run, err := m.cfg.Store.Admit(ctx, a)
 	if errors.Is(err, store.ErrUnknown) { // it may be there, and this process's
 		m.lose(a.Run.ID, err)
 	}
 	if err == nil && (req.Strategy == store.Interrupt || req.Strategy == store.Rollback) {
 		m.endedBy(ctx, run, now)
 	}
-	return run, run.ID == a.Run.ID, err
+	return run, err
 }
 
 // ofKey is the thread's run that was asked for with the request's key, if there is one.
@@ -158,14 +157,14 @@ func (m *Manager) Submit(ctx context.Context, req Request) (store.Run, error) {
 	if m.take() {
 		owner = m.cfg.Owner
 	}
-	run, made, err := m.admit(ctx, req, owner)
-	if owner != "" && (err != nil || !made || run.Status != event.StatusRunning) {
+	run, err := m.admit(ctx, req, owner)
+	if owner != "" && !run.Begun {
 		m.giveBack()
 	}
 	switch {
-	case err != nil || !made:
+	case err != nil:
 		return run, err
-	case run.Status == event.StatusRunning:
+	case run.Begun:
 		heard := m.audience(run, nil) // there before anybody can follow the run: its feed has all events
 		m.background.Go(func() { m.perform(run, heard) })
 		return run, nil

@@ -69,11 +69,7 @@ func Warned(metadata json.RawMessage, warning string) (json.RawMessage, error) {
 		members = make(map[string]json.RawMessage)
 	}
 	var list []string
-	_ = json.Unmarshal(members[keyWarnings], &list) // of a client's it may be anything
-	raw, err := json.Marshal(append(list, warning))
-	if err != nil {
-		return nil, err
-	}
-	members[keyWarnings] = raw
+	_ = json.Unmarshal(members[keyWarnings], &list)               // of a client's it may be anything
+	members[keyWarnings], _ = json.Marshal(append(list, warning)) // any strings can be encoded
 	return json.Marshal(members)
 }

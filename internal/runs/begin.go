@@ -285,7 +285,7 @@ func (m *Manager) since(ctx context.Context, at store.Checkpoint, each func(even
 		return err
 	}
 	i := slices.IndexFunc(later, func(r store.Run) bool { return r.ID == at.RunID })
-	goOn, err := m.events(ctx, at.RunID, event.ID{Attempt: at.Attempt, N: at.First - 1}, each)
+	goOn, err := m.events(ctx, at.RunID, event.ID{Attempt: at.Attempt, N: at.First}, each)
 	for _, run := range slices.Backward(later[:max(i, 0)]) {
 		if err != nil || !goOn {
 			break

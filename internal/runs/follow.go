@@ -79,7 +79,7 @@ func Working(ctx context.Context, s store.Store, run store.Run) ([]event.ToolSta
 	}
 	head := heads[0]
 	past := agent.Resume{Started: make(map[string]event.ToolStart), Ended: make(map[string]event.ToolEnd)}
-	_, err = eachEvent(ctx, s, run.ID, event.ID{Attempt: head.Attempt, N: head.First - 1}, past.Note)
+	_, err = eachEvent(ctx, s, run.ID, event.ID{Attempt: head.Attempt, N: head.First}, past.Note)
 	var open []event.ToolStart
 	for id, start := range past.Started {
 		if _, done := past.Ended[id]; !done {

@@ -26,7 +26,7 @@ func (m *Manager) onceMore(ctx context.Context, req Request) (Request, error) {
 // firstRequest is that of the run which made the thread's first checkpoint; the zero request if none did, or if it was
 // rolled back or deleted.
 func (m *Manager) firstRequest(ctx context.Context, threadID string) (first Request, err error) {
-	const page = 1000
+	const page = 100
 	var oldest store.Checkpoint
 	for n := page; n == page; {
 		list, err := m.cfg.Store.Checkpoints(ctx, threadID, oldest.ID, page)

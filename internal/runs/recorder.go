@@ -50,8 +50,8 @@ type recorder struct {
 	queue      []*write
 	last       agent.Step // leads to the run's end, and is written with it
 	committing bool       // the committer lives
-	delayed    *time.Timer
-	showing    bool // somebody hands events to show
+	delayed    bool       // commitDelayed is to come
+	showing    bool       // somebody hands events to show
 	shown      *sync.Cond
 	lost       error         // a commit failed, or the run is no longer ours: nothing more is written or shown
 	before     message.Usage // what earlier attempts took
@@ -169,9 +169,6 @@ func (r *recorder) end(end event.Run, undo *store.Step) error {
 	for r.showing {
 		r.shown.Wait()
 	}
-	if r.delayed != nil {
-		r.delayed.Stop() // it would find nothing
-	}
 	return nil
 }
 
@@ -245,8 +242,9 @@ func (r *recorder) enqueue(w *write, events []agent.Emitted) {
 		r.spent = w.step.Usage
 	}
 	r.queue = append(r.queue, w)
-	if w.done == nil && r.delayed == nil {
-		r.delayed = time.AfterFunc(linger, r.commitDelayed)
+	if w.done == nil && !r.delayed {
+		r.delayed = true
+		time.AfterFunc(linger, r.commitDelayed)
 	}
 }
 
@@ -258,14 +256,12 @@ func (r *recorder) startCommitter() {
 	}
 }
 
-// commitDelayed commits the events that have found no company, if they are still there.
+// commitDelayed commits the events that have found no company by now.
 func (r *recorder) commitDelayed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.delayed = nil
-	if len(r.queue) > 0 {
-		r.startCommitter()
-	}
+	r.delayed = false
+	r.startCommitter()
 }
 
 // committer writes what waits until nothing does.
@@ -392,7 +388,8 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason}
 		}
 	}
-	return steps, of, r.keepUsage(&steps[len(steps)-1])
+	r.keepUsage(&steps[len(steps)-1])
+	return steps, of, nil
 }
 
 // retitle gives the thread's row the title that the state has got, so that lists and searches show it.
@@ -405,20 +402,16 @@ func (r *recorder) retitle(step *store.Step) {
 
 // keepUsage writes what the run's model calls took with the last step of a batch, at the end and else at most once a
 // second: an attempt that is cut off has spent it all the same.
-func (r *recorder) keepUsage(step *store.Step) error {
+func (r *recorder) keepUsage(step *store.Step) {
 	spent, now := r.usage(), r.now()
 	if spent == r.kept || step.Run == nil && now.Sub(r.keptAt).Abs() < usageEvery {
-		return nil
+		return
 	}
-	raw, err := json.Marshal(spent)
-	if err != nil {
-		return err
-	}
+	raw, _ := json.Marshal(spent) // numbers can be encoded
 	if step.Run == nil {
 		step.Run = &store.RunChange{Status: event.StatusRunning}
 	}
 	step.Run.Usage, r.kept, r.keptAt = raw, spent, now
-	return nil
 }
 
 // showReady shows the events that may be seen: up to the first durable one that is not committed. One goroutine shows
@@ -433,11 +426,7 @@ func (r *recorder) showReady() {
 		if !ev.Data.Kind().Live() && ev.ID.N > r.safe {
 			break
 		}
-		if r.unseen[0] = nil; len(r.unseen) > 1 {
-			r.unseen = r.unseen[1:]
-		} else { // as a rule; this keeps the room for the next
-			r.unseen = r.unseen[:0]
-		}
+		r.unseen = slices.Delete(r.unseen, 0, 1) // as a rule there are no others; this keeps the room for the next
 		r.mu.Unlock()
 		r.show(*ev)
 		r.mu.Lock()

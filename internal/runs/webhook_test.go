@@ -3,6 +3,11 @@ package runs_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -57,4 +63,141 @@ func TestAWebhookIsCalledFiveTimesAtMost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWebhooksAreCalledSideBySide, eight at a time, and none of them for longer than it may take; when the process stops it
+// waits for none, and the next one calls those that were not heard.
+func TestWebhooksAreCalledSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWard(t)
+		var under, most, calls, cut atomic.Int64
+		m, stop := w.served("a", func(c *runs.Config) {
+			c.Notify = func(ctx context.Context, _ store.Run) error {
+				calls.Add(1)
+				most.Store(max(most.Load(), under.Add(1)))
+				defer under.Add(-1)
+				<-ctx.Done()
+				if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+					cut.Add(1)
+				}
+				return ctx.Err()
+			}
+		})
+		for i := range 20 {
+			req := ordered("answer")
+			req.ThreadID, req.Webhook = fmt.Sprint("thread", i), "http://hook"
+			w.wants(w.submit(m, req), event.StatusSuccess)
+		}
+		time.Sleep(14 * time.Second)
+		if calls.Load() != 8 {
+			t.Errorf("%d webhooks are called side by side", calls.Load())
+		}
+		time.Sleep(4 * time.Second)
+		if cut.Load() != 8 || most.Load() != 8 {
+			t.Errorf("%d of %d calls were cut off", cut.Load(), most.Load())
+		}
+		begun := time.Now()
+		stop()
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("the process waited %v for webhooks", took)
+		}
+		if left, err := w.store.Unnotified(t.Context(), 100); err != nil || len(left) != 20 {
+			t.Errorf("%d webhooks are left to call, %v", len(left), err)
+		}
+	})
+}
+
+// TestWhatFollowsAnEnd is told if it fails, and not done again for ever.
+func TestWhatFollowsAnEnd(t *testing.T) {
+	broken := errors.New("no route")
+	for name, c := range map[string]struct {
+		request runs.Request
+		notify  error
+		delete  error
+		wait    time.Duration
+		want    []string // each in one line of the log
+		deleted int
+	}{
+		"a webhook":             {request: runs.Request{Webhook: "http://hook"}, wait: 2 * time.Second},
+		"a webhook that fails":  {request: runs.Request{Webhook: "http://hook"}, notify: broken, wait: time.Minute, want: []string{"called again", "called again", "called again", "called again", "given up"}},
+		"a webhook of a backup": {request: runs.Request{OnCompletion: runs.DeleteThread, WebhookDropped: true}, wait: 8 * time.Second, want: []string{"backups leave webhooks out"}, deleted: 1},
+		"a removal":             {request: runs.Request{OnCompletion: runs.DeleteThread}, wait: 8 * time.Second, deleted: 1},
+		"a removal that fails":  {request: runs.Request{OnCompletion: runs.DeleteThread}, delete: broken, wait: time.Minute, want: []string{"was not deleted"}, deleted: 1},
+		"one that was made":     {request: runs.Request{OnCompletion: runs.DeleteThread}, delete: store.ErrNotFound, wait: time.Minute, deleted: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWard(t)
+				var log buffertest.Buffer
+				deleted := 0
+				m, stop := w.served("a", func(cfg *runs.Config) {
+					cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+					cfg.Notify = func(context.Context, store.Run) error { return c.notify }
+					cfg.Delete = func(_ context.Context, id string) error {
+						if deleted++; id != "thread" {
+							t.Errorf("thread %s is deleted", id)
+						}
+						return c.delete
+					}
+				})
+				defer stop()
+				req := ordered("answer")
+				req.Webhook, req.OnCompletion, req.WebhookDropped = c.request.Webhook, c.request.OnCompletion, c.request.WebhookDropped
+				run := w.wants(w.submit(m, req), event.StatusSuccess)
+				time.Sleep(c.wait)
+				synctest.Wait()
+				lines := slices.Collect(strings.Lines(log.String()))
+				if len(lines) != len(c.want) {
+					t.Fatalf("the log has: %s", log.String())
+				}
+				for i, want := range c.want {
+					if !strings.Contains(lines[i], want) {
+						t.Errorf("line %d of the log: %s", i, lines[i])
+					}
+				}
+				if run, err := w.store.Run(t.Context(), run.ID); err != nil || run.Notify || deleted != c.deleted {
+					t.Errorf("there is something to do: %v, %d times deleted, %v", run.Notify, deleted, err)
+				}
+			})
+		})
+	}
+}
+
+// TestWithoutWebhooksAndRemovals nothing follows an end, which is noted.
+func TestWithoutWebhooksAndRemovals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWard(t)
+		m, stop := w.served("a", nil)
+		defer stop()
+		req := ordered("answer")
+		req.Webhook, req.OnCompletion = "http://hook", runs.DeleteThread
+		run := w.wants(w.submit(m, req), event.StatusSuccess)
+		time.Sleep(10 * time.Second)
+		if run, err := w.store.Run(t.Context(), run.ID); err != nil || run.Notify {
+			t.Errorf("there is something to do: %v, %v", run.Notify, err)
+		}
+	})
+}
+
+// TestOneThatIsToWaitHoldsUpNoOther: the thread of the first goes later, the webhook of the second is called at once.
+func TestOneThatIsToWaitHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWard(t)
+		var called []time.Time
+		m, stop := w.served("a", func(c *runs.Config) {
+			c.Notify = func(context.Context, store.Run) error { called = append(called, time.Now()); return nil }
+		})
+		defer stop()
+		first, second := ordered("answer"), ordered("answer")
+		first.OnCompletion = runs.DeleteThread
+		second.ThreadID, second.Webhook = "other", "http://hook"
+		w.wants(w.submit(m, first), event.StatusSuccess)
+		w.wants(w.submit(m, second), event.StatusSuccess)
+		ended := time.Now()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if len(called) != 1 || called[0].Sub(ended) > store.Beat {
+			t.Errorf("called %v after %v", called, ended)
+		}
+	})
 }

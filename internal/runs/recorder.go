@@ -426,7 +426,11 @@ func (r *recorder) showReady() {
 		if !ev.Data.Kind().Live() && ev.ID.N > r.safe {
 			break
 		}
-		r.unseen = slices.Delete(r.unseen, 0, 1) // as a rule there are no others; this keeps the room for the next
+		if r.unseen[0] = nil; len(r.unseen) > 1 {
+			r.unseen = r.unseen[1:]
+		} else { // as a rule; this keeps the room for the next
+			r.unseen = r.unseen[:0]
+		}
 		r.mu.Unlock()
 		r.show(*ev)
 		r.mu.Lock()

@@ -105,10 +105,10 @@ func (m *Manager) Result(ctx context.Context, run store.Run) (Snapshot, error) {
 				return m.Snapshot(ctx, run.ThreadID, cp.ID)
 			}
 		}
-		if len(list) < page {
+		if len(list) == 0 { // its checkpoints have gone meanwhile
 			break
 		}
-		before = list[page-1].ID
+		before = list[len(list)-1].ID
 	}
 	return m.Snapshot(ctx, run.ThreadID, "")
 }

@@ -274,6 +274,28 @@ func TestAStateUpdate(t *testing.T) {
 	}
 }
 
+// fleeting is a store in which the checkpoints of a thread have gone when they are listed.
+type fleeting struct{ store.Store }
+
+func (fleeting) Checkpoints(context.Context, string, string, int) ([]store.Checkpoint, error) {
+	return nil, nil
+}
+
+// TestTheResultOfARunWhoseCheckpointsGo is the head.
+func TestTheResultOfARunWhoseCheckpointsGo(t *testing.T) {
+	w := newWard(t)
+	m := w.process("a", nil)
+	run := w.ran(m, ordered("one"))
+	head, err := m.Snapshot(t.Context(), "thread", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.process("b", func(c *runs.Config) { c.Store = fleeting{w.store} }).Result(t.Context(), run)
+	if err != nil || s.ID != head.ID {
+		t.Errorf("checkpoint %q, want %q, %v", s.ID, head.ID, err)
+	}
+}
+
 // overtaken is a store whose heads move on before each change of a state from outside.
 type overtaken struct {
 	store.Store

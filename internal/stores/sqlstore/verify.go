@@ -269,12 +269,15 @@ func (c *checkup) snapshots(ctx context.Context, t store.Thread) error {
 		return err
 	}
 	for _, id := range ids {
-		err := c.snapshot(ctx, t.ID, id)
+		h, stored, err := c.without(ctx, t.ID, id)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // as in head
 		}
-		if err != nil && ctx.Err() != nil {
+		if err != nil && !errors.Is(err, store.ErrCorrupt) {
 			return err
+		}
+		if err == nil {
+			err = c.compare(h, stored)
 		}
 		if err != nil {
 			c.reportf(t.ID, id, "its snapshot: %v", err)
@@ -283,12 +286,8 @@ func (c *checkup) snapshots(ctx context.Context, t store.Thread) error {
 	return nil
 }
 
-// snapshot compares one snapshot with the state that the log makes without it.
-func (c *checkup) snapshot(ctx context.Context, thread, id string) error {
-	h, stored, err := c.without(ctx, thread, id)
-	if err != nil {
-		return err
-	}
+// compare compares a snapshot with the state that the log makes without it.
+func (c *checkup) compare(h history, stored []byte) error {
 	if _, err := c.schema.LoadSnapshot(stored); err != nil {
 		return err
 	}

@@ -1,0 +1,268 @@
+package sqlstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// trial is something to do with a store, while one use of its database after the other fails.
+type trial struct {
+	prepare func(*trial) // what is there before; nil is nothing
+	do      func(*trial) error
+	reads   bool // it changes nothing that is in a dump
+	pieces  bool // it may end between two of its transactions
+
+	t    *testing.T
+	s    *Store
+	talk *talk
+	n    int // counts the tries
+}
+
+// id is a new one for each try.
+func (r *trial) id(name string) string { return fmt.Sprint(name, r.n) }
+
+func (r *trial) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// admits makes a run that waits, on a thread of its own.
+func (r *trial) admits(run string) {
+	r.t.Helper()
+	_, err := r.s.Admit(r.t.Context(), admission(run, run+" thread"))
+	r.must(err)
+}
+
+// converses makes a thread with runs, checkpoints and snapshots.
+func (r *trial) converses() {
+	r.talk = newTalk(r.t, r.s, 1)
+	r.talk.turn(300)
+	r.talk.begin("hello")
+	for i := range 12 {
+		r.talk.commit(r.talk.step("model", "model", chats.Reset(chat{ID: "a", Content: r.talk.text(3000)}).With(turns.Put(i))))
+	}
+}
+
+func err1[T any](_ T, err error) error { return err }
+
+// trials are the uses of a store, by what they are.
+func trials() map[string]*trial {
+	conversed := (*trial).converses
+	now := time.UnixMicro(1_000_000)
+	object := json.RawMessage(`{"a":1}`)
+	item := store.Item{UserID: "user", Namespace: []string{"space"}, Key: "key", Value: object, CreatedAt: now, UpdatedAt: now}
+	assistant := store.Assistant{ID: "deer", UserID: "user", GraphID: "graph", Name: "Deer", Metadata: object, CreatedAt: now, UpdatedAt: now}
+	putItem := func(r *trial) { r.must(r.s.PutItem(r.t.Context(), item)) }
+	assisted := func(r *trial) {
+		r.must(r.s.CreateAssistant(r.t.Context(), assistant))
+		r.must(err1(r.s.UpdateAssistant(r.t.Context(), assistant)))
+	}
+	waits := func(r *trial) { r.admits("waits") }
+	runs := func(r *trial) {
+		r.admits("runs")
+		r.must(err1(r.s.ClaimRun(r.t.Context(), "runs", "owner", 0, now)))
+	}
+	ended := func(r *trial) {
+		r.admits("ended")
+		r.must(err1(r.s.StopRun(r.t.Context(), "ended", store.StopInterrupt, now)))
+	}
+	return map[string]*trial{
+		"create thread": {do: func(r *trial) error { return r.s.CreateThread(r.t.Context(), store.Thread{ID: "thread"}) }},
+		"thread":        {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Thread(r.t.Context(), "waits thread")) }},
+		"list threads":  {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.ListThreads(r.t.Context(), "", 10, 0)) }},
+		"search threads": {reads: true, prepare: waits, do: func(r *trial) error {
+			return err1(r.s.SearchThreads(r.t.Context(), store.ThreadFilter{Pinned: true, Status: store.ThreadBusy}))
+		}},
+		"search threads by metadata": {reads: true, prepare: func(r *trial) {
+			for i := range 3 {
+				r.must(r.s.CreateThread(r.t.Context(), store.Thread{ID: fmt.Sprint(i), Metadata: object}))
+			}
+		}, do: func(r *trial) error {
+			return err1(r.s.SearchThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+		}},
+		"count threads": {reads: true, prepare: waits, do: func(r *trial) error {
+			return err1(r.s.CountThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}, Status: store.ThreadBusy}))
+		}},
+		"patch thread": {prepare: waits, do: func(r *trial) error {
+			title := "Deer"
+			return err1(r.s.PatchThread(r.t.Context(), "waits thread", store.ThreadPatch{Metadata: object, Title: &title, UpdatedAt: now}))
+		}},
+		"copy thread": {prepare: conversed, do: func(r *trial) error {
+			return r.s.CopyThread(r.t.Context(), r.talk.thread, store.Thread{ID: "copy"})
+		}},
+		"delete thread": {prepare: ended, do: func(r *trial) error { return r.s.DeleteThread(r.t.Context(), "ended thread") }},
+
+		"admit": {do: func(r *trial) error { return err1(r.s.Admit(r.t.Context(), admission("run", "thread"))) }},
+		"admit with a key": {do: func(r *trial) error {
+			a := admission("run", "thread")
+			a.Run.Key, a.MaxPending = "key", 10
+			return err1(r.s.Admit(r.t.Context(), a))
+		}},
+		"admit behind": {prepare: runs, do: func(r *trial) error {
+			a := admission("run", "runs thread")
+			a.Strategy, a.Thread.Metadata = store.Interrupt, object
+			return err1(r.s.Admit(r.t.Context(), a))
+		}},
+		"admit and begin": {prepare: ended, do: func(r *trial) error {
+			a := admission("run", "ended thread")
+			a.Run.Owner, a.MustExist = "owner", true
+			a.Begin = &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}}
+			return err1(r.s.Admit(r.t.Context(), a))
+		}},
+		"run":        {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Run(r.t.Context(), "waits")) }},
+		"list runs":  {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.ListRuns(r.t.Context(), store.RunFilter{})) }},
+		"claim":      {prepare: waits, do: func(r *trial) error { return err1(r.s.ClaimRun(r.t.Context(), "waits", "owner", 0, now)) }},
+		"stop":       {prepare: waits, do: func(r *trial) error { return err1(r.s.StopRun(r.t.Context(), "waits", store.StopInterrupt, now)) }},
+		"stopping":   {reads: true, prepare: runs, do: func(r *trial) error { return err1(r.s.Stopping(r.t.Context(), "owner", 10)) }},
+		"waiting":    {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Waiting(r.t.Context(), now, 10)) }},
+		"position":   {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Position(r.t.Context(), "waits")) }},
+		"queue":      {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Queue(r.t.Context(), now)) }},
+		"delete run": {prepare: ended, do: func(r *trial) error { return r.s.DeleteRun(r.t.Context(), "ended") }},
+		"unnotified": {reads: true, prepare: ended, do: func(r *trial) error { return err1(r.s.Unnotified(r.t.Context(), 10)) }},
+		"notified":   {prepare: ended, reads: true, do: func(r *trial) error { return r.s.Notified(r.t.Context(), "ended") }},
+		"abandoned":  {reads: true, prepare: runs, do: func(r *trial) error { return err1(r.s.Abandoned(r.t.Context(), "other", 10)) }},
+
+		"commit": {prepare: conversed, do: func(r *trial) error {
+			state, n := r.talk.state, r.talk.n
+			err := err1(r.s.Commit(r.t.Context(), r.talk.fence, r.talk.step("model", "end", turns.Put(7))))
+			if err != nil {
+				r.talk.state, r.talk.n = state, n
+			}
+			return err
+		}},
+		"commit of an end": {prepare: conversed, do: func(r *trial) error {
+			title := "Deer"
+			return err1(r.s.CommitAll(r.t.Context(), r.talk.fence, []store.Step{{Now: r.talk.now, Title: &title}, {
+				Now: r.talk.now, Run: &store.RunChange{Status: event.StatusSuccess, Usage: object}}}))
+		}},
+		"write": {prepare: func(r *trial) {
+			r.must(r.s.CreateThread(r.t.Context(), store.Thread{ID: "thread"}))
+		}, do: func(r *trial) error {
+			u := turns.Put(1)
+			st, err := schema.Load(nil)
+			r.must(err)
+			st, _, err = st.Apply(u)
+			r.must(err)
+			return err1(r.s.Write(r.t.Context(), "thread", store.Step{Parent: store.Origin, OnHead: true, Updates: []store.NodeUpdate{{Node: "n", Update: u}}, State: st, Now: now}))
+		}},
+		"checkpoint": {reads: true, prepare: conversed, do: func(r *trial) error {
+			r.s.cache.forgetThread(r.talk.thread)
+			return err1(r.s.Checkpoint(r.t.Context(), schema, r.talk.thread, ""))
+		}},
+		"first checkpoint": {reads: true, prepare: conversed, do: func(r *trial) error {
+			return err1(r.s.FirstCheckpoint(r.t.Context(), r.talk.fence.RunID))
+		}},
+		"checkpoints": {reads: true, prepare: conversed, do: func(r *trial) error {
+			return err1(r.s.Checkpoints(r.t.Context(), r.talk.thread, "", 10))
+		}},
+		"events": {reads: true, prepare: conversed, do: func(r *trial) error {
+			return err1(r.s.Events(r.t.Context(), r.talk.fence.RunID, event.ID{}, 10))
+		}},
+
+		"put item": {do: func(r *trial) error { return r.s.PutItem(r.t.Context(), item) }},
+		"item": {reads: true, prepare: putItem, do: func(r *trial) error {
+			return err1(r.s.Item(r.t.Context(), item.UserID, item.Namespace, item.Key, store.Access{Now: now}))
+		}},
+		"delete item":  {prepare: putItem, do: func(r *trial) error { return r.s.DeleteItem(r.t.Context(), item.UserID, item.Namespace, item.Key) }},
+		"search items": {reads: true, prepare: putItem, do: func(r *trial) error { return err1(r.s.SearchItems(r.t.Context(), store.ItemFilter{UserID: "user", Access: store.Access{Now: now}})) }},
+		"query items": {reads: true, prepare: putItem, do: func(r *trial) error {
+			return err1(r.s.SearchItems(r.t.Context(), store.ItemFilter{UserID: "user", Query: "1", Access: store.Access{Now: now}}))
+		}},
+		"namespaces": {reads: true, prepare: putItem, do: func(r *trial) error {
+			return err1(r.s.Namespaces(r.t.Context(), store.NamespaceFilter{UserID: "user", Now: now}))
+		}},
+
+		"create assistant": {do: func(r *trial) error { return r.s.CreateAssistant(r.t.Context(), assistant) }},
+		"assistant":        {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.Assistant(r.t.Context(), "deer")) }},
+		"update assistant": {prepare: assisted, do: func(r *trial) error { return err1(r.s.UpdateAssistant(r.t.Context(), assistant)) }},
+		"set latest":       {prepare: assisted, do: func(r *trial) error { return err1(r.s.SetLatest(r.t.Context(), "deer", 1)) }},
+		"versions":         {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.Versions(r.t.Context(), "deer", 10, 0)) }},
+		"search assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
+			return err1(r.s.SearchAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+		}},
+		"count assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
+			return err1(r.s.CountAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+		}},
+		"delete assistant": {prepare: assisted, do: func(r *trial) error { return r.s.DeleteAssistant(r.t.Context(), "deer") }},
+		"setting":          {reads: true, do: func(r *trial) error { return err1(r.s.Setting(r.t.Context(), r.id("key"), "value")) }},
+
+		"dump": {reads: true, prepare: conversed, do: func(r *trial) error {
+			return err1(r.s.Dump(r.t.Context(), r.talk.thread, &bytes.Buffer{}))
+		}},
+		"dump of all": {reads: true, prepare: func(r *trial) { r.converses(); putItem(r); assisted(r) }, do: func(r *trial) error {
+			return err1(r.s.Dump(r.t.Context(), "", &bytes.Buffer{}))
+		}},
+		"load": {do: func(r *trial) error {
+			return err1(r.s.Load(r.t.Context(), strings.NewReader(`{"kind":"pudu","version":3}
+{"kind":"item","user_id":"u","namespace":"\u0001a\u0001","key":"k","created_at":0,"updated_at":0,"ttl":0,"expires_at":0,"value":{}}
+{"kind":"end","threads":0,"runs":0,"log":0,"snapshots":0,"items":1,"assistants":0}
+`), nil))
+		}},
+		"verify": {reads: true, prepare: func(r *trial) { r.converses(); putItem(r); assisted(r) }, do: func(r *trial) error {
+			var found []store.Problem
+			err := r.s.Verify(r.t.Context(), schema, store.Visitor{Problem: func(p store.Problem) { found = append(found, p) }})
+			if err == nil && len(found) > 0 {
+				err = fmt.Errorf("faults %+v", found)
+			}
+			return err
+		}},
+		"collect": {pieces: true, prepare: func(r *trial) { r.converses(); r.talk.ai("a few words", true) }, do: func(r *trial) error {
+			later := r.talk.now.Add(time.Hour)
+			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Items: later}))
+		}},
+		"collect, dry": {reads: true, prepare: func(r *trial) { r.converses(); r.talk.ai("a few words", true) }, do: func(r *trial) error {
+			later := r.talk.now.Add(time.Hour)
+			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Items: later, DryRun: true}))
+		}},
+	}
+}
+
+// TestNoFailureOfTheDatabaseIsSilent: whatever fails in the database, the caller is told, nothing is half done, and the next time
+// all is well.
+func TestNoFailureOfTheDatabaseIsSilent(t *testing.T) {
+	for name, r := range trials() {
+		t.Run(name, func(t *testing.T) {
+			r.t, r.s = t, open(t, t.TempDir())
+			defer r.s.Close()
+			if r.prepare != nil {
+				r.prepare(r)
+			}
+			f := unreliable(t, r.s)
+			before := dumpOf(t, r.s, "")
+			for {
+				r.n++
+				f.breakAt(r.n)
+				err := r.do(r)
+				hit := f.heal()
+				if hit == "" {
+					if err != nil || r.n == 1 {
+						t.Errorf("after %d failures: %v", r.n-1, err)
+					}
+					break
+				}
+				if !errors.Is(err, errBroken) {
+					t.Errorf("use %d failed, of %.300s, and what came of it is: %v", r.n, hit, err)
+				}
+				if !r.reads && !r.pieces && dumpOf(t, r.s, "") != before {
+					t.Fatalf("use %d failed, of %.300s, and the store is not what it was", r.n, hit)
+				}
+			}
+			if changed := dumpOf(t, r.s, "") != before; changed == r.reads {
+				t.Errorf("it has changed the store: %t", changed)
+			}
+			if found := faults(t, r.s); len(found) > 0 {
+				t.Errorf("the store has faults: %q", found)
+			}
+		})
+	}
+}

@@ -64,6 +64,12 @@ func (r *trial) abandoned() store.Run {
 		ended <- err
 	}()
 	<-r.begun
+	for first := (store.Checkpoint{}); first.ID == ""; { // until its input is committed
+		if first, err = r.store.FirstCheckpoint(r.t.Context(), run.ID); err != nil {
+			r.t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond) // between two looks at a condition
+	}
 	m.Stop()
 	if err := <-ended; !errors.Is(err, runs.ErrStopped) {
 		r.t.Fatal(err)

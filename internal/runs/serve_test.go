@@ -481,3 +481,24 @@ func TestWhatOneIsAdmittedWith(t *testing.T) {
 		t.Errorf("the thread is there: %v", err)
 	}
 }
+
+// TestServeWaitsForWhatItBegan: it ends when the resources of its runs are closed.
+func TestServeWaitsForWhatItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWard(t)
+		m, stop := w.served("a", func(c *runs.Config) {
+			build := c.Build
+			c.Build = func(ctx context.Context, job runs.Job) (runs.Built, error) {
+				b, err := build(ctx, job)
+				b.Close = func() error { time.Sleep(time.Second); return nil }
+				return b, err
+			}
+		})
+		run := w.waiting(m)
+		begun := time.Now()
+		stop()
+		if took := time.Since(begun); took < time.Second || m.Active(run.ID) {
+			t.Errorf("it ended after %v, the run is executed: %v", took, m.Active(run.ID))
+		}
+	})
+}

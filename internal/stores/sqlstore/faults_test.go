@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // trial is something to do with a store, while one use of its database after the other fails.
@@ -274,4 +278,94 @@ func (r *trial) tryAll(damaged bool) {
 	if found := faults(r.t, r.s); len(found) > 0 {
 		r.t.Errorf("the store has faults: %q", found)
 	}
+}
+
+// TestNoFailureOfOpeningIsSilent: whatever fails while a database is made, migrated or checked is told, and it is opened the next
+// time.
+func TestNoFailureOfOpeningIsSilent(t *testing.T) {
+	made, err := newDatabase()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"new": nil, "as it is": made, "of version 4": version4(t)} {
+		t.Run(name, func(t *testing.T) {
+			d := sqlite{path: filepath.Join(t.TempDir(), FileName)}
+			if err := os.WriteFile(d.path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for n := 1; ; n += 1 + n/10 { // each of the first, which are Pudu's own
+				f := newFlaky()
+				f.breakAt(n)
+				err := openThrough(t, f, d)
+				hit := f.heal()
+				if hit == "" {
+					if err != nil || n == 1 {
+						t.Errorf("after %d failures: %v", n-1, err)
+					}
+					break
+				}
+				goose := hit == "begin" || strings.Contains(hit, "WHERE version_id=") // it tries some of its own again
+				if !errors.Is(err, errBroken) && (err != nil || !goose) {
+					t.Errorf("use %d failed, of %.300s, and what came of it is: %v", n, hit, err)
+				}
+			}
+			backups, err := filepath.Glob(d.path + ".v4-*.bak")
+			if err != nil || (len(backups) > 0) != (name == "of version 4") {
+				t.Errorf("backups %q, %v", backups, err)
+			}
+			s := open(t, filepath.Dir(d.path))
+			defer s.Close()
+			if found := faults(t, s); len(found) > 0 {
+				t.Errorf("the store has faults: %q", found)
+			}
+		})
+	}
+}
+
+// openThrough does with a database what Open does, through a flaky way to it.
+func openThrough(t *testing.T, f flaky, d sqlite) error {
+	t.Helper()
+	db, err := d.open(1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "PRAGMA synchronous = off"); err != nil {
+		t.Fatal(err)
+	}
+	way := f.through(db, 1)
+	defer way.Close()
+	if err := prepare(t.Context(), way, d, Config{Now: time.Now, CheckBytes: 64 << 20, Logger: discard}); err != nil {
+		return err
+	}
+	w, err := newWriter(t.Context(), way, d, d.tuning())
+	if err == nil {
+		w.close()
+	}
+	return err
+}
+
+// TestAStepThatCannotBeEncoded writes nothing, and the run goes on.
+func TestAStepThatCannotBeEncoded(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	tk := newTalk(t, s, 1)
+	tk.begin("hello")
+	before := dumpOf(t, s, "")
+	nan := state.LastValue[float64]("note").Put(math.NaN())
+	now, stands, n := tk.now, tk.state, tk.n
+	for what, st := range map[string]store.Step{
+		"encode update of model": {Now: now, Updates: []store.NodeUpdate{{Node: "model", Update: nan}}},
+		"encode event 1-":        {Now: now, Events: []event.Event{tk.event("model", event.Custom{Value: json.RawMessage("{")})}},
+		"has no data":            {Now: now, Events: []event.Event{{ID: event.ID{Attempt: 1, N: n + 1}}}},
+	} {
+		if _, err := s.Commit(t.Context(), tk.fence, st); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if dumpOf(t, s, "") != before {
+			t.Errorf("%s: the store has changed", what)
+		}
+	}
+	tk.now, tk.state, tk.n = now, stands, n
+	tk.ai("fine", true)
 }

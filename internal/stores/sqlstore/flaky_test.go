@@ -42,14 +42,25 @@ func (f flaky) heal() string {
 	return f.hit.Load().(string)
 }
 
+func newFlaky() flaky {
+	return flaky{left: new(atomic.Int64), hit: new(atomic.Value), void: new(atomic.Bool)}
+}
+
+// through is a pool of connections that are lent by db.
+func (f flaky) through(db *sql.DB, conns int) *sql.DB {
+	f.db = db
+	out := sql.OpenDB(f)
+	out.SetMaxOpenConns(conns)
+	out.SetMaxIdleConns(conns)
+	return out
+}
+
 // unreliable puts a flaky way between a store and its database.
 func unreliable(t *testing.T, s *Store) flaky {
 	t.Helper()
-	f := flaky{left: new(atomic.Int64), hit: new(atomic.Value), void: new(atomic.Bool)}
+	f := newFlaky()
 	through := func(db *sql.DB) *sql.DB {
-		out := sql.OpenDB(flaky{db, f.left, f.hit, f.void})
-		out.SetMaxOpenConns(4)
-		out.SetMaxIdleConns(4)
+		out := f.through(db, 4)
 		t.Cleanup(func() { out.Close() })
 		return out
 	}
@@ -100,6 +111,13 @@ func (c *flakyConn) PrepareContext(ctx context.Context, query string) (driver.St
 		return nil, err
 	}
 	return &flakyStmt{st, c.flaky, query}, nil
+}
+
+func (c *flakyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.use(query); err != nil {
+		return nil, err
+	}
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
 }
 
 func (c *flakyConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {

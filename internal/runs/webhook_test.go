@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/buffertest"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
 )
 
 // TestAWebhookIsCalledFiveTimesAtMost: with growing waits, until it answers or is given up; then neither this process nor the

@@ -64,12 +64,12 @@ func trials() map[string]*trial {
 	conversed := (*trial).converses
 	now := time.UnixMicro(1_000_000)
 	object := json.RawMessage(`{"a":1}`)
-	item := store.Item{UserID: "user", Namespace: []string{"space"}, Key: "key", Value: object, CreatedAt: now, UpdatedAt: now}
-	assistant := store.Assistant{ID: "deer", UserID: "user", GraphID: "graph", Name: "Deer", Metadata: object, CreatedAt: now, UpdatedAt: now}
-	putItem := func(r *trial) { r.must(r.s.PutItem(r.t.Context(), item)) }
+	item := store.Item{Namespace: []string{"space"}, Key: "key", Value: object, CreatedAt: now, UpdatedAt: now}
+	assistant := store.Assistant{ID: "deer", GraphID: "graph", Name: "Deer", Metadata: object, CreatedAt: now, UpdatedAt: now}
+	putItem := func(r *trial) { r.must(r.s.For(ann()).PutItem(r.t.Context(), item)) }
 	assisted := func(r *trial) {
-		r.must(r.s.CreateAssistant(r.t.Context(), assistant))
-		r.must(err1(r.s.UpdateAssistant(r.t.Context(), assistant)))
+		r.must(r.s.For(ann()).CreateAssistant(r.t.Context(), assistant))
+		r.must(err1(r.s.For(ann()).UpdateAssistant(r.t.Context(), assistant)))
 	}
 	waits := func(r *trial) { r.admits("waits") }
 	runs := func(r *trial) {
@@ -173,33 +173,33 @@ func trials() map[string]*trial {
 			return err1(r.s.Events(r.t.Context(), r.talk.fence.RunID, event.ID{}, 10))
 		}},
 
-		"put item": {do: func(r *trial) error { return r.s.PutItem(r.t.Context(), item) }},
+		"put item": {do: func(r *trial) error { return r.s.For(ann()).PutItem(r.t.Context(), item) }},
 		"item": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.Item(r.t.Context(), item.UserID, item.Namespace, item.Key, store.Access{Now: now}))
+			return err1(r.s.For(ann()).Item(r.t.Context(), item.Namespace, item.Key, store.Access{Now: now}))
 		}},
-		"delete item": {prepare: putItem, do: func(r *trial) error { return r.s.DeleteItem(r.t.Context(), item.UserID, item.Namespace, item.Key) }},
+		"delete item": {prepare: putItem, do: func(r *trial) error { return r.s.For(ann()).DeleteItem(r.t.Context(), item.Namespace, item.Key) }},
 		"search items": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.SearchItems(r.t.Context(), store.ItemFilter{UserID: "user", Access: store.Access{Now: now}}))
+			return err1(r.s.For(ann()).SearchItems(r.t.Context(), store.ItemFilter{Access: store.Access{Now: now}}))
 		}},
 		"query items": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.SearchItems(r.t.Context(), store.ItemFilter{UserID: "user", Query: "1", Access: store.Access{Now: now}}))
+			return err1(r.s.For(ann()).SearchItems(r.t.Context(), store.ItemFilter{Query: "1", Access: store.Access{Now: now}}))
 		}},
 		"namespaces": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.Namespaces(r.t.Context(), store.NamespaceFilter{UserID: "user", Now: now}))
+			return err1(r.s.For(ann()).Namespaces(r.t.Context(), store.NamespaceFilter{Now: now}))
 		}},
 
-		"create assistant": {do: func(r *trial) error { return r.s.CreateAssistant(r.t.Context(), assistant) }},
-		"assistant":        {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.Assistant(r.t.Context(), "deer")) }},
-		"update assistant": {prepare: assisted, do: func(r *trial) error { return err1(r.s.UpdateAssistant(r.t.Context(), assistant)) }},
-		"set latest":       {prepare: assisted, do: func(r *trial) error { return err1(r.s.SetLatest(r.t.Context(), "deer", 1)) }},
-		"versions":         {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.Versions(r.t.Context(), "deer", 10, 0)) }},
+		"create assistant": {do: func(r *trial) error { return r.s.For(ann()).CreateAssistant(r.t.Context(), assistant) }},
+		"assistant":        {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).Assistant(r.t.Context(), "deer")) }},
+		"update assistant": {prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).UpdateAssistant(r.t.Context(), assistant)) }},
+		"set latest":       {prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).SetLatest(r.t.Context(), "deer", 1)) }},
+		"versions":         {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).Versions(r.t.Context(), "deer", 10, 0)) }},
 		"search assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
-			return err1(r.s.SearchAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(r.s.For(ann()).SearchAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
 		"count assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
-			return err1(r.s.CountAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(r.s.For(ann()).CountAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
-		"delete assistant": {prepare: assisted, do: func(r *trial) error { return r.s.DeleteAssistant(r.t.Context(), "deer") }},
+		"delete assistant": {prepare: assisted, do: func(r *trial) error { return r.s.For(ann()).DeleteAssistant(r.t.Context(), "deer") }},
 		"setting":          {reads: true, do: func(r *trial) error { return err1(r.s.Setting(r.t.Context(), r.id("key"), "value")) }},
 
 		"dump": {reads: true, prepare: conversed, do: func(r *trial) error {

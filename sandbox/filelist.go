@@ -45,7 +45,7 @@ func (f *Files) Walk(ctx context.Context, path string, limit int, fn WalkFunc) e
 		return err
 	}
 	w := walk{ctx: ctx, left: limit, fn: fn}
-	if err := w.folder(at, true); err != nil && !errors.Is(err, fs.SkipAll) && !errors.Is(err, fs.SkipDir) {
+	if err := w.folder(at, true); !errors.Is(err, fs.SkipAll) {
 		return err
 	}
 	return nil

@@ -25,10 +25,14 @@ func TestIsTemp(t *testing.T) {
 	for name, want := range map[string]bool{
 		tempName(): true, someTemp: true, "": false, ".pudu-.tmp": false, "x.tmp": false, ".pudu-0123456789abcdeX.tmp": false,
 		".pudu-0123456789abcdef0.tmp": false, ".pudu-0123456789abcdef": false, "a" + someTemp: false,
+		"0123456789abcdef.tmp": false, ".pudu-0123456789abcdef.tmx": false,
 	} {
 		if got := IsTemp(name); got != want {
 			t.Errorf("%q: %v", name, got)
 		}
+	}
+	if tempName() == tempName() {
+		t.Error("two files that are being written have one name")
 	}
 }
 

@@ -59,7 +59,7 @@ func (r removal) entry(in *os.Root, name, at string, depth int) error {
 func (r removal) content(dir *os.Root, at string, depth int) error {
 	for {
 		names, err := someNames(dir)
-		if len(names) == 0 || err != nil {
+		if err != nil {
 			return err
 		}
 		var first error

@@ -60,16 +60,16 @@ func (s Schema) LoadSnapshot(b []byte) (State, error) {
 	}
 	r := snapshotReader{b: b[len(snapshotMagic):]}
 	return s.load(func(yield func(string, encoded) error) error {
-		for len(r.b) > 0 && r.err == nil {
+		for len(r.b) > 0 {
 			name, enc := r.channel()
 			if r.err != nil {
-				break
+				return r.err
 			}
 			if err := yield(name, enc); err != nil {
 				return err
 			}
 		}
-		return r.err
+		return nil
 	})
 }
 

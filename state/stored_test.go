@@ -43,6 +43,13 @@ func TestUpdateJSON(t *testing.T) {
 	if b, err := json.Marshal(u); err != nil || string(b) != want {
 		t.Errorf("json.Marshal: %s, %v", b, err)
 	}
+	long := strings.Repeat("x", 200)
+	if got := string(encodeUpdate(t, LastValue[string](long).Put(long))); got != `[{"c":"`+long+`","op":"put","v":"`+long+`"}]` {
+		t.Errorf("a long update is %s", got)
+	}
+	if got := string(encodeUpdate(t, LastValue[string](long).Put(""))); got != `[{"c":"`+long+`","op":"put","v":""}]` {
+		t.Errorf("an update of a long name is %s", got)
+	}
 	if got := string(encodeUpdate(t, nil)); got != "[]" {
 		t.Errorf("an empty update is %s", got)
 	}
@@ -118,6 +125,8 @@ func TestLoadSnapshotErrors(t *testing.T) {
 		"\x01\x01a":                          "cut off", // no length of the value
 		"\x02\x01a":                          "cut off", // no count
 		"\x02\x01a\x01":                      "cut off",
+		"\x02\x03log\x01\x05{":               "cut off",
+		"\x02\x03log\x01\x00\x00":            "empty value",
 		"\x01" + strings.Repeat("\xff", 11):  "cut off", // a length above 64 bits
 		"\x09\x01a\x011":                     "unknown kind 9",
 		"\x01\x01a\x00":                      "empty value",
@@ -127,7 +136,12 @@ func TestLoadSnapshotErrors(t *testing.T) {
 		_, err := all(t).LoadSnapshot([]byte(snapshotMagic + tail))
 		wantErr(t, err, want)
 	}
-	_, err := all(t).LoadSnapshot([]byte("pudu-state\x02"))
+	s, err := all(t).LoadSnapshot([]byte(snapshotMagic + "\x02\x01a\x02\x011\x012")) // items as short as can be
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "short items", map[string]string{"a": "[1,2]"}, values(t, s))
+	_, err = all(t).LoadSnapshot([]byte("pudu-state\x02"))
 	wantErr(t, err, "unknown format; a newer Pudu may have written it")
 }
 

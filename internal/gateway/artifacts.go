@@ -91,9 +91,6 @@ type content struct {
 func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request) error {
 	q := query{r: r}
 	download := q.boolean("download")
-	if _, err := thread(r); err != nil {
-		return err
-	}
 	if err := q.err(); err != nil {
 		return err
 	}
@@ -269,7 +266,7 @@ func (s *Server) save(r *http.Request, threadID string, files *sandbox.Files, e 
 		return errEditSize
 	case err != nil:
 		return artifactError(err, e.path)
-	case !utf8.Valid(old), bytes.IndexByte(old, 0) >= 0:
+	case !utf8.Valid(old), bytes.ContainsRune(old, 0):
 		return failf(http.StatusUnsupportedMediaType, "Binary artifacts cannot be edited")
 	}
 	if sum := sha256.Sum256(old); hex.EncodeToString(sum[:]) != e.seen {

@@ -64,10 +64,7 @@ func (in *input) metadata(name string) json.RawMessage {
 func object(members map[string]json.RawMessage) json.RawMessage {
 	o := rawjson.Begin(nil)
 	o.Members(members)
-	out, err := o.End()
-	if err != nil {
-		return nil // they were checked to be JSON
-	}
+	out, _ := o.End() // they were checked to be JSON
 	return out
 }
 
@@ -130,10 +127,10 @@ func replyList[T any](w http.ResponseWriter, list []T, selected []string) error 
 	out := make([]map[string]json.RawMessage, len(list))
 	for i, entry := range list {
 		raw, err := json.Marshal(entry)
-		if err != nil {
-			return fmt.Errorf("encode answer: %w", err)
+		if err == nil {
+			err = json.Unmarshal(raw, &out[i])
 		}
-		if err := json.Unmarshal(raw, &out[i]); err != nil {
+		if err != nil {
 			return fmt.Errorf("encode answer: %w", err)
 		}
 		maps.DeleteFunc(out[i], func(name string, _ json.RawMessage) bool { return !slices.Contains(selected, name) })

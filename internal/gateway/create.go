@@ -301,18 +301,9 @@ func (s *Server) takeAssistant(r *http.Request, o *order, name string) error {
 
 // under lays members over others; both are JSON objects, or nil.
 func under(low, high json.RawMessage) json.RawMessage {
-	if low == nil || string(low) == "{}" {
-		return high
-	}
-	members := make(map[string]json.RawMessage)
-	_ = json.Unmarshal(low, &members)
+	members := membersOf(low)
 	delete(members, "created_by")
-	if high != nil {
-		_ = json.Unmarshal(high, &members)
-	}
-	if len(members) == 0 {
-		return nil
-	}
+	maps.Copy(members, membersOf(high))
 	return object(members)
 }
 

@@ -3,8 +3,11 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,6 +72,63 @@ func TestUpdatesOfCommands(t *testing.T) {
 	})
 }
 
+// TestCommandsAndInputs: a command stands in place of the input, and a run goes on where neither says anything.
+func TestCommandsAndInputs(t *testing.T) {
+	for body, want := range map[string]order{
+		`{}`:                           {Request: runs.Request{Continue: true}},
+		`{"command":{}}`:               {Request: runs.Request{Continue: true}},
+		`{"command":{"goto":"tools"}}`: {Request: runs.Request{Goto: "tools"}},
+		`{"input":{"title":"x"},"command":{"resume":1}}`:                {Request: runs.Request{Resume: json.RawMessage("1")}},
+		`{"input":{"title":"x"},"command":{"resume":1,"goto":"model"}}`: {Request: runs.Request{Resume: json.RawMessage("1"), Goto: "model"}},
+		`{"input":{"title":"x"},"command":{"update":{}}}`:               {Request: runs.Request{Continue: true, Values: map[string]json.RawMessage{}}},
+		`{"input":{"title":"x"},"command":{}}`:                          {Request: runs.Request{Values: map[string]json.RawMessage{"title": json.RawMessage(`"x"`)}}},
+		`{"input":{"title":"x"}}`:                                       {Request: runs.Request{Values: map[string]json.RawMessage{"title": json.RawMessage(`"x"`)}}},
+	} {
+		in := &input{}
+		if err := json.Unmarshal([]byte(body), &in.members); err != nil {
+			t.Fatal(err)
+		}
+		var o order
+		o.takeInput(in)
+		o.takeCommand(in)
+		if d := cmp.Diff(want.Request, o.Request); d != "" || in.err() != nil {
+			t.Errorf("%s: %v (-want +got)\n%s", body, in.err(), d)
+		}
+	}
+}
+
+// TestTimesOfOrders: a run begins at once, or later by any part of a second.
+func TestTimesOfOrders(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for seconds, want := range map[string]time.Time{"null": {}, "0": {}, "0.5": now.Add(500 * time.Millisecond), "1": now.Add(time.Second), `"2"`: now.Add(2 * time.Second)} {
+		var o order
+		in := &input{members: map[string]json.RawMessage{"after_seconds": json.RawMessage(seconds)}}
+		if o.takeTimes(in, now); !o.NotBefore.Equal(want) || in.err() != nil {
+			t.Errorf("%s: %v, %v", seconds, o.NotBefore, in.err())
+		}
+	}
+}
+
+// TestABodyThatBreaks is told of with what broke it.
+func TestABodyThatBreaks(t *testing.T) {
+	k := newServer(t, nil)
+	r := k.request("POST", "/threads", "{}")
+	r.Body, r.ContentLength = io.NopCloser(iotest.ErrReader(errors.New("torn"))), -1
+	if w := k.send(r); w.Code != 400 || w.Body.String() != `{"detail":"The request's body cannot be read: torn"}` {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestVersionsHaveTheirTimes: a change of an assistant is as new as the clock says.
+func TestVersionsHaveTheirTimes(t *testing.T) {
+	now := time.Date(2040, 1, 2, 3, 4, 5, 0, time.UTC)
+	k := newServer(t, func(c *Config) { c.Now = func() time.Time { return now } })
+	k.play([]scenario{{name: "made", method: "POST", path: "/assistants", body: `{"graph_id":"lead_agent"}`, status: 200, keep: map[string]string{"assistant_id": "own"},
+		want: `{"created_at":"2040-01-02T03:04:05.000000+00:00","updated_at":"2040-01-02T03:04:05.000000+00:00"}`}})
+	now = now.Add(time.Hour)
+	k.play([]scenario{{name: "changed", method: "PATCH", path: "/assistants/{own}", body: `{"name":"x"}`, status: 200, want: `{"updated_at":"2040-01-02T04:04:05.000000+00:00"}`}})
+}
+
 // TestChannelsOfAnInput are its members beside the messages, so far as they say something.
 func TestChannelsOfAnInput(t *testing.T) {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
@@ -118,12 +178,16 @@ func TestFaultsOfFilters(t *testing.T) {
 		refused("POST", "/assistants/lead_agent/latest", `{"version":2147483648}`, `{"type":"less_than_equal","loc":["body","version"]}`),
 		refused("DELETE", "/assistants/lead_agent?delete_threads=x", "", `{"type":"bool_parsing","loc":["query","delete_threads"],"input":"x"}`),
 		refused("POST", "/threads/count", `{"metadata":`+many+`}`, `{"loc":["body","metadata"],"msg":"Value error, Invalid metadata filter entries: more than 64"}`),
+		refused("POST", "/threads/search", `{"metadata":5}`, `{"type":"dict_type","loc":["body","metadata"],"input":5}`),
+		refused("POST", "/threads/t/history", `{"metadata":5}`, `{"type":"dict_type","loc":["body","metadata"],"input":5}`),
 		refused("POST", "/threads/search", `{"ids":5}`, `{"type":"list_type","loc":["body","ids"],"input":5}`),
 		refused("POST", "/threads/t/history", `{"before":{"configurable":{"checkpoint_id":5}}}`, `{"type":"string_type","loc":["body","before","configurable","checkpoint_id"]}`),
 		refused("POST", "/store/items/search", `{"filter":`+many+`}`, `{"type":"too_long","loc":["body","filter"],"msg":"Dictionary should have at most 64 items"}`),
 		refused("POST", "/store/items/search", `{"filter":{"a":{"$eq":1,"$gt":2}}}`, `{"loc":["body","filter","a","*"]},{"loc":["body","filter","a","*"]}`),
 		refused("DELETE", "/store/items", `{"key":"k"}`, `{"type":"missing","loc":["body","namespace"],"input":null}`),
 		refused("PUT", "/store/items", `{"namespace":["a"],"key":null,"value":{}}`, `{"type":"missing","loc":["body","key"],"input":null}`),
+		refused("PUT", "/store/items", `{"namespace":["a"],"key":"k","value":{},"ttl":0}`, `{"type":"greater_than","loc":["body","ttl"],"input":0,"ctx":{"gt":0}}`),
+		refused("PUT", "/store/items", `{"namespace":`+listOf(1001, `"a"`)+`,"key":"k","value":{}}`, `{"type":"too_long","loc":["body","namespace"]}`),
 		refused("GET", "/threads/t/history?limit=0", "", `{"type":"greater_than_equal","loc":["query","limit"],"input":"0","ctx":{"ge":1}}`),
 		refused("GET", "/threads/t/artifacts/mnt/user-data/outputs/a.txt?download=x", "", `{"type":"bool_parsing","loc":["query","download"]}`),
 	})
@@ -131,7 +195,11 @@ func TestFaultsOfFilters(t *testing.T) {
 		k.play([]scenario{refused("POST", "/store/items/search", `{"filter":{"a":1,"b":"x","c":[1],"d":{"$gt":1},"e":null}}`, `{"loc":["body","filter","d","$gt"]}`)})
 	}
 	k.play([]scenario{
+		{name: "a thousand labels", method: "PUT", path: "/store/items", body: `{"namespace":` + listOf(1000, `"a"`) + `,"key":"k","value":{}}`, status: 422,
+			want: `{"detail":"A namespace has at most 16 labels. Received: 1000"}`},
+		{name: "the shortest life", method: "PUT", path: "/store/items", body: `{"namespace":["a"],"key":"k","value":{},"ttl":0.000016666666666666667}`, status: 204},
 		{name: "all that the rest says", method: "POST", path: "/threads/search", body: `{"sort_by":"state_updated_at","sort_order":"asc"}`, status: 200},
+		{name: "the last version that can be", method: "POST", path: "/assistants/lead_agent/latest", body: `{"version":2147483647}`, status: 404},
 		{name: "by the graph", method: "POST", path: "/assistants/search", body: `{"sort_by":"graph_id"}`, status: 200, want: `[{}]`},
 		{name: "no such thread", method: "GET", path: "/threads/t/history?before=x", status: 200, want: `[]`},
 	})

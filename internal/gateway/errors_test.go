@@ -130,3 +130,31 @@ func TestARequestWaitsAMoment(t *testing.T) {
 		t.Errorf("it waits %v", p.waits)
 	}
 }
+
+// TestWhatIsShownOfARequest is short: as it came, or as much of it as a message may have.
+func TestWhatIsShownOfARequest(t *testing.T) {
+	for in, want := range map[string]string{
+		`"` + long(998) + `"`: `"` + long(998) + `"`, `"` + long(999) + `"`: "", `{`: `"{"`, ``: `""`, `[1]`: `[1]`,
+	} {
+		if got := string(quoted([]byte(in))); want != "" && got != want || want == "" && (len(got) > 200 || got == in) {
+			t.Errorf("%.20s of %d bytes: %.200s", in, len(in), got)
+		}
+	}
+	if clip(long(100)) != long(100) || clip(long(101)) == long(101) || clip("\xff") != "?" {
+		t.Errorf("%q %q", clip(long(101)), clip("\xff"))
+	}
+}
+
+// TestWhatIsText has no NUL, and is UTF-8 but for a character that is cut.
+func TestWhatIsText(t *testing.T) {
+	for text, want := range map[string]bool{"a\x00b": false, "a\x01b": true, "ü": true, "\xff": false, "": true, "abc\xc3": false} {
+		if isText([]byte(text), false) != want {
+			t.Errorf("%q", text)
+		}
+	}
+	for text, want := range map[string]bool{"abc\xc3": true, "abc\xe2\x82": true, "abc\xf0\x9f\x98": true, "abc\x80\x80\x80": false, "abc\xff": false, "abc": true, "a\x00c": false, "abcü": true} {
+		if isText([]byte(text), true) != want {
+			t.Errorf("%q, cut", text)
+		}
+	}
+}

@@ -46,6 +46,7 @@ func routeKit(t *testing.T, change func(*Config)) *fileKit {
 // anything.
 func TestBodiesThatNoRouteTakes(t *testing.T) {
 	k := routeKit(t, func(c *Config) { c.Limits.Body = 500 })
+	k.play([]scenario{{name: "as large as may be", method: "POST", path: "/threads/count", body: `{}` + strings.Repeat(" ", 498), status: 200}})
 	for _, r := range bodies() {
 		path := k.fill(filled(r))
 		for body, want := range map[string]string{
@@ -155,7 +156,7 @@ func TestPagesOfAnySize(t *testing.T) {
 		{"GET", "/threads/n000/history", "", 10, 15, false},
 		{"GET", "/threads/queue/runs", "", 100, 105, false},
 	} {
-		for limit, want := range map[int]int{0: c.usual, 1: 1, 13: 13, 1000: c.all} {
+		for limit, want := range map[int]int{0: c.usual, 1: 1, 13: 13, c.all - 1: c.all - 1, c.all: c.all, 1000: c.all} {
 			path, body, next := c.path, "", ""
 			if limit > 0 && c.method == "GET" {
 				path += fmt.Sprintf("?limit=%d", limit)

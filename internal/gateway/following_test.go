@@ -148,6 +148,31 @@ func TestAThreadIsFollowedByItsModes(t *testing.T) {
 	}
 }
 
+// TestAFollowedThreadThatBreaksOff ends: the client comes back for the rest.
+func TestAFollowedThreadThatBreaksOff(t *testing.T) {
+	spoiled := &trouble{spoil: func(r *store.Run) { r.Request = json.RawMessage("{") }}
+	for name, c := range map[string]struct {
+		query   string
+		trouble *trouble
+	}{"torn": {"", &trouble{}}, "modes that cannot be read": {"", spoiled}, "a request that cannot be read": {"?stream_mode=values", spoiled}} {
+		k := newServer(t, func(c *Config) { c.Hub = &broken{happens: func(string) error { return errors.New("torn") }} })
+		k.submitLater("t")
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			k.send(troubled(k.request("GET", "/threads/t/stream"+c.query, "").WithContext(ctx), c.trouble))
+		}()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: it goes on", name)
+		}
+		cancel()
+		<-done
+	}
+}
+
 // broken is a hub with which something happens.
 type broken struct {
 	happens func(runID string) error

@@ -38,6 +38,9 @@ func TestGuard(t *testing.T) {
 		"ready needs none":                {guard: token, path: "/ready", host: "pudu.example", status: 200},
 		"this machine":                    {path: "/info", host: "127.0.0.1:2026", status: 200},
 		"by name":                         {path: "/info", host: "localhost", status: 200},
+		"by IPv6 alone":                   {path: "/info", host: "[::1]", status: 200},
+		"by name, aloud":                  {path: "/info", host: "LocalHost:2026", status: 200},
+		"by a name below":                 {path: "/info", host: "pudu.localhost:2026", status: 200},
 		"by IPv6":                         {path: "/info", host: "[::1]:2026", status: 200},
 		"by a name of somebody's":         {path: "/info", host: "evil.example:2026", status: 403},
 		"by a name that looks like ours":  {path: "/info", host: "localhost.evil.example", status: 403},
@@ -111,6 +114,15 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// refusals counts the tokens that were refused.
+type refusals struct {
+	nobody
+
+	n int
+}
+
+func (r *refusals) Refused() { r.n++ }
+
 // TestARefusedRequestDoesNothing, whatever it is refused for.
 func TestARefusedRequestDoesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -123,7 +135,8 @@ func TestARefusedRequestDoesNothing(t *testing.T) {
 		"a foreign name":  {Guard{}, "evil.example", nil},
 		"no token":        {Guard{Token: "x"}, "localhost", nil},
 	} {
-		k := newServer(t, func(cfg *Config) { cfg.Guard = c.guard })
+		watch := &refusals{}
+		k := newServer(t, func(cfg *Config) { cfg.Guard, cfg.Watch = c.guard, watch })
 		r := k.request("POST", "/threads", `{"thread_id":"t"}`)
 		r.Host = c.host
 		for n, v := range c.headers {
@@ -131,6 +144,9 @@ func TestARefusedRequestDoesNothing(t *testing.T) {
 		}
 		if w := k.send(r); w.Code != http.StatusForbidden && w.Code != http.StatusUnauthorized {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		if want := map[bool]int{true: 1}[c.guard.Token != ""]; watch.n != want {
+			t.Errorf("%s: %d tokens were refused", name, watch.n)
 		}
 		if _, err := k.Store.Thread(t.Context(), "t"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: a thread was made, %v", name, err)

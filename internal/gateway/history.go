@@ -16,8 +16,8 @@ import (
 const (
 	// smallValue is how many bytes a value may have that is kept when Limits.History is reached.
 	smallValue = 1 << 10
-	// maxScan bounds the checkpoints that are looked at to fill a page by metadata.
-	maxScan = 20_000
+	// scanPage checkpoints are looked at at once, and maxScans times at most, to fill a page by metadata.
+	scanPage, maxScans = 1000, 20
 )
 
 // past is what part of a thread's history is wanted, the newest first.
@@ -128,7 +128,7 @@ func (v *viewer) history(ctx context.Context, p past) ([]stateJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]stateJSON, 0, len(list)+1)
+	out := []stateJSON{}
 	wentOn, size := make(map[[2]string]bool), 0 // which runs went on from which checkpoints
 	for _, cp := range list {
 		snap, err := v.snapshot(ctx, cp, wentOn[[2]string{cp.ID, cp.RunID}])
@@ -185,9 +185,9 @@ func (v *viewer) checkpoints(ctx context.Context, p past) (out []store.Checkpoin
 	}
 	size := p.limit
 	if len(p.match) > 0 {
-		size = 1000
+		size = scanPage
 	}
-	for scanned := 0; scanned < maxScan; {
+	for range maxScans {
 		list, err := v.Store.Checkpoints(ctx, v.thread.ID, from, size)
 		if err == nil {
 			out, err = v.keep(ctx, out, list, p)
@@ -195,7 +195,6 @@ func (v *viewer) checkpoints(ctx context.Context, p past) (out []store.Checkpoin
 		if err != nil || len(list) < size || len(out) == p.limit {
 			return out, err
 		}
-		scanned += len(list)
 		from = list[len(list)-1].ID
 	}
 	return out, nil
@@ -216,14 +215,8 @@ func (v *viewer) keep(ctx context.Context, out, list []store.Checkpoint, p past)
 }
 
 func (v *viewer) matches(ctx context.Context, cp store.Checkpoint, match map[string]json.RawMessage) (bool, error) {
-	if len(match) == 0 {
-		return true, nil
-	}
 	by, err := v.maker(ctx, cp.RunID)
-	if err != nil {
-		return false, err
-	}
-	return hasMembers(v.metadata(cp, by), match), nil
+	return err == nil && hasMembers(v.metadata(cp, by), match), err
 }
 
 // hasMembers reports whether each member that is wanted is there with an equal value.

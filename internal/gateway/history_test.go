@@ -67,6 +67,7 @@ func TestTheDepthOfASearch(t *testing.T) {
 		{"all there is", past{limit: 2, before: d.id(1600), match: step(5)}, []int{5}, 1600},
 		{"one, by its step", past{limit: 1, only: d.id(7), match: step(7)}, []int{7}, 1},
 		{"one of another step", past{limit: 1, only: d.id(7), match: step(8)}, nil, 1},
+		{"by what all have", past{limit: 2, match: map[string]json.RawMessage{"source": json.RawMessage(`"update"`)}}, []int{30000, 29999}, 1000},
 		{"nowhere", past{limit: 1, nowhere: true}, nil, 0},
 		{"by no id", past{limit: 1, before: "xyz"}, nil, 0},
 	} {
@@ -202,6 +203,12 @@ func (l *listed) ListRuns(context.Context, store.RunFilter) ([]store.Run, error)
 func TestCallsOfUsualRequests(t *testing.T) {
 	k := newServer(t, nil)
 	run := k.run("t", "hello")
+	for _, path := range []string{"/assistants/nope", "/assistants/00000000-0000-4000-8000-00000000000g", "/threads/t/runs/" + long(257)} {
+		tr := &trouble{}
+		if w := k.send(troubled(k.request("GET", path, ""), tr)); w.Code != http.StatusNotFound || tr.calls.Load() > 0 {
+			t.Errorf("%s: %d calls, %d %s", path, tr.calls.Load(), w.Code, w.Body)
+		}
+	}
 	for _, c := range []struct {
 		method, path, body string
 		calls              int64

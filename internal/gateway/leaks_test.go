@@ -35,8 +35,8 @@ func TestRequestsLeaveNoFileOpen(t *testing.T) {
 			k.do("GET", artifacts+path, "")
 		}
 		for _, text := range []string{"hello\nworld\n", "other"} {
-			k.do("PUT", artifacts+"outputs/a.txt", change(text, sum("hello\nworld\n")))
-			k.do("PUT", artifacts+"outputs/a.txt", change("hello\nworld\n", sum("other")))
+			k.do("PUT", artifacts+"outputs/a.txt", change(text, "hello\nworld\n"))
+			k.do("PUT", artifacts+"outputs/a.txt", change("hello\nworld\n", "other"))
 		}
 		k.do("GET", "/threads/t/uploads/list", "")
 		k.upload("t", file("x.txt", "x"), file("y.txt", "y"))
@@ -167,6 +167,9 @@ func TestEventsThatCannotBeWritten(t *testing.T) {
 	w.fails = errors.New("broken pipe")
 	if err := l.end(store.Run{}); !errors.Is(err, errGone) {
 		t.Errorf("an end that nobody takes: %v", err)
+	}
+	if _, err := published(k.Manager.Schema(), json.RawMessage(`[{"c":`)); err == nil {
+		t.Error("half an update is published")
 	}
 	private := event.ToolEnd{CallID: "c", Writes: json.RawMessage(`[{"c":"loop_stop","op":"put","v":1}]`)}
 	if err := l.line(event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: private}); err != nil || strings.Contains(string(l.buf), "loop_stop") {

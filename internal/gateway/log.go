@@ -66,7 +66,6 @@ type logger struct {
 	*outlet
 
 	schema state.Schema
-	raw    []byte
 }
 
 func (l *logger) events(evs []event.Event) error {
@@ -99,20 +98,17 @@ func (l *logger) line(ev event.Event) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.raw, err = ev.AppendJSON(l.raw[:0]); err != nil {
+	at := len(l.buf)
+	buf, err := ev.AppendJSON(l.buf)
+	if err != nil {
 		return err
 	}
-	if bytes.ContainsRune(l.raw, '\n') { // some value was stored with line breaks
+	if bytes.ContainsRune(buf[at:], '\n') { // some value was stored with line breaks
 		var line bytes.Buffer
-		if err := json.Compact(&line, l.raw); err != nil {
-			return err
-		}
-		l.raw = line.Bytes()
+		_ = json.Compact(&line, buf[at:]) // it is valid
+		buf = append(buf[:at], line.Bytes()...)
 	}
-	l.buf = append(append(l.buf, l.raw...), '\n')
-	if cap(l.raw) > piece {
-		l.raw = nil
-	}
+	l.buf = append(buf, '\n')
 	return nil
 }
 
@@ -130,7 +126,7 @@ func published(schema state.Schema, raw json.RawMessage) (json.RawMessage, error
 		if w.Private {
 			continue
 		}
-		if len(b) > 1 {
+		if b[len(b)-1] != '[' {
 			b = append(b, ',')
 		}
 		o := rawjson.Begin(b)

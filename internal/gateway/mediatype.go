@@ -61,9 +61,9 @@ func mediaType(name string, content io.ReaderAt) (string, error) {
 	return kind, nil
 }
 
-// isText reports whether the beginning of a file is text. If it is cut, its last character may be.
+// isText reports whether the beginning of a file is text. If it is cut, which only a long one is, its last character may be.
 func isText(head []byte, cut bool) bool {
-	for i := 1; cut && i < utf8.UTFMax && i <= len(head); i++ {
+	for i := 1; cut && i < utf8.UTFMax; i++ {
 		if last := head[len(head)-i:]; utf8.RuneStart(last[0]) {
 			if !utf8.FullRune(last) {
 				head = head[:len(head)-i]
@@ -71,5 +71,5 @@ func isText(head []byte, cut bool) bool {
 			break
 		}
 	}
-	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
+	return utf8.Valid(head) && !bytes.ContainsRune(head, 0)
 }

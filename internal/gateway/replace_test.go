@@ -80,5 +80,5 @@ func TestInfo(t *testing.T) {
 		}
 	})
 	k.play([]scenario{{name: "info", method: "GET", path: "/info", status: 200, want: `{"version":"1","pid":7,"model":"p/m","why":"PUDU_MODEL",
-		"sandbox":"bwrap","notes":["a note"],"no_model":"add one","started_at":"1970-01-01T00:00:00.000000+00:00"}`}})
+		"sandbox":"bwrap","notes":["a note"],"no_model":"add one","started_at":"1970-01-01T00:00:00.000000+00:00","flags":{"assistants":true,"store":true,"crons":false,"langsmith":false}}`}})
 }

@@ -99,6 +99,9 @@ func TestRunsByStatus(t *testing.T) {
 		list("pending", `[{"run_id":"{waits}","status":"pending","queue_position":1,"not_before":"*"}]`),
 		list("running", `[]`), list("timeout", `[]`),
 		{name: "running", method: "GET", path: "/threads/u/runs?status=running", status: 200, want: `[{"run_id":"{busy}","status":"running","not_before":"<absent>","queue_position":"<absent>"}]`},
+		{name: "those of a status among the newest that may have it", method: "GET", path: "/threads/t/runs?status=success&limit=2", status: 200, want: `[{"run_id":"{asked}"}]`},
+		{name: "the newest of a status", method: "GET", path: "/threads/t/runs?status=error&limit=1", status: 200, want: `[{"run_id":"{failed}"}]`},
+		{name: "an active one stays", method: "DELETE", path: "/runs/{waits}", status: 409, want: `{"detail":"Run {waits} is active; cancel it first"}`},
 		{name: "a page of a status", method: "GET", path: "/threads/t/runs?offset=1&limit=1", status: 200, want: `[{"run_id":"{stopped}"}]`},
 	})
 }

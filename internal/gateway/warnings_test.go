@@ -22,6 +22,8 @@ func TestNearMissesOfOptions(t *testing.T) {
 				"config.context.subagents_enabled is no option and has no effect; did you mean \"subagent_enabled\"?",
 				"config.configurable.Reasoning-Effort is no option and has no effect; did you mean \"reasoning_effort\"?"]},
 				"kwargs":{"context":{"modelName":"x","anything":{"model_nam":1}}}}`},
+		{name: "behind a known one", method: "POST", path: "/runs", status: 200, body: `{"input":{"messages":"hello"},"context":{"agent_name":"","aaa":1,"model_nam":"x"}}`,
+			want: `{"metadata":{"pudu_warnings":["context.model_nam is no option and has no effect; did you mean \"model_name\"?"]}}`},
 		{name: "none", method: "POST", path: "/runs", status: 200, want: `{"metadata":{"pudu_warnings":"<absent>"}}`,
 			body: `{"input":{"messages":"hello"},"context":{"model_name":"fake","thinking_enabled":true,"mode":"flash","user_name":"x","locale":"de","":1}}`},
 	})

@@ -35,12 +35,14 @@ func TestAssistantsThatAreAlwaysThere(t *testing.T) {
 		{
 			name: "graph", method: "GET", path: "/assistants/lead_agent/graph?xray=true", status: 200,
 			want: `{"graph_id":"lead_agent","nodes":[{"id":"__start__","data":{"name":"__start__"}},{"id":"model","type":"runnable"},{"id":"tools"},{"id":"__end__"}],
-				"edges":[{"source":"__start__","target":"model","conditional":false},{"source":"model","target":"tools","conditional":true},{},{},{}]}`,
+				"edges":[{"source":"__start__","target":"model","conditional":false},{"source":"model","target":"tools","conditional":true},
+				{"source":"model","target":"__end__","conditional":true},{"source":"tools","target":"model","conditional":true},{"source":"tools","target":"__end__","conditional":true}]}`,
 		},
 		{
 			name: "schemas", method: "GET", path: "/assistants/lead_agent/schemas", status: 200,
 			want: `{"graph_id":"lead_agent","config_schema":{"type":"object"},"input_schema":{"type":"object"},"output_schema":{"type":"object"},
-				"context_schema":{"type":"object","properties":{"model_name":{"type":"string","enum":["fake"]}}},
+				"context_schema":{"type":"object","properties":{"model_name":{"type":"string","enum":["fake"]},
+					"max_concurrent_subagents":{"minimum":1,"maximum":4},"max_total_subagents":{"minimum":1,"maximum":50}}},
 				"state_schema":{"type":"object","properties":{"messages":{"type":"array","langgraph_type":"messages"},"title":{"type":"string"},"todos":{"items":{"properties":{"content":{"type":"string"}}}}}}}`,
 		},
 		{name: "subgraphs", method: "GET", path: "/assistants/lead_agent/subgraphs?recurse=true", status: 200, want: `{}`},

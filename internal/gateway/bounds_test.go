@@ -133,6 +133,14 @@ func TestBoundsOfNames(t *testing.T) {
 			t.Errorf("%.40s: %d %s", path, w.Code, w.Body)
 		}
 	}
+	k.run("t", "hello")
+	for _, c := range [][3]string{
+		{"GET", "/threads/t/state/ZZ", ""}, {"POST", "/threads/t/state/checkpoint", `{"checkpoint":{"checkpoint_id":"ZZ"}}`}, {"GET", "/threads/t/state/" + strings.Repeat("0", 65), ""},
+	} {
+		if w := k.send(troubled(k.request(c[0], c[1], c[2]), &trouble{n: 2})); w.Code != http.StatusNotFound { // the first call is for the thread
+			t.Errorf("%s %s: %d %s", c[0], c[1], w.Code, w.Body)
+		}
+	}
 	for path, there := range map[string]int{"/threads/" + long(256): 503, "/threads/" + long(257): 404, "/threads/a%00b": 404, "/threads/a%01b": 503, "/threads/%ff": 404} {
 		if w := k.send(troubled(k.request("DELETE", path, ""), &trouble{n: 1})); w.Code != there {
 			t.Errorf("DELETE %.40s: %d %s", path, w.Code, w.Body)

@@ -3,8 +3,10 @@ package gateway
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +113,30 @@ func TestPreflight(t *testing.T) {
 	r.Header.Del("Access-Control-Request-Headers")
 	if h := k.send(r).Header(); h.Values("Access-Control-Allow-Headers") != nil {
 		t.Errorf("headers that nobody asked for: %v", h)
+	}
+}
+
+// statuses notes what requests were answered with.
+type statuses struct {
+	nobody
+
+	list []string
+}
+
+func (s *statuses) Answered(route, method string, status int, _ time.Duration) {
+	s.list = append(s.list, fmt.Sprint(method, " ", route, " ", status))
+}
+
+// TestAnswersAreCounted by the route, and by what the client was told.
+func TestAnswersAreCounted(t *testing.T) {
+	watch := &statuses{}
+	k := newServer(t, func(c *Config) { c.Watch = watch })
+	for _, path := range []string{"/api/threads/nope", "/health", "/threads/a%20b", "/nothing"} {
+		k.do("GET", path, "")
+	}
+	want := []string{"GET /threads/{thread_id} 404", "GET /health 200", "GET /threads/{thread_id} 422"}
+	if !slices.Equal(watch.list, want) {
+		t.Errorf("%q", watch.list)
 	}
 }
 

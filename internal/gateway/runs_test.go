@@ -132,7 +132,7 @@ func TestStream(t *testing.T) {
 	w := k.do("POST", "/api/langgraph/threads/t/runs/stream", `{"input":{"messages":"hello"},"stream_mode":["values","messages-tuple","updates"]}`)
 	run := strings.TrimPrefix(w.Header().Get("Content-Location"), "/api/threads/t/runs/")
 	for name, want := range map[string]string{
-		"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no",
+		"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", "Connection": "keep-alive",
 		"Content-Location": "/api/threads/t/runs/" + run, "Location": "/threads/t/runs/" + run + "/stream",
 	} {
 		if got := w.Header().Get(name); got != want {

@@ -94,7 +94,7 @@ func TestRunsByStatus(t *testing.T) {
 	k.play([]scenario{
 		list("", `[{"run_id":"{waits}"},{"run_id":"{stopped}"},{"run_id":"{failed}"},{"run_id":"{asked}"},{"run_id":"{good}"}]`),
 		list("success", `[{"run_id":"{asked}","status":"success","stop_reason":null},{"run_id":"{good}","status":"success"}]`),
-		list("interrupted", `[{"run_id":"{stopped}","status":"interrupted","stop_reason":"cancelled","attempt":0}]`),
+		list("interrupted", `[{"run_id":"{stopped}","status":"interrupted","stop_reason":"cancelled","attempt":0,"not_before":"<absent>"}]`),
 		list("error", `[{"run_id":"{failed}","status":"error","error":"model: the model is broken"}]`),
 		list("pending", `[{"run_id":"{waits}","status":"pending","queue_position":1,"not_before":"*"}]`),
 		list("running", `[]`), list("timeout", `[]`),

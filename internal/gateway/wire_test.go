@@ -175,6 +175,8 @@ func TestThreadsOfTheGraph(t *testing.T) {
 	k.run("t", "hello")
 	k.play([]scenario{
 		{name: "search", method: "POST", path: "/threads/search", body: `{"metadata":{"graph_id":"lead_agent"}}`, status: 200, want: `[{"thread_id":"t"}]`},
+		{name: "a thread without a run", method: "POST", path: "/threads", body: `{"thread_id":"bare"}`, status: 200},
+		{name: "is one of the graph's", method: "POST", path: "/threads/search", body: `{"metadata":{"graph_id":"lead_agent"}}`, status: 200, want: `[{"thread_id":"bare"},{"thread_id":"t"}]`},
 		{name: "of another", method: "POST", path: "/threads/search", body: `{"metadata":{"graph_id":"other"}}`, status: 200, want: `[]`},
 		{name: "and more", method: "POST", path: "/threads/count", body: `{"metadata":{"graph_id":"lead_agent","k":1}}`, status: 200, want: `0`},
 	})

@@ -26,7 +26,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	k.put("t", "outputs/a.txt", "hello")
 	k.do("POST", "/threads", `{"thread_id":"t"}`)
 	usual := k.Files
-	k.Files = func(id string) (*sandbox.Files, error) {
+	k.Files = func(by access.User, id string) (*sandbox.Files, error) {
 		return sandbox.NewFiles([]sandbox.Mount{
 			{Host: k.host(id, "uploads"), Path: sandbox.Uploads, ReadOnly: true}, {Host: k.host(id, "outputs"), Path: sandbox.Outputs, ReadOnly: true},
 		}, sandbox.FilesOptions{})
@@ -38,15 +38,15 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	if w := k.do("PUT", artifacts+"outputs/a.txt", change("new", "hello")); w.Code < 400 || k.read("t", "outputs/a.txt") != "hello" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	closed := func(id string) (*sandbox.Files, error) {
-		files, err := usual(id)
+	closed := func(by access.User, id string) (*sandbox.Files, error) {
+		files, err := usual(by, id)
 		if err == nil {
 			err = files.Close()
 		}
 		return files, err
 	}
-	none := func(string) (*sandbox.Files, error) { return nil, errors.New("no folder") }
-	for name, open := range map[string]func(string) (*sandbox.Files, error){"closed": closed, "none": none} {
+	none := func(access.User, string) (*sandbox.Files, error) { return nil, errors.New("no folder") }
+	for name, open := range map[string]func(access.User, string) (*sandbox.Files, error){"closed": closed, "none": none} {
 		k.Files = open
 		for _, path := range []string{"GET /threads/t/uploads/list", "DELETE /threads/t/uploads/a.txt", "GET " + artifacts + "outputs/a.txt", "PUT " + artifacts + "outputs/a.txt"} {
 			method, path, _ := strings.Cut(path, " ")

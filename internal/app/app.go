@@ -314,9 +314,9 @@ func (h *house) close() error {
 	return errors.Join(err, h.store.Close())
 }
 
-// deleteThread removes a thread with its files, as its store says.
+// deleteThread removes a thread with its files and its sandbox, as its store says.
 func (h *house) deleteThread(ctx context.Context, id string) error {
-	return removeThread(ctx, h.store, h.disk, id)
+	return removeThread(ctx, h.store, h.disk, id, h.pool.Drop)
 }
 
 // upload keeps an uploaded file of a user's thread.

@@ -33,7 +33,7 @@ func deleteThread(ctx context.Context, s store.Store, disk userdata.Disk, id str
 	if err := userdata.CheckThreadID(id); err != nil {
 		return err
 	}
-	return thereIs(removeThread(ctx, s, disk, id), id)
+	return thereIs(removeThread(ctx, s, disk, id, func(string) {}), id)
 }
 
 // thereIs says what is in the way of removing a thread.
@@ -47,9 +47,9 @@ func thereIs(err error, id string) error {
 	return err
 }
 
-// removeThread removes a thread: its rows, then its files. When it is cut off in between, the files belong to no thread
-// and are collected later.
-func removeThread(ctx context.Context, s store.Store, disk userdata.Disk, id string) error {
+// removeThread removes a thread: its rows, then its sandbox, which drop closes by its id, and its files. When it is cut off in
+// between, the files belong to no thread and are collected later.
+func removeThread(ctx context.Context, s store.Store, disk userdata.Disk, id string, drop func(sandboxID string)) error {
 	t, err := s.Thread(ctx, id)
 	if err == nil {
 		err = s.DeleteThread(ctx, id)
@@ -61,5 +61,6 @@ func removeThread(ctx context.Context, s store.Store, disk userdata.Disk, id str
 	if err != nil {
 		return nil //nolint:nilerr // a thread whose user or id can have no folder has no files
 	}
+	drop(place.SandboxID())
 	return place.Remove()
 }

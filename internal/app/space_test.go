@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,54 +20,89 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// TestUsersDoNotMeet: two users whose threads have one id, and a user's two threads, share no file, no sandbox that waits in the
-// pool, and no account of the machine's that an id of a sandbox names.
-func TestUsersDoNotMeet(t *testing.T) {
+// boxed is what spaces need, with real sandboxes.
+func boxed(t *testing.T) *house {
+	t.Helper()
 	h := &house{dir: t.TempDir(), box: openSandbox(t.Context(), config.Default(), nil)}
 	if h.box.off != "" {
 		machinetest.Cannot(t, "no sandbox: "+h.box.off)
 	}
 	h.disk, h.pool = userdata.New(h.dir), pool.New(pool.Config{Provider: h.box.provider})
-	defer h.pool.Close()
-	if err := os.Chmod(h.dir, 0o711); err != nil {
+	t.Cleanup(func() { h.pool.Close() })
+	if err := os.Chmod(h.dir, 0o711); err != nil { // a sandbox of root runs as another user
 		t.Fatal(err)
 	}
-	seen := map[string]string{} // instances of sandboxes
-	for _, run := range []store.Run{
-		{UserID: "default", ThreadID: "t"}, {UserID: "bob", ThreadID: "t"}, {UserID: "bob", ThreadID: "u"}, {UserID: "bob", ThreadID: "t"},
-	} {
-		who := run.UserID + "/" + run.ThreadID
-		space, err := h.space(t.Context(), run)
-		if err != nil {
+	return h
+}
+
+// leave has a run leave a secret, in its thread's files and in its sandbox alone; it returns what others had left there, and the
+// sandbox. The run lasts until the test ends, or is over if it shall park.
+func leave(t *testing.T, h *house, run store.Run, park bool) (found, instance string) {
+	t.Helper()
+	space, err := h.space(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { space.Close() })
+	box, err := space.Sandbox(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	secret := run.UserID + "/" + run.ThreadID
+	script := "cat /mnt/user-data/outputs/secret /tmp/secret 2>/dev/null; echo " + secret + " | tee /mnt/user-data/outputs/secret > /tmp/secret"
+	if res, err := box.Run(t.Context(), sandbox.Command{Script: script, Stdout: &out}); err != nil || res.Exit != 0 {
+		t.Fatal(secret, res, err)
+	}
+	if raw, err := space.Files().ReadFile(sandbox.Outputs+"/secret", 100); string(raw) != secret+"\n" {
+		t.Errorf("the server reads %q where %s wrote, %v", raw, secret, err)
+	}
+	if park {
+		space.Park()
+	}
+	return out.String(), sandbox.InstanceOf(box)
+}
+
+// TestUsersDoNotMeet: two users whose threads have one id, and a user's two threads, share no file and no sandbox, whether it is
+// in use or waits in the pool. Each finds its own again.
+func TestUsersDoNotMeet(t *testing.T) {
+	for _, park := range []bool{false, true} {
+		h := boxed(t)
+		mine := map[string]string{}
+		for round := range 2 {
+			for _, run := range []store.Run{{UserID: "default", ThreadID: "t"}, {UserID: "bob", ThreadID: "t"}, {UserID: "bob", ThreadID: "u"}} {
+				who := run.UserID + "/" + run.ThreadID
+				found, instance := leave(t, h, run, park)
+				if want := strings.Repeat(who+"\n", 2*round); found != want || cmp.Or(mine[who], instance) != instance {
+					t.Errorf("parked %v: %s finds %q in sandbox %s, its own is %s", park, who, found, instance, mine[who])
+				}
+				mine[who] = instance
+			}
+		}
+	}
+	if _, err := boxed(t).space(t.Context(), store.Run{ThreadID: "t"}); !errors.Is(err, access.ErrNoUser) {
+		t.Errorf("a run of nobody has a place: %v", err)
+	}
+}
+
+// TestRemovedThreadLeavesNothing: a new thread of the id of one that was removed finds neither its files nor its sandbox.
+func TestRemovedThreadLeavesNothing(t *testing.T) {
+	h := boxed(t)
+	var err error
+	if h.store, err = sqlstore.Open(t.Context(), sqlstore.Config{Dir: h.dir}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.store.Close() })
+	for range 2 {
+		if err := h.store.CreateThread(t.Context(), store.Thread{ID: "t", UserID: "bob", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
-		box, err := space.Sandbox(t.Context())
-		if err != nil {
-			t.Fatal(who, err)
+		if found, _ := leave(t, h, store.Run{UserID: "bob", ThreadID: "t"}, true); found != "" {
+			t.Errorf("it finds %q", found)
 		}
-		var out strings.Builder
-		script := "cat /mnt/user-data/*/secret /tmp/secret 2>/dev/null; echo " + who + " | tee /mnt/user-data/outputs/secret > /tmp/secret"
-		if res, err := box.Run(t.Context(), sandbox.Command{Script: script, Stdout: &out}); err != nil || res.Exit != 0 {
-			t.Fatal(who, res, err)
+		if err := h.deleteThread(t.Context(), "t"); err != nil {
+			t.Fatal(err)
 		}
-		instance := sandbox.InstanceOf(box)
-		want := ""
-		if owner := seen[instance]; owner != "" { // its own, which was warm
-			want = who + "\n" + who + "\n"
-		}
-		if owner := cmp.Or(seen[instance], who); owner != who || out.String() != want {
-			t.Errorf("%s is in the sandbox of %s and finds %q", who, owner, out.String())
-		}
-		seen[instance] = who
-		if err := space.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if len(seen) != 3 {
-		t.Errorf("%d sandboxes: a thread finds its own warm", len(seen))
-	}
-	if _, err := h.space(t.Context(), store.Run{ThreadID: "t"}); err == nil {
-		t.Error("a run of nobody has a place")
 	}
 }
 
@@ -108,16 +144,21 @@ func folders(t *testing.T, dir string) (list []string) {
 
 func TestRemoveThread(t *testing.T) {
 	st, dir := occupied(t)
+	var dropped []string
+	drop := func(sandbox string) { dropped = append(dropped, sandbox) }
 	for _, id := range []string{"t", ".."} { // the second one has no folder
-		if err := removeThread(t.Context(), st, userdata.New(dir), id); err != nil {
+		if err := removeThread(t.Context(), st, userdata.New(dir), id, drop); err != nil {
 			t.Fatal(id, err)
 		}
 	}
 	if got, want := folders(t, dir), []string{"users/bob/threads/u", "users/default/threads/t", "users/default/threads/v"}; !slices.Equal(got, want) {
 		t.Errorf("left is %q", got)
 	}
-	if err := removeThread(t.Context(), st, userdata.New(dir), "t"); err == nil {
+	if err := removeThread(t.Context(), st, userdata.New(dir), "t", drop); err == nil {
 		t.Error("a thread was removed twice")
+	}
+	if len(dropped) != 1 || !strings.HasSuffix(dropped[0], ".t") {
+		t.Errorf("sandboxes %q were dropped", dropped)
 	}
 }
 

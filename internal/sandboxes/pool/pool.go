@@ -240,6 +240,19 @@ func (p *Pool) shut(e *entry) {
 	})
 }
 
+// Drop closes the sandbox of this id, unless a run uses it, and returns when it is gone.
+func (p *Pool) Drop(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := p.entries[id]; e != nil && (e.users == 0 || e.closed); e = p.entries[id] {
+		p.shut(e)
+		changed := p.changed
+		p.mu.Unlock()
+		<-changed
+		p.mu.Lock()
+	}
+}
+
 func (p *Pool) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})

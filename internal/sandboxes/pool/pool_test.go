@@ -419,3 +419,31 @@ func TestAlive(t *testing.T) {
 		}
 	})
 }
+
+func TestDrop(t *testing.T) {
+	m := &memory{}
+	within(t, Config{}, m, func(t *testing.T, p *Pool) {
+		a, release := acquire(t, p, "a")
+		_, releaseB := acquire(t, p, "b")
+		defer releaseB()
+		p.Drop("none")
+		p.Drop("a")
+		if _, err := a.Run(t.Context(), sandbox.Command{}); err != nil {
+			t.Errorf("one in use was dropped: %v", err)
+		}
+		release()
+		var dropping sync.WaitGroup
+		for range 3 {
+			dropping.Go(func() {
+				p.Drop("a")
+				if _, err := a.Run(t.Context(), sandbox.Command{}); !errors.Is(err, sandbox.ErrClosed) {
+					t.Errorf("it lives: %v", err)
+				}
+			})
+		}
+		dropping.Wait()
+		if open, _ := m.count(); open != 1 {
+			t.Errorf("%d are open", open)
+		}
+	})
+}

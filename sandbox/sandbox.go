@@ -46,7 +46,7 @@ type Provider interface {
 
 // Spec says what a sandbox sees.
 type Spec struct {
-	// ID names the sandbox: it is the thread's, and safe as a file name.
+	// ID names the sandbox, which is that of one thread of one user. It is safe as a file name.
 	ID string
 	// Mounts are the folders it sees. Their Host folders exist.
 	Mounts []Mount

@@ -135,11 +135,12 @@ func TestThereAndBack(t *testing.T) {
 	s, dir := filledStore(t)
 	put(t, dir, "users/default/threads/.gone-x/user-data/workspace/old", "old")
 	put(t, dir, work+"/.pudu-0123456789abcdef.tmp", "half")
+	put(t, dir, work+"/.gone-by/the agent's own", "")
 	if err := syscall.Mkfifo(filepath.Join(dir, work, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	raw, wrote := backup(t, s, dir)
-	if wrote.Threads != 2 || wrote.Files != 3 || wrote.Links != 4 || wrote.Skipped != 1 || wrote.Changed != 0 || wrote.Bytes != 40_003 {
+	if wrote.Threads != 2 || wrote.Files != 4 || wrote.Links != 4 || wrote.Skipped != 1 || wrote.Changed != 0 || wrote.Bytes != 40_003 {
 		t.Errorf("wrote %+v", wrote)
 	}
 	want := slices.DeleteFunc(listing(t, dir), func(line string) bool {
@@ -156,7 +157,7 @@ func TestThereAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if read.Threads != 2 || read.Files != 3 || read.Links != 2 || read.Skipped != 2 || read.Bytes != wrote.Bytes {
+	if read.Threads != 2 || read.Files != 4 || read.Links != 2 || read.Skipped != 2 || read.Bytes != wrote.Bytes {
 		t.Errorf("read %+v", read)
 	}
 	if d := cmp.Diff(want, listing(t, to)); d != "" {

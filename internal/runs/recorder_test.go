@@ -148,3 +148,30 @@ func checkUsage(t *testing.T, i int, step store.Step, status string, want int) {
 		t.Errorf("%d: the run is changed to %+v, with %+v", i, step.Run, u)
 	}
 }
+
+// TestAStepThatIsHeldForTheEndLeadsOn when it is written before that: who goes on with a run that is being undone finds it under
+// way. At the end it is the last one.
+func TestAStepThatIsHeldForTheEndLeadsOn(t *testing.T) {
+	for _, undone := range []bool{true, false} {
+		s := &shelf{}
+		r := newRecorder(s, store.Run{ID: "run", Attempt: 1}, time.Now, func(event.Event) {})
+		said := agent.Messages.Append(message.New(message.AI, "done"))
+		if err := r.commit(t.Context(), agent.Step{Next: agent.Done, Updates: []agent.NodeUpdate{{Node: "model", Update: said}}}); err != nil || len(s.steps) > 0 {
+			t.Fatalf("%d steps are committed, %v", len(s.steps), err)
+		}
+		want := agent.Done
+		if undone {
+			want = agent.NodeBeforeModel
+			if err := r.flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.end(event.Run{Status: event.StatusError}, nil); err != nil {
+			t.Fatal(err)
+		}
+		first, last := s.steps[0], s.steps[len(s.steps)-1]
+		if first.Next != want || len(first.Updates) != 1 || last.Run == nil || (len(s.steps) == 2) != undone {
+			t.Errorf("undone %t: %d steps, the first leads to %q", undone, len(s.steps), first.Next)
+		}
+	}
+}

@@ -78,6 +78,19 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
+// TestBlankLinesOfALog come one by one, though each is a single byte.
+func TestBlankLinesOfALog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSink()
+		out := newOutlet(w, Limits{Heartbeat: 15 * time.Second}, "application/x-ndjson", "\n")
+		time.Sleep(32 * time.Second)
+		out.close()
+		if !slices.Equal(w.writes, []string{"\n", "\n"}) {
+			t.Errorf("%q at %v", w.writes, w.at)
+		}
+	})
+}
+
 // TestBlanksOfAWait come three times in the time that a connection may be quiet, and none behind the answer.
 func TestBlanksOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -98,10 +98,45 @@ func TestDeadSandboxLeavesALogOnlyIfItIsNeeded(t *testing.T) {
 			return sandbox.Result{}, sandbox.ErrClosed
 		}
 		text := must(t, Config{Space: s, MaxChars: 500}).Text()
+		if _, err := os.Stat(filepath.Join(host, ".tool-results")); (err == nil) != tt.kept {
+			t.Errorf("%d lines: the folder is left: %v", tt.lines, err == nil)
+		}
 		if got := logs(t, host) != ""; got != tt.kept || strings.Contains(text, "Full output: "+LogFolder) != tt.kept {
 			t.Errorf("%d lines: log %v, result %q", tt.lines, got, text)
 		}
 	}
+}
+
+// TestAFolderThatGoesAway: while a call makes its file, another one removes the folder that it had made for its own.
+func TestAFolderThatGoesAway(t *testing.T) {
+	s, _ := newSpace(t)
+	done := make(chan struct{})
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				_ = s.files.Remove(LogFolder)
+			}
+		}
+	}()
+	for range 300 {
+		o := newOutput(s.files, 1<<20, 1<<20, LogFolder+"/bash-x")
+		_, _ = io.WriteString(o.stdout(), "text\n")
+		o.settle()
+		got := o.finish(false)
+		if got.log == "" || !got.full {
+			t.Fatalf("the file is %q, whole: %v", got.log, got.full)
+		}
+		if err := s.files.Remove(got.log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	<-gone
 }
 
 // callOf is call "c" of an AI message.

@@ -124,7 +124,7 @@ func (o *output) record(text string) {
 func (o *output) openLog() {
 	for n := 1; n <= maxLogs && o.path == ""; n++ {
 		path := numbered(o.name, n)
-		h, err := o.files.Create(path)
+		h, err := o.create(path)
 		if err == nil {
 			o.log, o.path = h, path
 		} else if !errors.Is(err, fs.ErrExist) {
@@ -135,6 +135,15 @@ func (o *output) openLog() {
 	early := o.early
 	o.early = nil
 	o.writeLog(early)
+}
+
+// create makes the file. A call beside this one may remove the folder, as the last that had a file in it, right before.
+func (o *output) create(path string) (h *sandbox.File, err error) {
+	err = fs.ErrNotExist
+	for n := 0; n < maxLogs && errors.Is(err, fs.ErrNotExist); n++ {
+		h, err = o.files.Create(path)
+	}
+	return h, err
 }
 
 // writeLog appends. Nobody tells when the last background process is gone, so that after finish the file is opened for

@@ -120,10 +120,12 @@ func (b bash) failed(ctx context.Context, err error, out captured) (*tool.Result
 	return res, err
 }
 
-// drop removes the file: the model sees all that is in it.
+// drop removes the file: the model sees all that is in it. The folder goes with its last file, so that what is in the
+// workspace does not depend on how fast the machine is. The command may have removed both itself.
 func (b bash) drop(out captured) {
 	if out.log != "" {
-		_ = b.Space.Files().Remove(out.log) // the command may have done so itself
+		_ = b.Space.Files().Remove(out.log)
+		_ = b.Space.Files().Remove(LogFolder)
 	}
 }
 

@@ -305,7 +305,7 @@ type ThreadInfo struct {
 
 // Threads lists threads, the last used first. limit is 1 to 1000.
 func (p *Pudu) Threads(ctx context.Context, limit, offset int) ([]ThreadInfo, error) {
-	list, err := p.local.List.ListThreads(ctx, p.local.UserID, limit, offset)
+	list, err := p.local.List.ListThreads(ctx, limit, offset)
 	infos := make([]ThreadInfo, len(list))
 	for i, t := range list {
 		infos[i] = ThreadInfo{ID: t.ID, Title: t.Title, Status: t.Status, Created: t.CreatedAt, Updated: t.UpdatedAt}

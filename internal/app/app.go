@@ -152,7 +152,8 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 	if err != nil {
 		return nil, err
 	}
-	s := &cli.Session{List: st, Store: st, UserID: DefaultUser, Close: st.Close}
+	mine := st.For(defaultUser())
+	s := &cli.Session{List: mine, Store: mine, UserID: DefaultUser, Close: st.Close}
 	s.Owner = func(ctx context.Context, run store.Run) (string, error) {
 		if isShared(cfg, o) {
 			return leaseholder(ctx, st, run)
@@ -171,7 +172,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		if err != nil {
 			return nil, err
 		}
-		at, err := st.Checkpoint(ctx, schema, threadID, "")
+		at, err := mine.Checkpoint(ctx, schema, threadID, "")
 		return agent.Messages.Get(at.State), err
 	}
 	return s, nil
@@ -271,7 +272,7 @@ func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli
 	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
 	h.manager = runs.NewManager(runs.Config{
 		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: h.log, Bus: h.bus, Delete: h.deleteThread, Notify: h.notify, Watch: h.watch,
-		Room: h.room, Parallel: h.shares.runs, Feed: func(runID string, attempt int) runs.Feed { return h.hub.Own(runID, attempt) }, Events: a.Events,
+		Room: h.room, Parallel: h.shares.runs, Feed: func(run store.Run) runs.Feed { return h.hub.Own(run) }, Events: a.Events,
 		ThreadMetadata: gateway.ThreadMetadata,
 	})
 	h.release, err = h.manager.KeepLease(ctx)
@@ -289,7 +290,7 @@ func openBus(ctx context.Context, url string, log *slog.Logger) (bus.Bus, error)
 // session is the program as the commands see it.
 func (h *house) session(notes []string) *cli.Session {
 	s := &cli.Session{
-		Runner: runner{h, defaultUser()}, List: h.store, Store: h.store, UserID: DefaultUser, Notes: notes,
+		Runner: runner{h, defaultUser()}, List: h.mine(), Store: h.mine(), UserID: DefaultUser, Notes: notes,
 		Model: h.model.name(), Why: h.model.why, NoModel: h.model.missing,
 		Sandbox: h.box.name, Data: h.dir, Questions: h.questions, Close: h.close,
 	}
@@ -300,7 +301,7 @@ func (h *house) session(notes []string) *cli.Session {
 }
 
 func (h *house) questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {
-	at, err := h.manager.Snapshot(ctx, threadID, "")
+	at, err := h.manager.For(defaultUser()).Snapshot(ctx, threadID, "")
 	return at.Questions, err
 }
 
@@ -315,9 +316,12 @@ func (h *house) close() error {
 }
 
 // deleteThread removes a thread with its files and its sandbox, as its store says.
-func (h *house) deleteThread(ctx context.Context, id string) error {
-	return removeThread(ctx, h.store, h.disk, id, h.pool.Drop)
+func (h *house) deleteThread(ctx context.Context, u access.User, id string) error {
+	return removeThread(ctx, h.store.For(u), h.disk, id, h.pool.Drop)
 }
+
+// mine is what the user of the commands has.
+func (h *house) mine() store.UserData { return h.store.For(defaultUser()) }
 
 // upload keeps an uploaded file of a user's thread.
 func (h *house) upload(user access.User, threadID, name string, content io.Reader, limit int64) error {

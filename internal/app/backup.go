@@ -19,7 +19,7 @@ func (a App) Backup(ctx context.Context, o cli.Options, w io.Writer) (archive.Su
 	if err != nil {
 		return archive.Summary{}, err
 	}
-	sum, err := archive.Write(ctx, w, k.store, k.dir, time.Now())
+	sum, err := archive.Write(ctx, w, k.store.System(), k.dir, time.Now())
 	return sum, errors.Join(err, k.store.Close())
 }
 
@@ -41,7 +41,7 @@ func (k *kept) restore(ctx context.Context, r io.Reader) (archive.Summary, error
 	if err != nil {
 		return archive.Summary{}, fmt.Errorf("restore backup: %w", err)
 	}
-	return archive.Read(ctx, r, k.store, k.dir, free/10*9)
+	return archive.Read(ctx, r, k.store.System(), k.dir, free/10*9)
 }
 
 // freeBytes is the room on the disk of a folder.

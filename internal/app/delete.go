@@ -25,11 +25,11 @@ func (a App) DeleteThread(ctx context.Context, o cli.Options, id string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(deleteThread(ctx, k.store, k.disk, id), k.store.Close())
+	return errors.Join(deleteThread(ctx, k.store.For(defaultUser()), k.disk, id), k.store.Close())
 }
 
 // deleteThread removes a thread for the command.
-func deleteThread(ctx context.Context, s store.Store, disk userdata.Disk, id string) error {
+func deleteThread(ctx context.Context, s store.UserData, disk userdata.Disk, id string) error {
 	if err := userdata.CheckThreadID(id); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func thereIs(err error, id string) error {
 
 // removeThread removes a thread: its rows, then its sandbox, which drop closes by its id, and its files. When it is cut off in
 // between, the files belong to no thread and are collected later.
-func removeThread(ctx context.Context, s store.Store, disk userdata.Disk, id string, drop func(sandboxID string)) error {
+func removeThread(ctx context.Context, s store.UserData, disk userdata.Disk, id string, drop func(sandboxID string)) error {
 	t, err := s.Thread(ctx, id)
 	if err == nil {
 		err = s.DeleteThread(ctx, id)

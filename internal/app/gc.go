@@ -23,7 +23,7 @@ const grace = time.Hour
 // collection is one collecting of what has outlived its use. Whoever runs it owns the data folder, or knows that its
 // store is shared; it can be stopped at any moment and run again.
 type collection struct {
-	store  store.Store
+	store  store.System
 	dir    string
 	disk   userdata.Disk
 	keep   config.Retention
@@ -49,7 +49,7 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 	if err != nil {
 		return cli.Collected{}, err
 	}
-	c := &collection{store: k.store, dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(), shrink: true, dryRun: dryRun}
+	c := &collection{store: k.store.System(), dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(), shrink: true, dryRun: dryRun}
 	err = c.run(ctx)
 	return c.out, errors.Join(err, k.store.Close())
 }

@@ -193,7 +193,7 @@ func (h *house) notify(ctx context.Context, run store.Run) error {
 func (h *house) figures() metrics.Source {
 	return metrics.Source{
 		Version: h.version, Runs: h.manager.Stats, Sandboxes: h.pool.Stats, Database: h.store.Stats, Bus: h.bus,
-		Queue: func(ctx context.Context) (store.Queue, error) { return h.store.Queue(ctx, time.Now()) },
+		Queue: func(ctx context.Context) (store.Queue, error) { return h.store.System().Queue(ctx, time.Now()) },
 		Disk:  func() (size, free int64, err error) { return diskOf(h.dir) },
 	}
 }
@@ -213,7 +213,7 @@ func (h *house) ready(ctx context.Context) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	_, err := h.store.Waiting(bounded, time.Now(), 1)
+	_, err := h.store.System().Waiting(bounded, time.Now(), 1)
 	if bounded.Err() != nil {
 		err = fmt.Errorf("%w: no answer within %v", store.ErrUnreachable, readyTimeout)
 	}

@@ -123,8 +123,8 @@ models:
 	var mu sync.Mutex
 	var said []string
 	for turn := range 2 {
-		out, err := h.manager.Run(t.Context(), runs.Request{
-			ThreadID: "t", UserID: DefaultUser, Input: []message.Message{message.New(message.Human, "hello")},
+		out, err := h.manager.For(defaultUser()).Run(t.Context(), runs.Request{
+			ThreadID: "t", Input: []message.Message{message.New(message.Human, "hello")},
 		}, func(ev event.Event) {
 			if c, ok := ev.Data.(event.Custom); ok && strings.Contains(string(c.Value), `"llm_fallback"`) {
 				mu.Lock()
@@ -167,8 +167,8 @@ models:
 		var wg sync.WaitGroup
 		for i, name := range slices.Repeat(names, 3) {
 			wg.Go(func() {
-				out, err := h.manager.Run(t.Context(), runs.Request{
-					ThreadID: fmt.Sprintf("%s-%d-%d", name, len(names), i), UserID: DefaultUser, Model: name, Input: []message.Message{message.New(message.Human, "hello")},
+				out, err := h.manager.For(defaultUser()).Run(t.Context(), runs.Request{
+					ThreadID: fmt.Sprintf("%s-%d-%d", name, len(names), i), Model: name, Input: []message.Message{message.New(message.Human, "hello")},
 				}, nil)
 				if msgs := agent.Messages.Get(out.State); err != nil || len(msgs) == 0 || msgs[len(msgs)-1].Text() != "x" {
 					t.Errorf("run %s: %v", out.Run.ID, err)

@@ -48,7 +48,7 @@ func TestWithoutAModelRunsAreRefusedBeforeTheyAreAdmitted(t *testing.T) {
 		}
 		refused(t, "batch", body, post("/runs/batch", "["+body+"]"))
 	}
-	list, err := h.store.ListRuns(t.Context(), store.RunFilter{Limit: 10})
+	list, err := h.mine().ListRuns(t.Context(), store.RunFilter{Limit: 10})
 	if err != nil || len(list) > 0 {
 		t.Fatalf("admitted: %+v, %v", list, err)
 	}
@@ -77,8 +77,8 @@ func refused(t *testing.T, path, body string, w *httptest.ResponseRecorder) {
 func TestARunIsNotAnsweredByAnotherModel(t *testing.T) {
 	t.Parallel()
 	h := houseOf(t, &vendor{}, "title: {enabled: false}\n")
-	req := runs.Request{ThreadID: "t", UserID: DefaultUser, Model: "openai/gpt-5.5"}
-	run, err := h.manager.Admit(t.Context(), req)
+	req := runs.Request{ThreadID: "t", Model: "openai/gpt-5.5"}
+	run, err := h.manager.For(defaultUser()).Admit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestARunIsNotAnsweredByAnotherModel(t *testing.T) {
 	if _, err := (runner{house: h}).Resume(t.Context(), run, show, func(string) {}); err == nil || !strings.Contains(err.Error(), "no language model") {
 		t.Errorf("%v", err)
 	}
-	if at, err := h.store.Run(t.Context(), run.ID); err != nil || !at.Active() {
+	if at, err := h.mine().Run(t.Context(), run.ID); err != nil || !at.Active() {
 		t.Errorf("the run is lost: %+v, %v", at, err)
 	}
 }

@@ -78,7 +78,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	owner := newOwner()
 	return &replay.Bench{
 		Manager: runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Now: r.Clock()}),
-		Store:   h.store, Owner: owner, UserID: DefaultUser, Files: h.files, Close: closeAll,
+		Store:   h.store, Owner: owner, User: defaultUser(), Files: h.files, Close: closeAll,
 	}, nil
 }
 

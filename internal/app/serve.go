@@ -97,7 +97,7 @@ func (h *house) collect(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			c := &collection{store: h.store, dir: h.dir, disk: h.disk, keep: h.cfg.Retention, rests: leavings(h.cfg.ToolOutput), now: now}
+			c := &collection{store: h.store.System(), dir: h.dir, disk: h.disk, keep: h.cfg.Retention, rests: leavings(h.cfg.ToolOutput), now: now}
 			if err := c.run(ctx); err != nil && ctx.Err() == nil {
 				h.log.Warn("cannot drop what has outlived its use", "error", err)
 			}

@@ -93,14 +93,15 @@ func TestRemovedThreadLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.store.Close() })
+	bob := access.FromRow("bob")
 	for range 2 {
-		if err := h.store.CreateThread(t.Context(), store.Thread{ID: "t", UserID: "bob", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+		if err := h.store.For(bob).CreateThread(t.Context(), store.Thread{ID: "t", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		if found, _ := leave(t, h, store.Run{UserID: "bob", ThreadID: "t"}, true); found != "" {
 			t.Errorf("it finds %q", found)
 		}
-		if err := h.deleteThread(t.Context(), "t"); err != nil {
+		if err := h.deleteThread(t.Context(), bob, "t"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +118,7 @@ func occupied(t *testing.T) (store.Store, string) {
 	t.Cleanup(func() { st.Close() })
 	for _, th := range []store.Thread{{ID: "t", UserID: "bob"}, {ID: "u", UserID: "bob"}, {ID: "v", UserID: "default"}, {ID: "..", UserID: "bob"}} {
 		th.CreatedAt, th.UpdatedAt = time.Now(), time.Now()
-		if err := st.CreateThread(t.Context(), th); err != nil {
+		if err := st.For(access.FromRow(th.UserID)).CreateThread(t.Context(), th); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,17 +145,18 @@ func folders(t *testing.T, dir string) (list []string) {
 
 func TestRemoveThread(t *testing.T) {
 	st, dir := occupied(t)
+	bob := access.FromRow("bob")
 	var dropped []string
 	drop := func(sandbox string) { dropped = append(dropped, sandbox) }
 	for _, id := range []string{"t", ".."} { // the second one has no folder
-		if err := removeThread(t.Context(), st, userdata.New(dir), id, drop); err != nil {
+		if err := removeThread(t.Context(), st.For(bob), userdata.New(dir), id, drop); err != nil {
 			t.Fatal(id, err)
 		}
 	}
 	if got, want := folders(t, dir), []string{"users/bob/threads/u", "users/default/threads/t", "users/default/threads/v"}; !slices.Equal(got, want) {
 		t.Errorf("left is %q", got)
 	}
-	if err := removeThread(t.Context(), st, userdata.New(dir), "t", drop); err == nil {
+	if err := removeThread(t.Context(), st.For(bob), userdata.New(dir), "t", drop); err == nil {
 		t.Error("a thread was removed twice")
 	}
 	if len(dropped) != 1 || !strings.HasSuffix(dropped[0], ".t") {
@@ -165,7 +167,7 @@ func TestRemoveThread(t *testing.T) {
 // TestCollectLooksForTheUsersThread: a folder of somebody whose thread it is not belongs to no thread.
 func TestCollectLooksForTheUsersThread(t *testing.T) {
 	st, dir := occupied(t)
-	c := &collection{store: st, dir: dir, disk: userdata.New(dir), now: time.Now().Add(2 * grace)}
+	c := &collection{store: st.System(), dir: dir, disk: userdata.New(dir), now: time.Now().Add(2 * grace)}
 	if err := c.run(t.Context()); err != nil || len(c.out.Failed) > 0 {
 		t.Fatal(err, c.out.Failed)
 	}

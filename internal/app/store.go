@@ -63,7 +63,7 @@ func leaseholder(ctx context.Context, st store.Store, run store.Run) (string, er
 	if run.Status != event.StatusRunning {
 		return "", nil
 	}
-	left, err := st.Abandoned(ctx, "", 1000)
+	left, err := st.System().Abandoned(ctx, "", 1000)
 	if err != nil || slices.ContainsFunc(left, func(r store.Run) bool { return r.ID == run.ID }) {
 		return "", err
 	}

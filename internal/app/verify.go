@@ -40,7 +40,7 @@ func (a App) checkStore(ctx context.Context, cfg *config.Config, st store.Store,
 	i := &inspection{disk: userdata.New(dir), report: report}
 	schema, err := lead.Schema(cfg, a.Middlewares...)
 	if err == nil {
-		err = st.Verify(ctx, schema, store.Visitor{Problem: i.problem, Head: i.head})
+		err = st.System().Verify(ctx, schema, store.Visitor{Problem: i.problem, Head: i.head})
 	}
 	if err != nil {
 		report(failed("store", err, "restore a backup into another folder (pudu restore --data DIR FILE), or check the disk"))

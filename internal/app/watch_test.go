@@ -55,7 +55,7 @@ models:
 
 func wants() runs.Request {
 	return runs.Request{
-		ThreadID: "t", UserID: DefaultUser, RequestID: "r-1", Token: "ci", Input: []message.Message{message.New(message.Human, "hello")},
+		ThreadID: "t", RequestID: "r-1", Token: "ci", Input: []message.Message{message.New(message.Human, "hello")},
 	}
 }
 
@@ -72,7 +72,7 @@ func has(t *testing.T, line, want map[string]any) {
 // TestTheLogTellsOfARun: that it began, which calls of a model failed, and how it ended, each with the ids.
 func TestTheLogTellsOfARun(t *testing.T) {
 	h, log := watched(t, &vendor{words: map[string]string{"spare-1": "hello"}})
-	out, err := h.manager.Run(t.Context(), wants(), nil)
+	out, err := h.manager.For(defaultUser()).Run(t.Context(), wants(), nil)
 	if err != nil || out.Run.Status != event.StatusSuccess {
 		t.Fatalf("%+v, %v", out.Run, err)
 	}
@@ -111,7 +111,7 @@ func TestTheLogTellsOfARun(t *testing.T) {
 // TestTheLogTellsWhyARunFailed, at a level that a log of warnings has.
 func TestTheLogTellsWhyARunFailed(t *testing.T) {
 	h, log := watched(t, &vendor{})
-	if _, err := h.manager.Run(t.Context(), wants(), nil); err != nil {
+	if _, err := h.manager.For(defaultUser()).Run(t.Context(), wants(), nil); err != nil {
 		t.Fatal(err)
 	}
 	lines := log.lines(t, "run ended")
@@ -128,7 +128,7 @@ func TestTheLogTellsWhyARunFailed(t *testing.T) {
 func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
 	h, log := watched(t, &vendor{})
 	first := wants()
-	running, err := h.manager.Admit(t.Context(), first) // holds the thread; nobody executes it
+	running, err := h.manager.For(defaultUser()).Admit(t.Context(), first) // holds the thread; nobody executes it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,18 +136,18 @@ func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
 	waits.Strategy = store.Enqueue
 	var ids []string
 	for range 2 {
-		run, err := h.manager.Admit(t.Context(), waits)
+		run, err := h.manager.For(defaultUser()).Admit(t.Context(), waits)
 		if err != nil || run.Status != event.StatusPending {
 			t.Fatal(run, err)
 		}
 		ids = append(ids, run.ID)
 	}
-	if _, err := h.manager.Cancel(t.Context(), ids[0], store.StopInterrupt); err != nil {
+	if _, err := h.manager.For(defaultUser()).Cancel(t.Context(), ids[0], store.StopInterrupt); err != nil {
 		t.Fatal(err)
 	}
 	replaces := wants()
 	replaces.Strategy = store.Interrupt
-	if _, err := h.manager.Admit(t.Context(), replaces); err != nil {
+	if _, err := h.manager.For(defaultUser()).Admit(t.Context(), replaces); err != nil {
 		t.Fatal(err)
 	}
 	lines := log.lines(t, "run ended")

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 )
@@ -47,7 +48,7 @@ func filledStore(tb testing.TB) (*sqlstore.Store, string) {
 	dir := tb.TempDir()
 	s := open(tb, dir)
 	for _, id := range []string{"t1", "t2"} {
-		if err := s.CreateThread(tb.Context(), store.Thread{ID: id, UserID: "default", Title: strings.Repeat(id, 100), CreatedAt: now, UpdatedAt: now}); err != nil {
+		if err := s.For(access.FromRow("default")).CreateThread(tb.Context(), store.Thread{ID: id, Title: strings.Repeat(id, 100), CreatedAt: now, UpdatedAt: now}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -125,7 +126,7 @@ func backup(tb testing.TB, s store.Keeper, dir string) ([]byte, Summary) {
 func dumped(tb testing.TB, s store.Keeper) string {
 	tb.Helper()
 	var b bytes.Buffer
-	if _, err := s.Dump(tb.Context(), "", &b); err != nil {
+	if _, err := s.Dump(tb.Context(), &b); err != nil {
 		tb.Fatal(err)
 	}
 	return b.String()
@@ -203,7 +204,7 @@ func TestManyPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := fmt.Sprint(i)
-		if _, err := s.Admit(t.Context(), store.Admission{Thread: store.Thread{ID: id}, Run: store.Run{ID: id, ThreadID: id, Request: request}}); err != nil {
+		if _, err := s.For(access.FromRow("default")).Admit(t.Context(), store.Admission{Thread: store.Thread{ID: id}, Run: store.Run{ID: id, ThreadID: id, Request: request}}); err != nil {
 			t.Fatal(err)
 		}
 	}

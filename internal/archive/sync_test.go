@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/testkit/fsynctest"
@@ -21,7 +22,7 @@ func TestRestoredFilesAreSynced(t *testing.T) {
 			return err
 		}
 		defer a.Close()
-		if err := a.CreateThread(t.Context(), store.Thread{ID: "t1", UserID: "default", CreatedAt: now, UpdatedAt: now}); err != nil {
+		if err := a.For(access.FromRow("default")).CreateThread(t.Context(), store.Thread{ID: "t1", CreatedAt: now, UpdatedAt: now}); err != nil {
 			return err
 		}
 		put(t, from, work+"/a", "content")

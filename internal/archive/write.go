@@ -49,7 +49,7 @@ func (a *writer) all(s store.Keeper, dir string) (err error) {
 		return err
 	}
 	p := &pieces{to: a}
-	if a.sum.Holding, err = s.Dump(a.ctx, "", p); err != nil {
+	if a.sum.Holding, err = s.Dump(a.ctx, p); err != nil {
 		return err
 	}
 	if err := p.flush(); err != nil {

@@ -108,10 +108,10 @@ type Runner interface {
 	ReadFile(ctx context.Context, threadID, path string, limit int64) ([]byte, error)
 }
 
-// Lister tells which threads and runs there are. It is a store.Store, or a client of a server.
+// Lister tells which threads and runs a user has. It is a store.UserData, or a client of a server.
 type Lister interface {
 	Thread(ctx context.Context, id string) (store.Thread, error)
-	ListThreads(ctx context.Context, userID string, limit, offset int) ([]store.Thread, error)
+	ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error)
 	ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error)
 }
 
@@ -119,7 +119,7 @@ type Lister interface {
 type Session struct {
 	Runner Runner
 	List   Lister
-	Store  store.Store // to read; nil at a server elsewhere
+	Store  store.UserData // to read; nil at a server elsewhere
 	UserID string
 	// Questions are what the thread's calls ask a person before they are made, in the order of asking.
 	Questions func(ctx context.Context, threadID string) ([]event.Interrupt, error)

@@ -54,7 +54,7 @@ func export(ctx context.Context, app App, o Options, stdio IO, threadID, out str
 	}
 	defer closeSession(s)
 	err = writeNew(out, stdio.Out, func(w io.Writer) error {
-		_, err := s.Store.Dump(ctx, threadID, w)
+		_, err := s.Store.DumpThread(ctx, threadID, w)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {

@@ -70,7 +70,7 @@ func findUnfinished(ctx context.Context, s *Session, thread string) (store.Run, 
 		}
 	}
 	list, err := s.List.ListRuns(ctx, store.RunFilter{
-		ThreadID: thread, UserID: s.UserID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
+		ThreadID: thread, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
 	})
 	if err != nil || len(list) == 0 {
 		return store.Run{}, false, err

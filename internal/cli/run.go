@@ -230,7 +230,7 @@ func (t *turn) chooseThread(ctx context.Context) error {
 	case t.flags.thread != "":
 		t.thread = t.flags.thread
 	case t.flags.cont:
-		last, err := t.session.List.ListThreads(ctx, t.session.UserID, 1, 0)
+		last, err := t.session.List.ListThreads(ctx, 1, 0)
 		if err != nil {
 			return &codeError{ExitFailed, err}
 		}

@@ -39,7 +39,7 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 }
 
 func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int, again string) error {
-	filter := store.RunFilter{UserID: s.UserID, Limit: limit}
+	filter := store.RunFilter{Limit: limit}
 	if !all {
 		filter.Statuses = []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted}
 	}
@@ -76,7 +76,7 @@ func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int, ag
 
 // askedThreads are rows for those of the threads used last whose run has ended with a question: it goes on with the answer.
 func askedThreads(ctx context.Context, s *Session, limit int, again string) (rows [][]string, err error) {
-	threads, err := s.List.ListThreads(ctx, s.UserID, limit, 0)
+	threads, err := s.List.ListThreads(ctx, limit, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
-				threads, err := s.List.ListThreads(cmd.Context(), s.UserID, limit, 0)
+				threads, err := s.List.ListThreads(cmd.Context(), limit, 0)
 				if err != nil {
 					return err
 				}

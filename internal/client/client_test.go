@@ -98,7 +98,7 @@ func TestCutConnections(t *testing.T) {
 			if len(notes) == 0 || !strings.Contains(notes[0], "the server at http://"+p.addr) || !strings.Contains(notes[0], "trying again for 1m0s") {
 				t.Errorf("the notes are %q", notes)
 			}
-			if list, err := s.store.ListRuns(t.Context(), store.RunFilter{ThreadID: thread}); err != nil || len(list) != 1 {
+			if list, err := s.data().ListRuns(t.Context(), store.RunFilter{ThreadID: thread}); err != nil || len(list) != 1 {
 				t.Errorf("%d runs were made, %v", len(list), err)
 			}
 		})
@@ -243,7 +243,7 @@ func TestCancelBeforeTheRun(t *testing.T) {
 	if !errors.Is(err, runs.ErrCancelled) || out.Run.ID != "" {
 		t.Errorf("run %+v, error %v", out.Run, err)
 	}
-	if list, err := s.store.ListRuns(t.Context(), store.RunFilter{}); err != nil || len(list) != 0 {
+	if list, err := s.data().ListRuns(t.Context(), store.RunFilter{}); err != nil || len(list) != 0 {
 		t.Errorf("the runs are %v, %v", list, err)
 	}
 }
@@ -252,7 +252,7 @@ func TestTheSecondRunOfAThreadIsAConflict(t *testing.T) {
 	s := newSite(t, t.TempDir(), talker{end: make(chan struct{})})
 	req := request("t", "first")
 	req.UserID = "user"
-	if _, err := s.manager.Submit(t.Context(), req); err != nil {
+	if _, err := s.manager.For(user()).Submit(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 	for _, uploads := range []map[string][]byte{nil, {"a": []byte("A")}} {
@@ -354,7 +354,7 @@ func TestTheChoicesReachTheServer(t *testing.T) {
 		}
 		out, err := cl.Run(t.Context(), req, nil, ignore, silent)
 		s.must(err)
-		run, err := s.store.Run(t.Context(), out.Run.ID)
+		run, err := s.data().Run(t.Context(), out.Run.ID)
 		s.must(err)
 		var kept runs.Request
 		s.must(json.Unmarshal(run.Request, &kept))

@@ -45,7 +45,7 @@ func TestUploads(t *testing.T) {
 			t.Errorf("%.20q: %.20q, %v, %v", c.name, raw, err, errRead)
 		}
 	}
-	if list, err := s.store.ListRuns(t.Context(), store.RunFilter{}); err != nil || len(list) != 4 {
+	if list, err := s.data().ListRuns(t.Context(), store.RunFilter{}); err != nil || len(list) != 4 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 }
@@ -92,7 +92,7 @@ func TestLists(t *testing.T) {
 	for _, thread := range []string{"one", "two"} {
 		req := request(thread, "hello "+thread)
 		req.UserID = "user"
-		if _, err := s.manager.Submit(t.Context(), req); err != nil {
+		if _, err := s.manager.For(user()).Submit(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	s.runs(cl, store.RunFilter{Limit: 5}, "two success", "one success")
-	threads, err := cl.ListThreads(t.Context(), "", 10, 0)
+	threads, err := cl.ListThreads(t.Context(), 10, 0)
 	if err != nil || len(threads) != 2 || !slices.ContainsFunc(threads, func(t store.Thread) bool { return t.ID == "one" && t.Title == "hello one" }) {
 		t.Errorf("%+v, %v", threads, err)
 	}

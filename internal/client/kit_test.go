@@ -88,6 +88,16 @@ func newSite(t *testing.T, dir string, m model.ChatModel) *site {
 	return s
 }
 
+// user is whose token the client has.
+func user() access.User { return access.FromRow("user") }
+
+// data is what he has.
+func (s *site) data() store.UserData { return s.store.For(user()) }
+
+func (s *site) deleteThread(ctx context.Context, u access.User, id string) error {
+	return s.store.For(u).DeleteThread(ctx, id)
+}
+
 // start starts the server, at the address that it had before.
 func (s *site) start() {
 	s.t.Helper()
@@ -98,7 +108,7 @@ func (s *site) start() {
 	hub := follow.New(follow.Config{Store: st})
 	s.store = st
 	s.manager = runs.NewManager(runs.Config{
-		Store: st, Owner: fmt.Sprint("test:", s.starts.Add(1)), Feed: func(runID string, attempt int) runs.Feed { return hub.Own(runID, attempt) },
+		Store: st, Owner: fmt.Sprint("test:", s.starts.Add(1)), Feed: func(run store.Run) runs.Feed { return hub.Own(run) },
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 		},
@@ -106,7 +116,7 @@ func (s *site) start() {
 	release, err := s.manager.KeepLease(s.t.Context())
 	s.must(err)
 	c := gateway.Config{
-		Manager: s.manager, Hub: hub, Store: st, Files: s.files, DeleteThread: st.DeleteThread, User: access.FromRow("user"),
+		Manager: s.manager, Hub: hub, Store: st, Files: s.files, DeleteThread: s.deleteThread, User: user(),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},
 		Guard:  gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},
@@ -204,7 +214,7 @@ func dial(t *testing.T, cfg client.Config) *client.Client {
 // log are the ids of the durable events of a run.
 func (s *site) log(run store.Run) (ids []event.ID) {
 	s.t.Helper()
-	evs, err := s.store.Events(s.t.Context(), run.ID, event.ID{}, 10_000)
+	evs, err := s.data().Events(s.t.Context(), run.ID, event.ID{}, 10_000)
 	s.must(err)
 	for _, ev := range evs {
 		ids = append(ids, ev.ID)

@@ -80,7 +80,7 @@ func (c *Client) Thread(ctx context.Context, id string) (store.Thread, error) {
 }
 
 // ListThreads returns the threads, the last updated first. Whose they are is known by the token.
-func (c *Client) ListThreads(ctx context.Context, _ string, limit, offset int) ([]store.Thread, error) {
+func (c *Client) ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error) {
 	return c.search(ctx, searchJSON{Limit: limit, Offset: offset})
 }
 
@@ -144,7 +144,7 @@ func (c *Client) DeleteThread(ctx context.Context, id string) error {
 }
 
 // ListRuns returns the runs that the filter selects, the newest first. Without a thread it looks at those threads that can
-// have such a run, the last updated ones first. The offset and the user do not count.
+// have such a run, the last updated ones first. The offset does not count.
 func (c *Client) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
 	f.Limit = cmp.Or(f.Limit, 100)
 	threads, err := c.candidates(ctx, f)

@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -186,7 +185,7 @@ func (s *Server) saveArtifact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	files, err := s.Files(access.FromRow(t.UserID), t.ID)
+	files, err := s.Files(caller(r.Context()).User, t.ID)
 	if err != nil {
 		return err
 	}
@@ -246,7 +245,7 @@ type edit struct{ path, text, seen string }
 func (s *Server) save(r *http.Request, threadID string, files *sandbox.Files, e edit) error {
 	s.saves.Lock()
 	defer s.saves.Unlock()
-	inFlight, err := s.Store.ListRuns(r.Context(), store.RunFilter{
+	inFlight, err := s.mine(r.Context()).ListRuns(r.Context(), store.RunFilter{
 		ThreadID: threadID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
 	})
 	if err != nil {

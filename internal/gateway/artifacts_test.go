@@ -290,7 +290,7 @@ func TestArtifactSaveWhileARunIsActive(t *testing.T) {
 	k.play([]scenario{{name: "active", method: "PUT", path: artifacts + "outputs/a.txt", body: change("x", "hello\nworld\n"), status: 409, want: refused}})
 	k.free()
 	eventually(t, func() bool {
-		list, err := k.Store.ListRuns(t.Context(), store.RunFilter{ThreadID: "t", Statuses: []string{"pending", "running"}})
+		list, err := k.data().ListRuns(t.Context(), store.RunFilter{ThreadID: "t", Statuses: []string{"pending", "running"}})
 		return err == nil && len(list) == 0
 	})
 	k.play([]scenario{{name: "ended", method: "PUT", path: artifacts + "outputs/a.txt", body: change("x", "hello\nworld\n"), status: 200}})

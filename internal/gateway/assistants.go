@@ -76,7 +76,7 @@ func (s *Server) assistant(r *http.Request, idOrName string) (store.Assistant, e
 	if !uuid.MatchString(id) {
 		return store.Assistant{}, notFound("Assistant", clip(idOrName))
 	}
-	a, err := s.mine(r).Assistant(r.Context(), id)
+	a, err := s.mine(r.Context()).Assistant(r.Context(), id)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Assistant{}, notFound("Assistant", id)
 	}
@@ -127,7 +127,7 @@ func (s *Server) searchAssistants(w http.ResponseWriter, r *http.Request) error 
 	case lead:
 		f.Offset--
 	}
-	list, err := s.mine(r).SearchAssistants(r.Context(), f)
+	list, err := s.mine(r.Context()).SearchAssistants(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (s *Server) countAssistants(w http.ResponseWriter, r *http.Request) error {
 	if err := in.err(); err != nil {
 		return err
 	}
-	n, err := s.mine(r).CountAssistants(r.Context(), f)
+	n, err := s.mine(r.Context()).CountAssistants(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (s *Server) createAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	err = store.ErrConflict
 	if a.ID != systemAssistant {
-		err = s.mine(r).CreateAssistant(r.Context(), a)
+		err = s.mine(r.Context()).CreateAssistant(r.Context(), a)
 	}
 	if errors.Is(err, store.ErrConflict) {
 		if raise {
@@ -276,7 +276,7 @@ func (s *Server) patchAssistant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.UpdatedAt = s.Now()
-	if a, err = s.mine(r).UpdateAssistant(r.Context(), a); err != nil {
+	if a, err = s.mine(r.Context()).UpdateAssistant(r.Context(), a); err != nil {
 		return err
 	}
 	return reply(w, http.StatusOK, assistantOf(a))
@@ -293,7 +293,7 @@ func (s *Server) deleteAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	a, err := s.ownAssistant(r)
 	if err == nil {
-		err = s.mine(r).DeleteAssistant(r.Context(), a.ID)
+		err = s.mine(r.Context()).DeleteAssistant(r.Context(), a.ID)
 	}
 	if err != nil {
 		return err
@@ -317,7 +317,7 @@ func (s *Server) assistantVersions(w http.ResponseWriter, r *http.Request) error
 	}
 	list := []store.Assistant{a}
 	if a.ID != systemAssistant {
-		list, err = s.mine(r).Versions(r.Context(), a.ID, 1000, 0) // filtered here
+		list, err = s.mine(r.Context()).Versions(r.Context(), a.ID, 1000, 0) // filtered here
 	}
 	if err != nil {
 		return err
@@ -351,7 +351,7 @@ func (s *Server) latestAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	a, err := s.assistant(r, r.PathValue("assistant_id"))
 	if err == nil && a.Version != version {
-		a, err = s.mine(r).SetLatest(r.Context(), a.ID, version)
+		a, err = s.mine(r.Context()).SetLatest(r.Context(), a.ID, version)
 		if errors.Is(err, store.ErrNotFound) {
 			err = failf(http.StatusNotFound, "Version %d of assistant %s not found", version, clip(r.PathValue("assistant_id")))
 		}

@@ -109,7 +109,7 @@ func TestBoundsOfWhatIsSent(t *testing.T) {
 // TestBoundsOfNames: ids that are longer than any that is kept are not looked for.
 func TestBoundsOfNames(t *testing.T) {
 	k := newServer(t, nil)
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: long(256), UserID: testUser}); err != nil {
+	if err := k.data().CreateThread(t.Context(), store.Thread{ID: long(256)}); err != nil {
 		t.Fatal(err)
 	}
 	for n, status := range map[int]int{maxKey: 200, maxKey + 1: 422} {

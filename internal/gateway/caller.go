@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
+	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -34,8 +35,7 @@ func (s *Server) identified(w http.ResponseWriter, r *http.Request) *http.Reques
 func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks bool) (*http.Request, bool) {
 	by, token, ok := s.principal(r, asks)
 	if ok {
-		ctx := context.WithValue(r.Context(), callerKey{}, by)
-		return r.WithContext(logctx.With(ctx, logctx.IDs{User: by.User.ID(), Token: token})), true
+		return r.WithContext(logctx.With(called(r.Context(), by), logctx.IDs{User: by.User.ID(), Token: token})), true
 	}
 	s.Watch.Refused()
 	why := "wrong"
@@ -67,14 +67,21 @@ func (s *Server) principal(r *http.Request, asks bool) (by access.Principal, tok
 // callerKey is the key of a request's principal in its context, which alone comes with it through the mux.
 type callerKey struct{}
 
-// caller is who sends the request.
-func caller(r *http.Request) access.Principal {
-	by, _ := r.Context().Value(callerKey{}).(access.Principal)
+// called is the context of what is done for a principal.
+func called(ctx context.Context, by access.Principal) context.Context {
+	return context.WithValue(ctx, callerKey{}, by)
+}
+
+// caller is whom something is done for: nobody, who has nothing, in a context that does not say.
+func caller(ctx context.Context) access.Principal {
+	by, _ := ctx.Value(callerKey{}).(access.Principal)
 	return by
 }
 
-// mine is what the caller has.
-func (s *Server) mine(r *http.Request) store.UserData { return s.Store.For(caller(r).User) }
+// mine is what the caller has, and runs what he can do with runs.
+func (s *Server) mine(ctx context.Context) store.UserData { return s.Store.For(caller(ctx).User) }
+
+func (s *Server) runs(ctx context.Context) *runs.UserRuns { return s.Manager.For(caller(ctx).User) }
 
 // from is the address that a request comes from: the last proxy's, if there is one.
 func from(r *http.Request) string {
@@ -90,6 +97,6 @@ func (s *Server) answered(r *http.Request, route Route, status int, took time.Du
 	s.Watch.Answered(route.Path, route.Method, status, took)
 	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
 		s.Log.DebugContext(r.Context(), "request answered",
-			"method", route.Method, "route", route.Path, "status", status, "duration_ms", took.Milliseconds(), "from", from(r), "via", caller(r).Via)
+			"method", route.Method, "route", route.Path, "status", status, "duration_ms", took.Milliseconds(), "from", from(r), "via", caller(r.Context()).Via)
 	}
 }

@@ -57,7 +57,7 @@ func (s *Server) orderOf(r *http.Request, in *input, threadID string) (order, er
 	by := logctx.Of(r.Context())
 	o := order{Request: runs.Request{
 		RequestID: by.Request, Token: by.Token,
-		ThreadID: threadID, UserID: caller(r).User.ID(), Subgraphs: in.boolean("stream_subgraphs", false),
+		ThreadID: threadID, UserID: caller(r.Context()).User.ID(), Subgraphs: in.boolean("stream_subgraphs", false),
 		OnDisconnect:    in.oneOf("on_disconnect", "continue", runs.CancelRun),
 		OnCompletion:    in.oneOf("on_completion", "keep", runs.DeleteThread),
 		Strategy:        in.strategy(base(r)),
@@ -314,7 +314,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request, o order) (store.
 			return store.Run{}, err
 		}
 	}
-	run, err := s.Manager.Submit(r.Context(), o.Request)
+	run, err := s.runs(r.Context()).Submit(r.Context(), o.Request)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return run, notFound("Thread", o.ThreadID)
@@ -332,7 +332,7 @@ func (s *Server) checkCheckpoint(ctx context.Context, o order) error {
 	if !checkpointID.MatchString(o.Checkpoint) {
 		return noCheckpoint(o.Checkpoint)
 	}
-	_, err := s.Store.Checkpoint(ctx, s.Manager.Schema(), o.ThreadID, o.Checkpoint)
+	_, err := s.mine(ctx).Checkpoint(ctx, s.Manager.Schema(), o.ThreadID, o.Checkpoint)
 	if errors.Is(err, store.ErrNotFound) {
 		return noCheckpoint(o.Checkpoint)
 	}

@@ -150,7 +150,7 @@ func TestOptionsOfAnAssistantThatNobodyChecked(t *testing.T) {
 			{name: "an assistant", method: "POST", path: "/assistants", body: `{"graph_id":"lead_agent","config":` + config + `}`, status: 200, keep: map[string]string{"assistant_id": "own"}},
 			{name: "its run", method: "POST", path: "/runs", body: `{"assistant_id":"{own}","input":{},"after_seconds":60}`, status: 200, keep: map[string]string{"run_id": "run"}},
 		})
-		run, err := k.Store.Run(t.Context(), k.vars["run"])
+		run, err := k.data().Run(t.Context(), k.vars["run"])
 		var req runs.Request
 		if err := errors.Join(err, json.Unmarshal(run.Request, &req)); err != nil || req.MaxSteps != want {
 			t.Errorf("%s: %d steps, want %d, %v", config, req.MaxSteps, want, err)

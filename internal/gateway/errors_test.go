@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -116,9 +117,16 @@ type patient struct {
 	waits time.Duration
 }
 
-func (p *patient) CountThreads(ctx context.Context, f store.ThreadFilter) (int, error) {
-	p.waits = store.Patience(ctx, time.Hour)
-	return p.Store.CountThreads(ctx, f)
+func (p *patient) For(u access.User) store.UserData { return patientData{p.Store.For(u), p} }
+
+type patientData struct {
+	store.UserData
+	p *patient
+}
+
+func (d patientData) CountThreads(ctx context.Context, f store.ThreadFilter) (int, error) {
+	d.p.waits = store.Patience(ctx, time.Hour)
+	return d.UserData.CountThreads(ctx, f)
 }
 
 // TestARequestWaitsAMoment for a database that is away, and no longer.

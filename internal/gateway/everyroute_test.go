@@ -128,7 +128,7 @@ func TestPagesOfAnySize(t *testing.T) {
 	for i := range 105 {
 		name := fmt.Sprintf("n%03d", i)
 		for _, err := range []error{
-			k.Store.CreateThread(t.Context(), store.Thread{ID: name, UserID: testUser}),
+			k.data().CreateThread(t.Context(), store.Thread{ID: name}),
 			k.Store.For(k.User).PutItem(t.Context(), store.Item{Namespace: []string{name}, Key: "k", Value: []byte("{}"), CreatedAt: k.Now(), UpdatedAt: k.Now()}),
 		} {
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
@@ -96,14 +97,21 @@ type countedStore struct {
 	looks atomic.Int64
 }
 
-func (a *countedStore) Run(ctx context.Context, id string) (store.Run, error) {
-	a.looks.Add(1)
-	return a.Store.Run(ctx, id)
+func (a *countedStore) For(u access.User) store.UserData { return countedData{a.Store.For(u), a} }
+
+type countedData struct {
+	store.UserData
+	a *countedStore
 }
 
-func (a *countedStore) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
-	a.looks.Add(1)
-	return a.Store.Events(ctx, runID, after, limit)
+func (d countedData) Run(ctx context.Context, id string) (store.Run, error) {
+	d.a.looks.Add(1)
+	return d.UserData.Run(ctx, id)
+}
+
+func (d countedData) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+	d.a.looks.Add(1)
+	return d.UserData.Events(ctx, runID, after, limit)
 }
 
 // A thousand clients that follow one run which waits cost about as many queries as one.
@@ -119,8 +127,8 @@ func TestManyFollowOneRunThatWaits(t *testing.T) {
 		c.Limits.Write = time.Minute // nobody is to be let go, however long a thousand goroutines take on a busy machine
 	})
 	t.Cleanup(hub.Close)
-	run, err := k.Manager.Submit(t.Context(), runs.Request{
-		ThreadID: "t", UserID: testUser, Input: []message.Message{message.New(message.Human, "hello")}, NotBefore: time.Now().Add(time.Hour),
+	run, err := k.ours().Submit(t.Context(), runs.Request{
+		ThreadID: "t", Input: []message.Message{message.New(message.Human, "hello")}, NotBefore: time.Now().Add(time.Hour),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +150,7 @@ func TestManyFollowOneRunThatWaits(t *testing.T) {
 	if each > 3*int64(polls) {
 		t.Errorf("%d queries in the time of %d polls", each, polls)
 	}
-	if _, err := k.Manager.Cancel(t.Context(), run.ID, store.StopInterrupt); err != nil {
+	if _, err := k.ours().Cancel(t.Context(), run.ID, store.StopInterrupt); err != nil {
 		t.Fatal(err)
 	}
 	following.Wait()
@@ -169,7 +177,7 @@ func (s *streaming) Streaming(change int) { s.now.Add(int64(change)) }
 // runs lists the runs of a thread, the newest first.
 func (k *kit) runs(threadID string) []store.Run {
 	k.t.Helper()
-	list, err := k.Store.ListRuns(k.t.Context(), store.RunFilter{ThreadID: threadID, Limit: 10})
+	list, err := k.data().ListRuns(k.t.Context(), store.RunFilter{ThreadID: threadID, Limit: 10})
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -65,82 +65,86 @@ func askFor[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	return v, err
 }
 
-func (f faulty) CreateThread(ctx context.Context, t store.Thread) error {
-	return ask(ctx, func() error { return f.Store.CreateThread(ctx, t) })
-}
-
-func (f faulty) Thread(ctx context.Context, id string) (store.Thread, error) {
-	return askFor(ctx, func() (store.Thread, error) { return f.Store.Thread(ctx, id) })
-}
-
-func (f faulty) ListThreads(ctx context.Context, userID string, limit, offset int) ([]store.Thread, error) {
-	return askFor(ctx, func() ([]store.Thread, error) { return f.Store.ListThreads(ctx, userID, limit, offset) })
-}
-
-func (f faulty) SearchThreads(ctx context.Context, of store.ThreadFilter) ([]store.Thread, error) {
-	return askFor(ctx, func() ([]store.Thread, error) { return f.Store.SearchThreads(ctx, of) })
-}
-
-func (f faulty) CountThreads(ctx context.Context, of store.ThreadFilter) (int, error) {
-	return askFor(ctx, func() (int, error) { return f.Store.CountThreads(ctx, of) })
-}
-
-func (f faulty) PatchThread(ctx context.Context, id string, p store.ThreadPatch) (store.Thread, error) {
-	return askFor(ctx, func() (store.Thread, error) { return f.Store.PatchThread(ctx, id, p) })
-}
-
-func (f faulty) CopyThread(ctx context.Context, from string, to store.Thread) error {
-	return ask(ctx, func() error { return f.Store.CopyThread(ctx, from, to) })
-}
-
-func (f faulty) DeleteThread(ctx context.Context, id string) error {
-	return ask(ctx, func() error { return f.Store.DeleteThread(ctx, id) })
-}
-
-func (f faulty) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
-	return askFor(ctx, func() (store.Run, error) { return f.Store.Admit(ctx, a) })
-}
-
-func (f faulty) Run(ctx context.Context, id string) (store.Run, error) {
-	return askFor(ctx, func() (store.Run, error) { return f.Store.Run(ctx, id) })
-}
-
-func (f faulty) ListRuns(ctx context.Context, of store.RunFilter) ([]store.Run, error) {
-	return askFor(ctx, func() ([]store.Run, error) { return f.Store.ListRuns(ctx, of) })
-}
-
-func (f faulty) StopRun(ctx context.Context, id, action string, now time.Time) (store.Run, error) {
-	return askFor(ctx, func() (store.Run, error) { return f.Store.StopRun(ctx, id, action, now) })
-}
-
-func (f faulty) DeleteRun(ctx context.Context, id string) error {
-	return ask(ctx, func() error { return f.Store.DeleteRun(ctx, id) })
-}
-
-func (f faulty) Write(ctx context.Context, threadID string, s store.Step) (string, error) {
-	return askFor(ctx, func() (string, error) { return f.Store.Write(ctx, threadID, s) })
-}
-
-func (f faulty) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
-	return askFor(ctx, func() (store.Checkpoint, error) { return f.Store.Checkpoint(ctx, schema, threadID, id) })
-}
-
-func (f faulty) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
-	return askFor(ctx, func() (store.Checkpoint, error) { return f.Store.FirstCheckpoint(ctx, runID) })
-}
-
-func (f faulty) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
-	return askFor(ctx, func() ([]store.Checkpoint, error) { return f.Store.Checkpoints(ctx, threadID, before, limit) })
-}
-
-func (f faulty) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
-	return askFor(ctx, func() ([]event.Event, error) { return f.Store.Events(ctx, runID, after, limit) })
-}
-
 // faultyData is what a user has in a faulty store.
 type faultyData struct{ store.UserData }
 
 func (f faulty) For(u access.User) store.UserData { return faultyData{f.Store.For(u)} }
+
+func (f faultyData) CreateThread(ctx context.Context, t store.Thread) error {
+	return ask(ctx, func() error { return f.UserData.CreateThread(ctx, t) })
+}
+
+func (f faultyData) Thread(ctx context.Context, id string) (store.Thread, error) {
+	return askFor(ctx, func() (store.Thread, error) { return f.UserData.Thread(ctx, id) })
+}
+
+func (f faultyData) Taken(ctx context.Context, id string) (bool, error) {
+	return askFor(ctx, func() (bool, error) { return f.UserData.Taken(ctx, id) })
+}
+
+func (f faultyData) ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error) {
+	return askFor(ctx, func() ([]store.Thread, error) { return f.UserData.ListThreads(ctx, limit, offset) })
+}
+
+func (f faultyData) SearchThreads(ctx context.Context, of store.ThreadFilter) ([]store.Thread, error) {
+	return askFor(ctx, func() ([]store.Thread, error) { return f.UserData.SearchThreads(ctx, of) })
+}
+
+func (f faultyData) CountThreads(ctx context.Context, of store.ThreadFilter) (int, error) {
+	return askFor(ctx, func() (int, error) { return f.UserData.CountThreads(ctx, of) })
+}
+
+func (f faultyData) PatchThread(ctx context.Context, id string, p store.ThreadPatch) (store.Thread, error) {
+	return askFor(ctx, func() (store.Thread, error) { return f.UserData.PatchThread(ctx, id, p) })
+}
+
+func (f faultyData) CopyThread(ctx context.Context, from string, to store.Thread) error {
+	return ask(ctx, func() error { return f.UserData.CopyThread(ctx, from, to) })
+}
+
+func (f faultyData) DeleteThread(ctx context.Context, id string) error {
+	return ask(ctx, func() error { return f.UserData.DeleteThread(ctx, id) })
+}
+
+func (f faultyData) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
+	return askFor(ctx, func() (store.Run, error) { return f.UserData.Admit(ctx, a) })
+}
+
+func (f faultyData) Run(ctx context.Context, id string) (store.Run, error) {
+	return askFor(ctx, func() (store.Run, error) { return f.UserData.Run(ctx, id) })
+}
+
+func (f faultyData) ListRuns(ctx context.Context, of store.RunFilter) ([]store.Run, error) {
+	return askFor(ctx, func() ([]store.Run, error) { return f.UserData.ListRuns(ctx, of) })
+}
+
+func (f faultyData) StopRun(ctx context.Context, id, action string, now time.Time) (store.Run, error) {
+	return askFor(ctx, func() (store.Run, error) { return f.UserData.StopRun(ctx, id, action, now) })
+}
+
+func (f faultyData) DeleteRun(ctx context.Context, id string) error {
+	return ask(ctx, func() error { return f.UserData.DeleteRun(ctx, id) })
+}
+
+func (f faultyData) Write(ctx context.Context, threadID string, s store.Step) (string, error) {
+	return askFor(ctx, func() (string, error) { return f.UserData.Write(ctx, threadID, s) })
+}
+
+func (f faultyData) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
+	return askFor(ctx, func() (store.Checkpoint, error) { return f.UserData.Checkpoint(ctx, schema, threadID, id) })
+}
+
+func (f faultyData) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
+	return askFor(ctx, func() (store.Checkpoint, error) { return f.UserData.FirstCheckpoint(ctx, runID) })
+}
+
+func (f faultyData) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
+	return askFor(ctx, func() ([]store.Checkpoint, error) { return f.UserData.Checkpoints(ctx, threadID, before, limit) })
+}
+
+func (f faultyData) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+	return askFor(ctx, func() ([]event.Event, error) { return f.UserData.Events(ctx, runID, after, limit) })
+}
 
 func (f faultyData) PutItem(ctx context.Context, i store.Item) error {
 	return ask(ctx, func() error { return f.UserData.PutItem(ctx, i) })

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -18,15 +17,14 @@ func (s *Server) threadFiles(r *http.Request) (string, *sandbox.Files, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	t, err := s.Store.Thread(r.Context(), id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-	case err != nil:
-		return "", nil, err
-	case t.UserID != caller(r).User.ID():
-		return "", nil, notFound("Thread", id)
+	taken, err := s.mine(r.Context()).Taken(r.Context(), id)
+	if taken {
+		err = notFound("Thread", id)
 	}
-	files, err := s.Files(caller(r).User, id)
+	if err != nil {
+		return "", nil, err
+	}
+	files, err := s.Files(caller(r.Context()).User, id)
 	return id, files, err
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -179,7 +180,7 @@ type broken struct {
 	run     store.Run
 }
 
-func (b *broken) Follow(_ context.Context, runID string, _ event.ID, _ func([]event.Event) error) (store.Run, error) {
+func (b *broken) Follow(_ context.Context, _ access.User, runID string, _ event.ID, _ func([]event.Event) error) (store.Run, error) {
 	return b.run, b.happens(runID)
 }
 
@@ -224,7 +225,7 @@ func TestACancelThatFails(t *testing.T) {
 	hub := &broken{}
 	k := newServer(t, func(c *Config) { c.Hub, c.Log = hub, slog.New(slog.NewTextHandler(&log, nil)) })
 	hub.happens = func(id string) error {
-		if err := k.Store.DeleteRun(t.Context(), id); err != nil {
+		if err := k.data().DeleteRun(t.Context(), id); err != nil {
 			t.Error(err)
 		}
 		return errGone
@@ -336,7 +337,7 @@ func TestAnEndThatCannotBeRead(t *testing.T) {
 	hub := &broken{}
 	k := newServer(t, func(c *Config) { c.Hub, c.Log = hub, slog.New(slog.NewTextHandler(&log, nil)) })
 	run := k.run("t", "hello")
-	hub.run, hub.happens = run, func(id string) error { return k.Store.DeleteThread(t.Context(), "t") }
+	hub.run, hub.happens = run, func(id string) error { return k.data().DeleteThread(t.Context(), "t") }
 	if w, cut := k.cut(k.request("GET", "/runs/"+run.ID+"/join", "")); !cut || w.Body.Len() > 0 {
 		t.Errorf("cut %t: %d %s", cut, w.Code, w.Body)
 	}

@@ -174,7 +174,7 @@ func TestARefusedRequestDoesNothing(t *testing.T) {
 		if want := map[bool]int{true: 1}[c.guard.Token != ""]; watch.n != want {
 			t.Errorf("%s: %d tokens were refused", name, watch.n)
 		}
-		if _, err := k.Store.Thread(t.Context(), "t"); !errors.Is(err, store.ErrNotFound) {
+		if _, err := k.data().Thread(t.Context(), "t"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: a thread was made, %v", name, err)
 		}
 	}

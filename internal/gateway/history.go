@@ -86,8 +86,8 @@ func (in *input) cursor(name string) string {
 }
 
 func (s *Server) replyHistory(w http.ResponseWriter, r *http.Request, p past) error {
-	t, err := s.Store.Thread(r.Context(), r.PathValue("thread_id"))
-	if errors.Is(err, store.ErrNotFound) || err == nil && t.UserID != caller(r).User.ID() {
+	t, err := s.mine(r.Context()).Thread(r.Context(), r.PathValue("thread_id"))
+	if errors.Is(err, store.ErrNotFound) {
 		return reply(w, http.StatusOK, []stateJSON{})
 	}
 	if err != nil {
@@ -159,9 +159,9 @@ func (v *viewer) history(ctx context.Context, p past) ([]stateJSON, error) {
 // snapshot reads a state. Where its own run went on from it nothing was asked: a run that asks ends there.
 func (v *viewer) snapshot(ctx context.Context, cp store.Checkpoint, wentOn bool) (runs.Snapshot, error) {
 	if !wentOn {
-		return v.Manager.Snapshot(ctx, v.thread.ID, cp.ID)
+		return v.runs(ctx).Snapshot(ctx, v.thread.ID, cp.ID)
 	}
-	cp, err := v.Store.Checkpoint(ctx, v.Manager.Schema(), v.thread.ID, cp.ID)
+	cp, err := v.mine(ctx).Checkpoint(ctx, v.Manager.Schema(), v.thread.ID, cp.ID)
 	return runs.Snapshot{Checkpoint: cp}, err
 }
 
@@ -175,7 +175,7 @@ func (v *viewer) checkpoints(ctx context.Context, p past) (out []store.Checkpoin
 		return nil, nil
 	}
 	if from != "" {
-		at, err := v.Store.Checkpoints(ctx, v.thread.ID, from+"~", 1) // the last one that is not behind it
+		at, err := v.mine(ctx).Checkpoints(ctx, v.thread.ID, from+"~", 1) // the last one that is not behind it
 		if err != nil || len(at) == 0 || at[0].ID != from {
 			return nil, err
 		}
@@ -188,7 +188,7 @@ func (v *viewer) checkpoints(ctx context.Context, p past) (out []store.Checkpoin
 		size = scanPage
 	}
 	for range maxScans {
-		list, err := v.Store.Checkpoints(ctx, v.thread.ID, from, size)
+		list, err := v.mine(ctx).Checkpoints(ctx, v.thread.ID, from, size)
 		if err == nil {
 			out, err = v.keep(ctx, out, list, p)
 		}

@@ -11,16 +11,20 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // deep is a store whose threads have many checkpoints, made by hand, one a step.
 type deep struct {
 	store.Store
+	store.UserData
 
 	steps, read int
 	fails       error
 }
+
+func (d *deep) For(access.User) store.UserData { return d }
 
 func (d *deep) id(step int) string { return fmt.Sprintf("%08x", step) }
 
@@ -158,7 +162,7 @@ func TestTurns(t *testing.T) {
 	k := newServer(t, nil)
 	begun := time.Now().Add(-time.Hour)
 	active := k.submitLater("t")
-	v := k.newViewer(store.Thread{ID: "t", UserID: testUser})
+	v := k.newViewer(store.Thread{ID: "t"})
 	v.Store = &listed{Store: k.Store, runs: []store.Run{
 		{ID: "unseen", Status: event.StatusSuccess},
 		{ID: "long", Status: event.StatusError, CreatedAt: begun, UpdatedAt: begun.Add(61*time.Second + 900*time.Millisecond)},
@@ -190,10 +194,13 @@ func TestTurns(t *testing.T) {
 // listed is a store of some runs.
 type listed struct {
 	store.Store
+	store.UserData
 
 	runs  []store.Run
 	fails error
 }
+
+func (l *listed) For(access.User) store.UserData { return l }
 
 func (l *listed) ListRuns(context.Context, store.RunFilter) ([]store.Run, error) {
 	return l.runs, l.fails

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -70,7 +71,7 @@ func TestWaitAnswersAtOnce(t *testing.T) {
 // endless is a run that does not end.
 type endless struct{}
 
-func (endless) Follow(ctx context.Context, _ string, _ event.ID, _ func([]event.Event) error) (store.Run, error) {
+func (endless) Follow(ctx context.Context, _ access.User, _ string, _ event.ID, _ func([]event.Event) error) (store.Run, error) {
 	<-ctx.Done()
 	return store.Run{}, context.Cause(ctx)
 }

@@ -112,7 +112,7 @@ func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(i.Namespace)); err != nil {
 		return err
 	}
-	if err := s.mine(r).PutItem(r.Context(), i); err != nil {
+	if err := s.mine(r.Context()).PutItem(r.Context(), i); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -134,7 +134,7 @@ func (s *Server) getItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(ns)); err != nil {
 		return err
 	}
-	i, err := s.mine(r).Item(r.Context(), ns, key, access)
+	i, err := s.mine(r.Context()).Item(r.Context(), ns, key, access)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return reply(w, http.StatusOK, nil)
@@ -154,7 +154,7 @@ func (s *Server) deleteItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(ns)); err != nil {
 		return err
 	}
-	if err := s.mine(r).DeleteItem(r.Context(), ns, key); err != nil {
+	if err := s.mine(r.Context()).DeleteItem(r.Context(), ns, key); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -175,7 +175,7 @@ func (s *Server) searchItems(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(f.Prefix)); err != nil {
 		return err
 	}
-	list, err := s.mine(r).SearchItems(r.Context(), f)
+	list, err := s.mine(r.Context()).SearchItems(r.Context(), f)
 	if errors.Is(err, store.ErrTooLarge) {
 		return failf(http.StatusUnprocessableEntity, "The items of the page are too large together; ask for fewer")
 	}
@@ -229,7 +229,7 @@ func (s *Server) searchNamespaces(w http.ResponseWriter, r *http.Request) error 
 	if err := errors.Join(in.err(), labels(f.Prefix), labels(f.Suffix)); err != nil {
 		return err
 	}
-	list, err := s.mine(r).Namespaces(r.Context(), f)
+	list, err := s.mine(r.Context()).Namespaces(r.Context(), f)
 	if err != nil {
 		return err
 	}

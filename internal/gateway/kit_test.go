@@ -85,16 +85,16 @@ func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change
 	}
 	hub := follow.New(follow.Config{Store: st})
 	m := runs.NewManager(runs.Config{
-		Store: st, Owner: "test", Feed: func(runID string, attempt int) runs.Feed { return hub.Own(runID, attempt) },
+		Store: st, Owner: "test", Feed: func(run store.Run) runs.Feed { return hub.Own(run) },
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 		},
-		Delete: st.DeleteThread, ThreadMetadata: ThreadMetadata,
+		Delete: deleteFrom(st), ThreadMetadata: ThreadMetadata,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
-	c := Config{Manager: m, Hub: hub, Store: st, DeleteThread: st.DeleteThread, User: access.FromRow(testUser), Models: []Model{{Name: "fake"}}}
+	c := Config{Manager: m, Hub: hub, Store: st, DeleteThread: deleteFrom(st), User: access.FromRow(testUser), Models: []Model{{Name: "fake"}}}
 	if change != nil {
 		change(&c)
 	}
@@ -111,6 +111,16 @@ func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change
 	})
 	return k
 }
+
+// deleteFrom removes threads that have no files.
+func deleteFrom(st store.Store) func(context.Context, access.User, string) error {
+	return func(ctx context.Context, u access.User, id string) error { return st.For(u).DeleteThread(ctx, id) }
+}
+
+// data is what the user of the tests has, and ours what he does with runs.
+func (k *kit) data() store.UserData { return k.Store.For(k.User) }
+
+func (k *kit) ours() *runs.UserRuns { return k.Manager.For(k.User) }
 
 type kitModel struct{ freed, begun chan struct{} }
 
@@ -192,7 +202,7 @@ func (k *kit) send(r *http.Request) *httptest.ResponseRecorder {
 // run makes a run on a thread and returns it at its end. The thread is made if there is none.
 func (k *kit) run(threadID, text string) store.Run {
 	k.t.Helper()
-	out, err := k.Manager.Run(k.t.Context(), k.ask(threadID, text), nil)
+	out, err := k.ours().Run(k.t.Context(), k.ask(threadID, text), nil)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -202,7 +212,7 @@ func (k *kit) run(threadID, text string) store.Run {
 // start makes a run that waits in the model until free is called.
 func (k *kit) start(threadID string) store.Run {
 	k.t.Helper()
-	run, err := k.Manager.Submit(k.t.Context(), k.ask(threadID, "wait"))
+	run, err := k.ours().Submit(k.t.Context(), k.ask(threadID, "wait"))
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -215,7 +225,7 @@ func (k *kit) submitLater(threadID string) store.Run {
 	k.t.Helper()
 	later := k.ask(threadID, "hello")
 	later.NotBefore, later.Strategy = time.Now().Add(time.Hour), store.Enqueue
-	run, err := k.Manager.Submit(k.t.Context(), later)
+	run, err := k.ours().Submit(k.t.Context(), later)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -224,7 +234,7 @@ func (k *kit) submitLater(threadID string) store.Run {
 
 func (k *kit) ask(threadID, text string) runs.Request {
 	return runs.Request{
-		ThreadID: threadID, UserID: testUser, Input: []message.Message{message.New(message.Human, text)}, AssistantID: GraphID,
+		ThreadID: threadID, Input: []message.Message{message.New(message.Human, text)}, AssistantID: GraphID,
 		Metadata: json.RawMessage(`{"purpose":"test"}`), Config: json.RawMessage(`{"recursion_limit":7}`),
 	}
 }

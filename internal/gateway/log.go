@@ -37,7 +37,7 @@ func (s *Server) runLog(w http.ResponseWriter, r *http.Request) error {
 	ctx, stop := s.until(r.Context())
 	defer stop()
 	l := &logger{outlet: out, schema: s.Manager.Schema()}
-	end, err := s.Hub.Follow(ctx, run.ID, after, l.events)
+	end, err := s.Hub.Follow(ctx, caller(ctx).User, run.ID, after, l.events)
 	if err == nil {
 		err = l.end(end)
 	}

@@ -58,7 +58,7 @@ func TestTheLogOfARunFromAnyEventOn(t *testing.T) {
 			durable = append(durable, ev.ID)
 		}
 	}
-	stored, err := k.Store.Events(t.Context(), run.ID, event.ID{}, 1000)
+	stored, err := k.data().Events(t.Context(), run.ID, event.ID{}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestTheLogOfARunFromAnyEventOn(t *testing.T) {
 func TestTheLogHoldsNoPrivateChannels(t *testing.T) {
 	k := newServer(t, nil)
 	run := k.run("t", "count")
-	stored, err := k.Store.Events(t.Context(), run.ID, event.ID{}, 1000)
+	stored, err := k.data().Events(t.Context(), run.ID, event.ID{}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestNULIsCarried(t *testing.T) {
 			if w := k.do("GET", "/threads/nul/runs/"+run.ID+"/stream?stream_mode=values", ""); w.Code != http.StatusOK {
 				t.Errorf("its stream: %d %s", w.Code, w.Body)
 			}
-			thread, err := k.Store.Thread(t.Context(), "nul")
+			thread, err := k.data().Thread(t.Context(), "nul")
 			if err != nil || thread.Title != "a\uFFFDb" {
 				t.Errorf("title %q, %v", thread.Title, err)
 			}

@@ -174,7 +174,7 @@ var pages = template.Must(template.Must(template.New("page").Parse(pageText)).Ne
 // page says what is served and lists the newest threads.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	const newest = 50
-	threads, err := s.Store.ListThreads(r.Context(), caller(r).User.ID(), newest, 0)
+	threads, err := s.mine(r.Context()).ListThreads(r.Context(), newest, 0)
 	if err != nil {
 		return err
 	}

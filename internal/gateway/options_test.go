@@ -69,7 +69,7 @@ func TestAnAssistantsOptionsAreDefaults(t *testing.T) {
 // kept is the request of the run {run} as it is stored.
 func kept(t *testing.T, k *kit) (req runs.Request) {
 	t.Helper()
-	run, err := k.Store.Run(t.Context(), k.vars["run"])
+	run, err := k.data().Run(t.Context(), k.vars["run"])
 	if err != nil {
 		t.Fatal(err)
 	}

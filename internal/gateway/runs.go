@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -137,11 +138,11 @@ func (s *Server) place(ctx context.Context, run store.Run) (store.Run, int) {
 	if run.Status != event.StatusPending {
 		return run, 0
 	}
-	position, err := s.Store.Position(ctx, run.ID)
+	position, err := s.mine(ctx).Position(ctx, run.ID)
 	if err != nil || position > 0 {
 		return run, position
 	}
-	if now, err := s.Store.Run(ctx, run.ID); err == nil {
+	if now, err := s.mine(ctx).Run(ctx, run.ID); err == nil {
 		run = now
 	}
 	return run, 0
@@ -157,11 +158,12 @@ func (s *Server) replyRun(ctx context.Context, w http.ResponseWriter, run store.
 
 // Report is what a webhook is told of a run that has ended: the run, and the values of its state.
 func (s *Server) Report(ctx context.Context, run store.Run) ([]byte, error) {
+	ctx = called(ctx, access.Principal{User: access.FromRow(run.UserID), Role: access.Regular, Via: "webhook"})
 	about, err := s.describe(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := s.Manager.Result(ctx, run)
+	snap, err := s.runs(ctx).Result(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +208,8 @@ func (s *Server) ownThread(r *http.Request) (store.Thread, error) {
 	if err != nil {
 		return store.Thread{}, err
 	}
-	t, err := s.Store.Thread(r.Context(), id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && t.UserID != caller(r).User.ID() {
+	t, err := s.mine(r.Context()).Thread(r.Context(), id)
+	if errors.Is(err, store.ErrNotFound) {
 		return t, notFound("Thread", id)
 	}
 	return t, err
@@ -219,8 +221,8 @@ func (s *Server) ownRun(r *http.Request) (store.Run, error) {
 	if len(runID) > 256 || !utf8.ValidString(runID) || strings.ContainsRune(runID, 0) { // no database has it
 		return store.Run{}, notFound("Run", clip(runID))
 	}
-	run, err := s.Store.Run(r.Context(), runID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (threadID != "" && run.ThreadID != threadID || run.UserID != caller(r).User.ID()) {
+	run, err := s.mine(r.Context()).Run(r.Context(), runID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && threadID != "" && run.ThreadID != threadID {
 		return run, notFound("Run", clip(runID))
 	}
 	return run, err
@@ -233,7 +235,7 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := query{r: r}
-	f := store.RunFilter{ThreadID: id, UserID: caller(r).User.ID(), Limit: q.integer("limit", 100, 1, 1000), Offset: q.integer("offset", 0, 0, 1<<30)}
+	f := store.RunFilter{ThreadID: id, Limit: q.integer("limit", 100, 1, 1000), Offset: q.integer("offset", 0, 0, 1<<30)}
 	if err := q.err(); err != nil {
 		return err
 	}
@@ -247,7 +249,7 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return reply(w, http.StatusOK, []runJSON{})
 	}
-	list, err := s.Store.ListRuns(r.Context(), f)
+	list, err := s.mine(r.Context()).ListRuns(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -279,7 +281,7 @@ func (s *Server) deleteRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = s.Store.DeleteRun(r.Context(), run.ID)
+	err = s.mine(r.Context()).DeleteRun(r.Context(), run.ID)
 	if errors.Is(err, store.ErrConflict) {
 		return failf(http.StatusConflict, "Run %s is active; cancel it first", run.ID)
 	}
@@ -313,7 +315,7 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, stop := s.until(r.Context())
 	defer stop()
-	if _, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func([]event.Event) error { return nil }); err != nil {
+	if _, err := s.Hub.Follow(ctx, caller(ctx).User, run.ID, event.ID{}, func([]event.Event) error { return nil }); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -333,7 +335,7 @@ func (q *query) action() string {
 
 // cancel stops a run. One that was cancelled before is fine, one that came to its end otherwise is a conflict.
 func (s *Server) cancel(ctx context.Context, run store.Run, action string) error {
-	now, err := s.Manager.Cancel(ctx, run.ID, action)
+	now, err := s.runs(ctx).Cancel(ctx, run.ID, action)
 	if err != nil {
 		return err
 	}

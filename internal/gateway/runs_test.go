@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -53,7 +54,7 @@ func events(fs []frame) (names []string) {
 func TestRunRoutes(t *testing.T) {
 	k := newServer(t, nil)
 	k.do("POST", "/threads", `{"thread_id":"t"}`)
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "theirs", UserID: "other"}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateThread(t.Context(), store.Thread{ID: "theirs"}); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(text string) string { return `{"assistant_id":"lead_agent","input":{"messages":"` + text + `"}}` }
@@ -120,7 +121,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 		want: `{"kwargs":{"config":{"context":{"a":1,"secrets":"<absent>"},"tags":["x"]},"context":{"b":2,"secrets":"<absent>","__x":"<absent>"}}}`,
 		keep: map[string]string{"run_id": "run", "thread_id": "t"},
 	}})
-	run, err := k.Store.Run(t.Context(), k.vars["run"])
+	run, err := k.data().Run(t.Context(), k.vars["run"])
 	if err != nil || strings.Contains(string(run.Request), "hush") {
 		t.Errorf("%s, %v", run.Request, err)
 	}
@@ -330,9 +331,16 @@ type racing struct {
 	begin func()
 }
 
-func (r racing) Position(ctx context.Context, id string) (int, error) {
-	r.begin()
-	return r.Store.Position(ctx, id)
+func (r *racing) For(u access.User) store.UserData { return racingData{r.Store.For(u), r} }
+
+type racingData struct {
+	store.UserData
+	r *racing
+}
+
+func (d racingData) Position(ctx context.Context, id string) (int, error) {
+	d.r.begin()
+	return d.UserData.Position(ctx, id)
 }
 
 // TestARunThatBeginsWhileItIsAnswered is told of as it is then: pending with its place, or running without one.
@@ -345,7 +353,7 @@ func TestARunThatBeginsWhileItIsAnswered(t *testing.T) {
 	race.begin = func() {
 		k.free()
 		eventually(t, func() bool {
-			run, err := race.Run(t.Context(), k.vars["run"])
+			run, err := k.data().Run(t.Context(), k.vars["run"])
 			return err != nil || run.Status == event.StatusSuccess
 		})
 	}
@@ -372,7 +380,7 @@ func TestDoubleSubmit(t *testing.T) {
 			t.Fatalf("runs %v", ids)
 		}
 	}
-	list, err := k.Store.ListRuns(t.Context(), store.RunFilter{ThreadID: "t"})
+	list, err := k.data().ListRuns(t.Context(), store.RunFilter{ThreadID: "t"})
 	if err != nil || len(list) != 1 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
@@ -422,7 +430,7 @@ func TestAReaderIsToldWhatIsGone(t *testing.T) {
 	run := k.run("t", "hello")
 	path := "/threads/t/runs/" + run.ID + "/stream?stream_mode=messages-tuple"
 	all := parseSSE(t, k.do("GET", path, "").Body.String())
-	if _, err := k.Store.Collect(t.Context(), store.Retention{Chunks: time.Now().Add(time.Hour)}); err != nil {
+	if _, err := k.Store.System().Collect(t.Context(), store.Retention{Chunks: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	again := func(after string) []frame {

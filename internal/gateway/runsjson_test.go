@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -127,7 +128,7 @@ func TestWhatARunWasAskedFor(t *testing.T) {
 			want: `{"kwargs":{"input":null,"command":{"goto":"__end__","resume":"<absent>"}}}`,
 		},
 	})
-	run, err := k.Store.Run(t.Context(), k.vars["run"])
+	run, err := k.data().Run(t.Context(), k.vars["run"])
 	if want := now.Add(90500 * time.Millisecond); err != nil || !run.NotBefore.Equal(want) {
 		t.Errorf("it starts at %v, not at %v, %v", run.NotBefore, want, err)
 	}
@@ -142,16 +143,23 @@ type lost struct {
 	asked    int
 }
 
-func (l *lost) Position(context.Context, string) (int, error) {
-	l.asked++
-	return l.at, l.err
+func (l *lost) For(u access.User) store.UserData { return lostData{l.Store.For(u), l} }
+
+type lostData struct {
+	store.UserData
+	l *lost
 }
 
-func (l *lost) Run(ctx context.Context, id string) (store.Run, error) {
-	if l.run != nil && l.asked > 0 {
-		return store.Run{}, l.run
+func (d lostData) Position(context.Context, string) (int, error) {
+	d.l.asked++
+	return d.l.at, d.l.err
+}
+
+func (d lostData) Run(ctx context.Context, id string) (store.Run, error) {
+	if d.l.run != nil && d.l.asked > 0 {
+		return store.Run{}, d.l.run
 	}
-	return l.Store.Run(ctx, id)
+	return d.UserData.Run(ctx, id)
 }
 
 // TestAPlaceThatIsNotKnown is left out: the run is there all the same.

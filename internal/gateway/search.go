@@ -14,7 +14,7 @@ import (
 // those too that have had no run and do not tell it.
 func (s *Server) threadFilter(in *input, r *http.Request) store.ThreadFilter {
 	f := store.ThreadFilter{
-		UserID: caller(r).User.ID(), IDs: in.names("ids", 1000), Status: in.text("status", 64), Metadata: in.filter("metadata"),
+		IDs: in.names("ids", 1000), Status: in.text("status", 64), Metadata: in.filter("metadata"),
 	}
 	if graph, ok := rawjson.String(f.Metadata["graph_id"]); ok && graph == GraphID {
 		delete(f.Metadata, "graph_id")
@@ -48,7 +48,7 @@ func (s *Server) searchThreads(w http.ResponseWriter, r *http.Request) error {
 	}
 	var list []store.Thread
 	if satisfiable(f) {
-		if list, err = s.Store.SearchThreads(r.Context(), f); err != nil {
+		if list, err = s.mine(r.Context()).SearchThreads(r.Context(), f); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Server) foundThread(ctx context.Context, t store.Thread, selected []str
 	if t.Status != store.ThreadInterrupted || selected != nil && !slices.Contains(selected, "interrupts") {
 		return out, nil
 	}
-	snap, err := s.Manager.Snapshot(ctx, t.ID, "")
+	snap, err := s.runs(ctx).Snapshot(ctx, t.ID, "")
 	if errors.Is(err, store.ErrNotFound) { // deleted meanwhile
 		return out, nil
 	}
@@ -87,7 +87,7 @@ func (s *Server) countThreads(w http.ResponseWriter, r *http.Request) error {
 	}
 	n := 0
 	if satisfiable(f) {
-		if n, err = s.Store.CountThreads(r.Context(), f); err != nil {
+		if n, err = s.mine(r.Context()).CountThreads(r.Context(), f); err != nil {
 			return err
 		}
 	}

@@ -32,8 +32,8 @@ type Config struct {
 	Store   store.Store
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
-	// DeleteThread removes a thread with its files; its error is the store's.
-	DeleteThread func(ctx context.Context, threadID string) error
+	// DeleteThread removes a user's thread with its files; its error is the store's.
+	DeleteThread func(ctx context.Context, u access.User, threadID string) error
 	// User is every caller's, until there are accounts.
 	User access.User
 	// Models are those that a run may name; the first is the default.
@@ -56,10 +56,10 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// Follower yields the events of a run after an id, first from the log and then live, until the run is at its end, and
+// Follower yields the events of a user's run after an id, first from the log and then live, until the run is at its end, and
 // returns the run. It is a follow.Hub.
 type Follower interface {
-	Follow(ctx context.Context, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error)
+	Follow(ctx context.Context, u access.User, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error)
 }
 
 // Watcher counts requests and streams. It is a metrics.Metrics.

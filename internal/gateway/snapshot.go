@@ -205,14 +205,14 @@ func (v *viewer) maker(ctx context.Context, runID string) (maker, error) {
 	if known, ok := v.makers[runID]; ok || runID == "" {
 		return known, nil
 	}
-	run, err := v.Store.Run(ctx, runID)
+	run, err := v.mine(ctx).Run(ctx, runID)
 	if errors.Is(err, store.ErrNotFound) {
 		return maker{}, nil
 	}
 	if err != nil {
 		return maker{}, err
 	}
-	first, err := v.Store.FirstCheckpoint(ctx, runID)
+	first, err := v.mine(ctx).FirstCheckpoint(ctx, runID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return maker{}, err
 	}

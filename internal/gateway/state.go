@@ -105,7 +105,7 @@ func (s *Server) replyState(w http.ResponseWriter, r *http.Request, t store.Thre
 	if checkpoint == store.Origin {
 		return reply(w, http.StatusOK, s.newViewer(t).origin())
 	}
-	snap, err := s.Manager.Snapshot(r.Context(), t.ID, checkpoint)
+	snap, err := s.runs(r.Context()).Snapshot(r.Context(), t.ID, checkpoint)
 	if errors.Is(err, store.ErrNotFound) && checkpoint != "" {
 		return noCheckpoint(checkpoint)
 	}
@@ -142,7 +142,7 @@ func (s *Server) postState(w http.ResponseWriter, r *http.Request) error {
 	if err := s.update(r.Context(), t.ID, updates); err != nil {
 		return err
 	}
-	if t, err = s.Store.Thread(r.Context(), t.ID); err != nil {
+	if t, err = s.mine(r.Context()).Thread(r.Context(), t.ID); err != nil {
 		return err
 	}
 	return s.replyState(w, r, t, "")
@@ -151,7 +151,7 @@ func (s *Server) postState(w http.ResponseWriter, r *http.Request) error {
 // update makes changes one after the other.
 func (s *Server) update(ctx context.Context, threadID string, updates []runs.StateUpdate) error {
 	for _, u := range updates {
-		_, err := s.Manager.UpdateState(ctx, threadID, u)
+		_, err := s.runs(ctx).UpdateState(ctx, threadID, u)
 		switch {
 		case errors.Is(err, store.ErrConflict):
 			return failf(http.StatusConflict, "Thread has a run in flight. Update state after the run finishes.")

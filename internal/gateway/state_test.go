@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -15,7 +16,7 @@ func TestGetState(t *testing.T) {
 	k.vars["run"] = k.run("t", "count").ID
 	k.run("asks", "ask")
 	k.run("fails", "fail")
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "theirs", UserID: "other"}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateThread(t.Context(), store.Thread{ID: "theirs"}); err != nil {
 		t.Fatal(err)
 	}
 	k.play([]scenario{

@@ -125,7 +125,7 @@ func (s *Server) cancelRuns(w http.ResponseWriter, r *http.Request) error {
 		return failf(http.StatusNotFound, "No matching runs to cancel")
 	}
 	for _, run := range list {
-		if _, err := s.Manager.Cancel(r.Context(), run.ID, action); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if _, err := s.runs(r.Context()).Cancel(r.Context(), run.ID, action); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
@@ -134,11 +134,11 @@ func (s *Server) cancelRuns(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) toCancel(r *http.Request, threadID string, ids []string, status string) ([]store.Run, error) {
-	f := store.RunFilter{UserID: caller(r).User.ID(), ThreadID: threadID, Statuses: []string{status}, Limit: 1000}
+	f := store.RunFilter{ThreadID: threadID, Statuses: []string{status}, Limit: 1000}
 	if status == "" || status == "all" {
 		f.Statuses = []string{event.StatusPending, event.StatusRunning}
 	}
-	list, err := s.Store.ListRuns(r.Context(), f)
+	list, err := s.mine(r.Context()).ListRuns(r.Context(), f)
 	if status == "" {
 		list = slices.DeleteFunc(list, func(run store.Run) bool { return !slices.Contains(ids, run.ID) })
 	}
@@ -159,7 +159,7 @@ func (s *Server) followThread(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Store.ListRuns(r.Context(), store.RunFilter{ThreadID: t.ID, Limit: maxBatch})
+	list, err := s.mine(r.Context()).ListRuns(r.Context(), store.RunFilter{ThreadID: t.ID, Limit: maxBatch})
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (s *Server) followThread(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		case <-tick.C:
 		}
-		if list, err = s.Store.ListRuns(ctx, store.RunFilter{ThreadID: t.ID, Limit: maxBatch}); err != nil {
+		if list, err = s.mine(ctx).ListRuns(ctx, store.RunFilter{ThreadID: t.ID, Limit: maxBatch}); err != nil {
 			return nil
 		}
 	}
@@ -208,7 +208,7 @@ func (s *Server) followOne(r *http.Request, out *outlet, run store.Run, v view) 
 	if err != nil {
 		return err
 	}
-	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func(evs []event.Event) error { return out.project(p, evs) })
+	end, err := s.Hub.Follow(ctx, caller(ctx).User, run.ID, event.ID{}, func(evs []event.Event) error { return out.project(p, evs) })
 	switch {
 	case errors.Is(err, errEnded):
 		return nil

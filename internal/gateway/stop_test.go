@@ -34,13 +34,13 @@ func TestAStopOfTheServerCancelsNothing(t *testing.T) {
 			_, _ = io.Copy(io.Discard, res.Body) // it ends, or is cut: what was to be done is done by then
 			path := strings.Split(res.Header.Get("Content-Location"), "/")
 			id := path[len(path)-1]
-			run, err := k.Store.Run(t.Context(), id)
+			run, err := k.data().Run(t.Context(), id)
 			if err != nil || run.Status != event.StatusRunning || run.Stop != "" {
 				t.Errorf("the run is %s, asked for %q, %v", run.Status, run.Stop, err)
 			}
 			k.free()
 			eventually(t, func() bool {
-				run, err = k.Store.Run(t.Context(), id)
+				run, err = k.data().Run(t.Context(), id)
 				return err != nil || !run.Active()
 			})
 			if run.Status != event.StatusSuccess {

@@ -122,7 +122,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run store.Run, v
 	defer s.Watch.Streaming(-1)
 	ctx, stop := s.until(r.Context())
 	defer stop()
-	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func(evs []event.Event) error {
+	end, err := s.Hub.Follow(ctx, caller(ctx).User, run.ID, event.ID{}, func(evs []event.Event) error {
 		if f, ok := gap(run, v, evs); ok {
 			out.add(f)
 		}
@@ -147,7 +147,7 @@ func (s *Server) disconnected(ctx context.Context, run store.Run, v view) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limits.Write) // the reader's has ended
 	defer cancel()
-	if _, err := s.Manager.Cancel(ctx, run.ID, store.StopInterrupt); err != nil {
+	if _, err := s.runs(ctx).Cancel(ctx, run.ID, store.StopInterrupt); err != nil {
 		s.Log.WarnContext(ctx, "the run of a client that has gone was not cancelled", "run", run.ID, "error", err)
 	}
 }
@@ -164,7 +164,7 @@ func (s *Server) projector(ctx context.Context, run store.Run, v view) (*frames.
 	}
 	p := frames.New(frames.Config{
 		RunID: run.ID, ThreadID: run.ThreadID, Modes: v.modes, Subgraphs: v.subgraphs, Schema: s.Manager.Schema(),
-		Base:          func() (store.Checkpoint, error) { return s.Manager.Base(ctx, run, req) },
+		Base:          func() (store.Checkpoint, error) { return s.runs(ctx).Base(ctx, run, req) },
 		Metadata:      with(req.Metadata, map[string]string{"assistant_id": req.AssistantID, "graph_id": GraphID, "model_name": model}),
 		ModelMetadata: with(nil, s.modelMetadata(model)),
 	})

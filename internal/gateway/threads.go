@@ -62,7 +62,7 @@ func addTitle(values map[string]json.RawMessage, t store.Thread) {
 // fullThread is a thread with its state and what its newest run leaves to tell.
 func (s *Server) fullThread(ctx context.Context, t store.Thread) (threadJSON, error) {
 	out := briefThread(t)
-	snap, err := s.Manager.Snapshot(ctx, t.ID, "")
+	snap, err := s.runs(ctx).Snapshot(ctx, t.ID, "")
 	if err != nil {
 		return out, err
 	}
@@ -88,7 +88,7 @@ func (s *Server) fullThread(ctx context.Context, t store.Thread) (threadJSON, er
 
 // lastRun is the newest run of a thread; the zero run if there is none.
 func (s *Server) lastRun(ctx context.Context, threadID string) (store.Run, error) {
-	list, err := s.Store.ListRuns(ctx, store.RunFilter{ThreadID: threadID, Limit: 1})
+	list, err := s.mine(ctx).ListRuns(ctx, store.RunFilter{ThreadID: threadID, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return store.Run{}, err
 	}
@@ -103,7 +103,7 @@ func (s *Server) createThread(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := s.Now()
-	t := store.Thread{ID: in.threadID("thread_id"), UserID: caller(r).User.ID(), Metadata: in.metadata("metadata"), CreatedAt: now, UpdatedAt: now}
+	t := store.Thread{ID: in.threadID("thread_id"), Metadata: in.metadata("metadata"), CreatedAt: now, UpdatedAt: now}
 	if t.ID == "" {
 		t.ID = id.New(now)
 	}
@@ -113,7 +113,7 @@ func (s *Server) createThread(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), err); err != nil {
 		return err
 	}
-	err = s.Store.CreateThread(r.Context(), t)
+	err = s.mine(r.Context()).CreateThread(r.Context(), t)
 	if errors.Is(err, store.ErrConflict) {
 		return s.existingThread(w, r, t.ID, raise)
 	}
@@ -127,12 +127,12 @@ func (s *Server) createThread(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) existingThread(w http.ResponseWriter, r *http.Request, id string, raise bool) error {
-	t, err := s.Store.Thread(r.Context(), id)
+	t, err := s.mine(r.Context()).Thread(r.Context(), id)
+	if raise || errors.Is(err, store.ErrNotFound) { // it is another user's
+		return failf(http.StatusConflict, "Thread %s already exists", id)
+	}
 	if err != nil {
 		return err
-	}
-	if raise || t.UserID != caller(r).User.ID() {
-		return failf(http.StatusConflict, "Thread %s already exists", id)
 	}
 	return reply(w, http.StatusOK, briefThread(t))
 }
@@ -170,9 +170,9 @@ func (s *Server) supersteps(in *input) ([]runs.StateUpdate, error) {
 func (s *Server) beginThread(w http.ResponseWriter, r *http.Request, id string, updates []runs.StateUpdate) error {
 	err := s.update(r.Context(), id, updates)
 	if err != nil {
-		return errors.Join(err, s.DeleteThread(context.WithoutCancel(r.Context()), id))
+		return errors.Join(err, s.DeleteThread(context.WithoutCancel(r.Context()), caller(r.Context()).User, id))
 	}
-	t, err := s.Store.Thread(r.Context(), id)
+	t, err := s.mine(r.Context()).Thread(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (s *Server) patchThread(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if t, err = s.Store.PatchThread(r.Context(), t.ID, p); err != nil {
+	if t, err = s.mine(r.Context()).PatchThread(r.Context(), t.ID, p); err != nil {
 		return err
 	}
 	return reply(w, http.StatusOK, briefThread(t))
@@ -232,13 +232,7 @@ func (s *Server) deleteThread(w http.ResponseWriter, r *http.Request) error {
 	if len(id) > 256 || !utf8.ValidString(id) || strings.ContainsRune(id, 0) {
 		return notFound("Thread", clip(id))
 	}
-	t, err := s.Store.Thread(r.Context(), id)
-	if err == nil && t.UserID != caller(r).User.ID() {
-		err = store.ErrNotFound
-	}
-	if err == nil {
-		err = s.DeleteThread(r.Context(), id)
-	}
+	err := s.DeleteThread(r.Context(), caller(r.Context()).User, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return notFound("Thread", id)
@@ -261,14 +255,14 @@ func (s *Server) copyThread(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := s.Now()
-	to := store.Thread{ID: id.New(now), UserID: t.UserID, Title: t.Title, CreatedAt: now, UpdatedAt: now}
+	to := store.Thread{ID: id.New(now), Title: t.Title, CreatedAt: now, UpdatedAt: now}
 	members, _ := rawjson.Members(orEmpty(t.Metadata))
 	members["thread_id"] = rawjson.AppendString(nil, to.ID)
 	to.Metadata = object(members)
-	if err := s.Store.CopyThread(r.Context(), t.ID, to); err != nil {
+	if err := s.mine(r.Context()).CopyThread(r.Context(), t.ID, to); err != nil {
 		return err
 	}
-	if to, err = s.Store.Thread(r.Context(), to.ID); err != nil {
+	if to, err = s.mine(r.Context()).Thread(r.Context(), to.ID); err != nil {
 		return err
 	}
 	return s.replyThread(w, r, to)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -15,7 +16,7 @@ const big = 70 << 10
 
 func TestCreateThread(t *testing.T) {
 	k := newServer(t, nil)
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "theirs", UserID: "other"}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateThread(t.Context(), store.Thread{ID: "theirs"}); err != nil {
 		t.Fatal(err)
 	}
 	k.play([]scenario{
@@ -76,7 +77,7 @@ func TestGetThread(t *testing.T) {
 	k.run("asks", "ask")
 	k.run("fails", "fail")
 	k.start("busy")
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "theirs", UserID: "other"}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateThread(t.Context(), store.Thread{ID: "theirs"}); err != nil {
 		t.Fatal(err)
 	}
 	k.play([]scenario{
@@ -121,13 +122,13 @@ func TestSearchThreads(t *testing.T) {
 		`{"g":"12","n":1,"even":false,"nul":null,"f":1.5,"deerflow_pinned":true}`, `{"g":"12","n":2,"even":true}`, `{"g":"12","n":3,"even":false}`, `{"g":"other"}`,
 	} {
 		at := time.Now().Add(time.Duration(i-10) * time.Hour)
-		if err := k.Store.CreateThread(t.Context(), store.Thread{
-			ID: "t" + strconv.Itoa(i+1), UserID: testUser, Title: "title " + strconv.Itoa(i+1), Metadata: []byte(m), CreatedAt: at, UpdatedAt: at,
+		if err := k.data().CreateThread(t.Context(), store.Thread{
+			ID: "t" + strconv.Itoa(i+1), Title: "title " + strconv.Itoa(i+1), Metadata: []byte(m), CreatedAt: at, UpdatedAt: at,
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "theirs", UserID: "other", Metadata: []byte(`{"g":"12"}`)}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateThread(t.Context(), store.Thread{ID: "theirs", Metadata: []byte(`{"g":"12"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	search := func(name, body, want string) scenario {
@@ -191,7 +192,7 @@ func TestSearchShowsQuestions(t *testing.T) {
 func TestPatchThread(t *testing.T) {
 	k := newServer(t, nil)
 	made := time.Now().Add(-time.Hour)
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "t", UserID: testUser, Metadata: []byte(`{"a":1,"o":{"y":1}}`), CreatedAt: made, UpdatedAt: made}); err != nil {
+	if err := k.data().CreateThread(t.Context(), store.Thread{ID: "t", Metadata: []byte(`{"a":1,"o":{"y":1}}`), CreatedAt: made, UpdatedAt: made}); err != nil {
 		t.Fatal(err)
 	}
 	patch := func(name, body, want string) scenario {
@@ -226,10 +227,10 @@ func TestDeleteThread(t *testing.T) {
 	k := newServer(t, nil)
 	k.run("t", "hello")
 	k.start("busy")
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "theirs", UserID: "other"}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateThread(t.Context(), store.Thread{ID: "theirs"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "odd.id!", UserID: testUser}); err != nil {
+	if err := k.data().CreateThread(t.Context(), store.Thread{ID: "odd.id!"}); err != nil {
 		t.Fatal(err)
 	}
 	k.play([]scenario{

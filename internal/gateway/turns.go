@@ -71,7 +71,7 @@ func (v *viewer) durations(ctx context.Context, list []json.RawMessage, last map
 	if len(last) == 0 {
 		return nil
 	}
-	runs, err := v.Store.ListRuns(ctx, store.RunFilter{ThreadID: v.thread.ID, Limit: maxTurns})
+	runs, err := v.mine(ctx).ListRuns(ctx, store.RunFilter{ThreadID: v.thread.ID, Limit: maxTurns})
 	if err != nil {
 		return err
 	}

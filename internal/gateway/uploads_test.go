@@ -102,7 +102,7 @@ func (k *fileKit) names(thread string) []string {
 // foreign makes a thread of another user with a file in each folder.
 func (k *fileKit) foreign(id string) {
 	k.t.Helper()
-	if err := k.Store.CreateThread(k.t.Context(), store.Thread{ID: id, UserID: "other", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).CreateThread(k.t.Context(), store.Thread{ID: id, CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
 		k.t.Fatal(err)
 	}
 	k.put(id, "uploads/a.txt", "SECRET")

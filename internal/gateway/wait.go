@@ -58,7 +58,7 @@ func (s *Server) await(w http.ResponseWriter, r *http.Request, run store.Run, ca
 	defer quiet()
 	ctx, stop := s.until(r.Context())
 	defer stop()
-	end, err := s.Hub.Follow(ctx, run.ID, event.ID{}, func([]event.Event) error { return nil })
+	end, err := s.Hub.Follow(ctx, caller(ctx).User, run.ID, event.ID{}, func([]event.Event) error { return nil })
 	if err != nil {
 		if r.Context().Err() != nil {
 			s.disconnected(r.Context(), run, view{cancel: cancel})
@@ -78,7 +78,7 @@ func (s *Server) await(w http.ResponseWriter, r *http.Request, run store.Run, ca
 // result is the state that a run has ended with, with the questions that it asks, and with its error if no answer tells of
 // it.
 func (s *Server) result(ctx context.Context, run store.Run) ([]byte, error) {
-	snap, err := s.Manager.Result(ctx, run)
+	snap, err := s.runs(ctx).Result(ctx, run)
 	if err != nil {
 		return nil, err
 	}

@@ -82,11 +82,11 @@ func TestTheWebhookOfARestoredRun(t *testing.T) {
 	k := newServer(t, nil)
 	w := k.do("POST", "/threads/t/runs", `{"if_not_exists":"create","input":{"messages":"hello"},"after_seconds":3600,"webhook":"https://hook.example/T0KEN","metadata":{"mine":1}}`)
 	var dump bytes.Buffer
-	if _, err := k.Store.Dump(t.Context(), "", &dump); err != nil || w.Code != http.StatusOK {
+	if _, err := k.Store.System().Dump(t.Context(), &dump); err != nil || w.Code != http.StatusOK {
 		t.Fatal(w, err)
 	}
 	restored := newServer(t, nil)
-	if _, err := restored.Store.Load(t.Context(), &dump, nil); err != nil {
+	if _, err := restored.Store.System().Load(t.Context(), &dump, nil); err != nil {
 		t.Fatal(err)
 	}
 	run := restored.runs("t")[0]

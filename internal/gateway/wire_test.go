@@ -157,7 +157,7 @@ func TestTurnsInHistory(t *testing.T) {
 // TestTitleOfASideChat: a thread is not called by what its client wrote for the model alone.
 func TestTitleOfASideChat(t *testing.T) {
 	k := newServer(t, nil)
-	if err := k.Store.CreateThread(t.Context(), store.Thread{ID: "t", UserID: testUser}); err != nil {
+	if err := k.data().CreateThread(t.Context(), store.Thread{ID: "t"}); err != nil {
 		t.Fatal(err)
 	}
 	k.play([]scenario{

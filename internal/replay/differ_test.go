@@ -71,7 +71,7 @@ func TestWhatIsDeletedIsNotCompared(t *testing.T) {
 
 func wantRefusal(t *testing.T, p *plant, runID, want string) {
 	t.Helper()
-	_, err := replay.Record(t.Context(), replay.Source{Store: p.Store}, "thread", runID)
+	_, err := replay.Record(t.Context(), replay.Source{Store: p.Store.For(p.User)}, "thread", runID)
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -79,11 +79,11 @@ func wantRefusal(t *testing.T, p *plant, runID, want string) {
 
 func TestRunsThatCannotBeRecorded(t *testing.T) {
 	p, list := original(t, turns(done), 0, "please")
-	if _, err := replay.Record(t.Context(), replay.Source{Store: p.Store}, "other", ""); err == nil || !strings.Contains(err.Error(), "no thread") {
+	if _, err := replay.Record(t.Context(), replay.Source{Store: p.Store.For(p.User)}, "other", ""); err == nil || !strings.Contains(err.Error(), "no thread") {
 		t.Errorf("of no thread: %v", err)
 	}
 	wantRefusal(t, p, "none", `has no run "none"`)
-	run, err := p.Manager.Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user"})
+	run, err := p.Manager.For(p.User).Admit(t.Context(), runs.Request{ThreadID: "thread"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestRunsThatCannotBeRecorded(t *testing.T) {
 // TestARunThatACrashCutOff commits what a resumed run would have.
 func TestARunThatACrashCutOff(t *testing.T) {
 	p, _ := original(t, turns(done), 0)
-	run, err := p.Manager.Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
+	run, err := p.Manager.For(p.User).Admit(t.Context(), runs.Request{ThreadID: "thread", Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestARunThatACrashCutOff(t *testing.T) {
 	answer := message.Message{ID: "m2", Role: message.Tool, Name: "bash", ToolCallID: "c1", Status: message.StatusError,
 		Content: []message.Part{message.Text("unknown")}, Kwargs: message.Fields{message.KeyOutcomeUnknown: json.RawMessage("true")}}
 	n := int64(1) // the admission has written the first event
-	cp, err := p.Store.Checkpoint(t.Context(), nil, "thread", "")
+	cp, err := p.Store.For(p.User).Checkpoint(t.Context(), nil, "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestARunThatACrashCutOff(t *testing.T) {
 		if n == 3 {
 			step.Run = &store.RunChange{Status: event.StatusSuccess}
 		}
-		if _, err := p.Store.Commit(t.Context(), store.Fence{RunID: run.ID, Attempt: 1}, step); err != nil {
+		if _, err := p.Store.System().Commit(t.Context(), store.Fence{RunID: run.ID, Attempt: 1}, step); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,8 +22,9 @@ import (
 type Bench struct {
 	Manager *runs.Manager
 	Store   store.Store
-	// Owner is the manager's name in the run rows, UserID whose threads they are.
-	Owner, UserID string
+	// Owner is the manager's name in the run rows, User whose threads they are.
+	Owner string
+	User  access.User
 	// Files opens the files of a user's thread. The caller closes them.
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
 	Close func() error
@@ -78,7 +79,7 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 	if ctx.Err() != nil {
 		return Report{}, context.Cause(ctx)
 	}
-	got, err := Record(ctx, Source{Store: bench.Store}, run.ThreadID, run.ID)
+	got, err := Record(ctx, Source{Store: bench.Store.For(bench.User)}, run.ThreadID, run.ID)
 	if err != nil {
 		return Report{}, fmt.Errorf("look at what it did: %w", err)
 	}
@@ -101,7 +102,7 @@ func (r *Recording) messages() ([]message.Message, error) {
 
 // admit creates a run of the recording's thread that is the bench's own. The manager would give it another id.
 func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Request) (store.Run, error) {
-	req.ThreadID, req.UserID = r.Thread, b.UserID
+	req.ThreadID, req.UserID = r.Thread, b.User.ID()
 	raw, err := json.Marshal(req)
 	if err != nil {
 		return store.Run{}, err
@@ -110,14 +111,14 @@ func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Req
 	if !r.At.IsZero() {
 		now = r.At
 	}
-	run := store.Run{ID: id, ThreadID: r.Thread, UserID: b.UserID, Owner: b.Owner, Request: raw, CreatedAt: now, UpdatedAt: now}
-	thread := store.Thread{ID: r.Thread, UserID: b.UserID, CreatedAt: now, UpdatedAt: now}
-	return b.Store.Admit(ctx, store.Admission{Run: run, Thread: thread})
+	run := store.Run{ID: id, ThreadID: r.Thread, Owner: b.Owner, Request: raw, CreatedAt: now, UpdatedAt: now}
+	thread := store.Thread{ID: r.Thread, CreatedAt: now, UpdatedAt: now}
+	return b.Store.For(b.User).Admit(ctx, store.Admission{Run: run, Thread: thread})
 }
 
 // prepare gives the thread the files and the state that it had. The state is the work of a run before.
 func (r *Recording) prepare(ctx context.Context, b *Bench, beside string) error {
-	files, err := b.Files(access.FromRow(b.UserID), r.Thread)
+	files, err := b.Files(b.User, r.Thread)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (r *Recording) prepare(ctx context.Context, b *Bench, beside string) error 
 	if err != nil {
 		return err
 	}
-	_, err = b.Store.Commit(ctx, store.Fence{RunID: run.ID, Attempt: run.Attempt}, store.Step{
+	_, err = b.Store.System().Commit(ctx, store.Fence{RunID: run.ID, Attempt: run.Attempt}, store.Step{
 		Updates: []store.NodeUpdate{{Node: agent.NodeInput, Update: update}}, State: last, Now: time.Now(),
 		Events: []event.Event{{ID: event.ID{Attempt: run.Attempt, N: 1}, Time: time.Now(), Node: agent.NodeInput, Data: event.State{}}},
 		Run:    &store.RunChange{Status: event.StatusSuccess},

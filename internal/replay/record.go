@@ -14,7 +14,7 @@ import (
 
 // Source is where runs are read from.
 type Source struct {
-	Store store.Store
+	Store store.UserData
 	// Files are the thread's files; nil records none.
 	Files *sandbox.Files
 }
@@ -38,7 +38,7 @@ func Record(ctx context.Context, src Source, threadID, runID string) (*Recording
 }
 
 // find chooses the run.
-func find(ctx context.Context, s store.Store, threadID, runID string) (store.Run, error) {
+func find(ctx context.Context, s store.UserData, threadID, runID string) (store.Run, error) {
 	if _, err := s.Thread(ctx, threadID); errors.Is(err, store.ErrNotFound) {
 		return store.Run{}, fmt.Errorf("there is no thread %q; `pudu threads` lists them", threadID)
 	} else if err != nil {

@@ -60,7 +60,7 @@ func build(dir, greeting string, m model.ChatModel, inside ...agent.Middleware) 
 		built.Config.MaxSteps = job.Request.MaxSteps
 		return built, nil
 	}})
-	p.Bench = &replay.Bench{Manager: manager, Store: st, Owner: owner, UserID: "user", Files: p.files, Close: st.Close}
+	p.Bench = &replay.Bench{Manager: manager, Store: st, Owner: owner, User: access.FromRow("user"), Files: p.files, Close: st.Close}
 	return p, nil
 }
 
@@ -160,8 +160,8 @@ func original(t *testing.T, m model.ChatModel, maxSteps int, tasks ...string) (*
 
 func (p *plant) carryOut(t *testing.T, ctx context.Context, task string, maxSteps int) store.Run {
 	t.Helper()
-	run, err := p.Manager.Admit(t.Context(), runs.Request{
-		ThreadID: "thread", UserID: "user", Model: "scripted/func", MaxSteps: maxSteps,
+	run, err := p.Manager.For(p.User).Admit(t.Context(), runs.Request{
+		ThreadID: "thread", Model: "scripted/func", MaxSteps: maxSteps,
 		Input: []message.Message{message.New(message.Human, task)},
 	})
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *plant) record(t *testing.T, runID string) *replay.Recording {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	r, err := replay.Record(t.Context(), replay.Source{Store: p.Store, Files: files}, "thread", runID)
+	r, err := replay.Record(t.Context(), replay.Source{Store: p.Store.For(p.User), Files: files}, "thread", runID)
 	if err != nil {
 		t.Fatal(err)
 	}

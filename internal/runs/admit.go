@@ -17,7 +17,8 @@ import (
 // Request is what a client wants done. It is kept in the run's row and never holds a secret.
 type Request struct {
 	ThreadID string `json:"thread_id"`
-	UserID   string `json:"user_id"`
+	// UserID is whose run it is. Admission sets it.
+	UserID string `json:"user_id"`
 	// Input are the messages to add to the conversation.
 	Input []message.Message `json:"input"`
 	// Values are the input for other channels of the state, by name. Those that nobody declares are left out.
@@ -80,18 +81,20 @@ const (
 // Admit makes the request durable: the thread, if it is new, and the run with its input, whose messages get their ids
 // here. A run that need not wait is this process's from the start, and to be executed by the caller; one that is
 // pending waits for a process that serves. Errors are those of store.Runs.Admit.
-func (m *Manager) Admit(ctx context.Context, req Request) (store.Run, error) {
-	return m.admit(ctx, req, m.cfg.Owner)
+func (u *UserRuns) Admit(ctx context.Context, req Request) (store.Run, error) {
+	return u.admit(ctx, req, u.m.cfg.Owner)
 }
 
 // admit returns the run as it was admitted, which with a known key was earlier. It has begun if it is owner's from now on.
-func (m *Manager) admit(ctx context.Context, req Request, owner string) (store.Run, error) {
+func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.Run, error) {
+	m := u.m
 	if err := m.cfg.Room(); err != nil {
 		return store.Run{}, fmt.Errorf("take in a run: %w", err)
 	}
-	err := m.checkResume(ctx, &req)
+	req.UserID = u.user.ID()
+	err := u.checkResume(ctx, &req)
 	if errors.Is(err, ErrBadAnswer) && req.Key != "" { // it was an answer, if it is asked for again
-		if first, found, errKey := m.ofKey(ctx, req); found || errKey != nil {
+		if first, found, errKey := u.ofKey(ctx, req); found || errKey != nil {
 			return first, errKey
 		}
 	}
@@ -110,11 +113,11 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (store.R
 	}
 	a := store.Admission{
 		Run: store.Run{
-			ID: id.New(now), ThreadID: req.ThreadID, UserID: req.UserID, Owner: owner, Request: raw,
+			ID: id.New(now), ThreadID: req.ThreadID, Owner: owner, Request: raw,
 			NotBefore: req.NotBefore, Key: req.Key, Notify: req.Webhook != "" || req.OnCompletion == DeleteThread, CreatedAt: now, UpdatedAt: now,
 		},
 		Thread: store.Thread{
-			ID: req.ThreadID, UserID: req.UserID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
+			ID: req.ThreadID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
 		},
 		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending,
 	}
@@ -124,19 +127,19 @@ func (m *Manager) admit(ctx context.Context, req Request, owner string) (store.R
 	if owner != "" {
 		a.Begin = firstEvent(1, now)
 	}
-	run, err := m.cfg.Store.Admit(ctx, a)
+	run, err := u.data.Admit(ctx, a)
 	if errors.Is(err, store.ErrUnknown) { // it may be there, and this process's
 		m.lose(a.Run.ID, err)
 	}
 	if err == nil && (req.Strategy == store.Interrupt || req.Strategy == store.Rollback) {
-		m.endedBy(ctx, run, now)
+		u.endedBy(ctx, run, now)
 	}
 	return run, err
 }
 
 // ofKey is the thread's run that was asked for with the request's key, if there is one.
-func (m *Manager) ofKey(ctx context.Context, req Request) (store.Run, bool, error) {
-	list, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{ThreadID: req.ThreadID, UserID: req.UserID, Limit: 1000})
+func (u *UserRuns) ofKey(ctx context.Context, req Request) (store.Run, bool, error) {
+	list, err := u.data.ListRuns(ctx, store.RunFilter{ThreadID: req.ThreadID, Limit: 1000})
 	for _, run := range list {
 		if run.Key == req.Key {
 			return run, true, nil
@@ -152,12 +155,12 @@ func firstEvent(attempt int, now time.Time) *event.Event {
 
 // Submit admits a request and sees to it that it is executed: here and now if nothing is in its way, else when its turn
 // comes, here or in another process that serves. It does not wait for that.
-func (m *Manager) Submit(ctx context.Context, req Request) (store.Run, error) {
-	owner := ""
+func (u *UserRuns) Submit(ctx context.Context, req Request) (store.Run, error) {
+	m, owner := u.m, ""
 	if m.take() {
 		owner = m.cfg.Owner
 	}
-	run, err := m.admit(ctx, req, owner)
+	run, err := u.admit(ctx, req, owner)
 	if owner != "" && !run.Begun {
 		m.giveBack()
 	}

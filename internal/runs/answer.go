@@ -24,25 +24,25 @@ const nothingWaits = "command.resume: nothing was resumed, because the thread wa
 
 // checkResume looks at what the thread waits for: [ErrBadAnswer] if the request resumes it with no answer to that, and a
 // warning in the run's metadata if it waits for nothing. A thread with an active run waits for what is not known yet.
-func (m *Manager) checkResume(ctx context.Context, req *Request) error {
+func (u *UserRuns) checkResume(ctx context.Context, req *Request) error {
 	if req.Resume == nil || req.Goto != "" {
 		return nil
 	}
-	thread, err := m.cfg.Store.Thread(ctx, req.ThreadID)
-	if err == nil && thread.UserID == req.UserID {
-		err = m.Free(ctx, req.ThreadID)
+	_, err := u.data.Thread(ctx, req.ThreadID)
+	if err == nil {
+		err = u.Free(ctx, req.ThreadID)
 	}
 	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict):
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict): // which the admission tells
 		return nil
-	case err != nil || thread.UserID != req.UserID: // of another user's thread the admission tells
+	case err != nil:
 		return err
 	}
-	at, err := m.load(ctx, m.schema, req.ThreadID, req.Checkpoint)
+	at, err := u.load(ctx, u.schema(), req.ThreadID, req.Checkpoint)
 	if err != nil {
 		return err
 	}
-	over, err := m.over(ctx, at)
+	over, err := u.over(ctx, at)
 	if err != nil || !over {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/middleware/clarification"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -70,21 +71,20 @@ func TestAResumeThatIsNoAnswerIsRefused(t *testing.T) {
 	known.Key = "once"
 	first := w.wants(w.submit(m, known), event.StatusSuccess)
 	w.wants(w.submit(m, ordered("paint")), event.StatusSuccess)
-	if _, err := m.Submit(t.Context(), resumed(`[1]`)); !errors.Is(err, runs.ErrBadAnswer) {
+	if _, err := m.For(user()).Submit(t.Context(), resumed(`[1]`)); !errors.Is(err, runs.ErrBadAnswer) {
 		t.Errorf("error %v", err)
 	}
-	list, err := w.store.ListRuns(t.Context(), store.RunFilter{ThreadID: "thread"})
+	list, err := w.store.For(user()).ListRuns(t.Context(), store.RunFilter{ThreadID: "thread"})
 	if err != nil || len(list) != 2 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 	again := resumed(`[1]`) // what was asked for once is not looked at again
 	again.Key = known.Key
-	if run, err := m.Submit(t.Context(), again); err != nil || run.ID != first.ID {
+	if run, err := m.For(user()).Submit(t.Context(), again); err != nil || run.ID != first.ID {
 		t.Errorf("run %s, %v, want %s", run.ID, err, first.ID)
 	}
-	other := resumed(`[1]`)
-	other.UserID = "somebody else" // hears nothing of the question
-	if _, err := m.Submit(t.Context(), other); errors.Is(err, runs.ErrBadAnswer) {
+	// Another user hears nothing of the question.
+	if _, err := m.For(access.FromRow("another")).Submit(t.Context(), resumed(`[1]`)); errors.Is(err, runs.ErrBadAnswer) {
 		t.Errorf("another user is told: %v", err)
 	}
 }

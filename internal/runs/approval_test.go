@@ -35,7 +35,7 @@ func (s *site) guarded(owner string) *runs.Manager {
 
 func (s *site) executes(m *runs.Manager, req runs.Request) runs.Outcome {
 	s.t.Helper()
-	run, err := m.Admit(s.t.Context(), req)
+	run, err := m.For(user()).Admit(s.t.Context(), req)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestApprovalsAreGivenToAnotherProcess(t *testing.T) {
 		t.Fatalf("before the approval: %s", diff)
 	}
 	second := s.guarded("second")
-	asked, err := second.Snapshot(t.Context(), "thread", "")
+	asked, err := second.For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil || len(asked.Questions) != 2 || !strings.Contains(string(asked.Questions[1].Value), `{"action_requests":[{"name":"drop","args":{},`) {
 		t.Fatalf("%+v, %v", asked.Questions, err)
 	}
@@ -83,7 +83,7 @@ func TestApprovalsComeOneByOne(t *testing.T) {
 	m := s.guarded("first")
 	s.executes(m, request())
 	for n, approved := range []int{1, 2} {
-		asked, err := m.Snapshot(t.Context(), "thread", "")
+		asked, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 		if err != nil || len(asked.Questions) != 2-n {
 			t.Fatalf("%d questions, %v", len(asked.Questions), err)
 		}
@@ -117,7 +117,7 @@ func TestAnApprovalOutlivesTheProcess(t *testing.T) {
 	begun := s.hangs("push", tool.Idempotent)
 	first := s.guarded("first")
 	s.executes(first, request())
-	run, err := first.Admit(t.Context(), decided(`{"decisions":[{"type":"approve"}]}`))
+	run, err := first.For(user()).Admit(t.Context(), decided(`{"decisions":[{"type":"approve"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

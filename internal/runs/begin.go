@@ -32,44 +32,44 @@ type start struct {
 }
 
 // begin finds where a run starts: behind its own last checkpoint if it was cut off, else as its request says.
-func (m *Manager) begin(ctx context.Context, schema state.Schema, job Job) (start, error) {
-	head, err := m.head(ctx, schema, job.Run)
+func (u *UserRuns) begin(ctx context.Context, schema state.Schema, job Job) (start, error) {
+	head, err := u.head(ctx, schema, job.Run)
 	at := start{from: head, title: threadstate.Title.Get(head.State)}
 	if err != nil {
 		return at, err
 	}
 	if head.ID != "" && head.RunID == job.Run.ID {
-		at.resume, err = m.past(ctx, head, job.Run.ID)
+		at.resume, err = u.past(ctx, head, job.Run.ID)
 		return at, err
 	}
 	req := job.Request
-	if req, err = m.onceMore(ctx, req); err != nil {
+	if req, err = u.onceMore(ctx, req); err != nil {
 		return at, err
 	}
 	job.Request = req
 	if req.Checkpoint != "" && req.Checkpoint != head.ID {
-		if at.from, err = m.load(ctx, schema, job.Run.ThreadID, req.Checkpoint); err != nil {
+		if at.from, err = u.load(ctx, schema, job.Run.ThreadID, req.Checkpoint); err != nil {
 			return at, err
 		}
 		at.parent = req.Checkpoint
 	}
-	if err = m.goOnFrom(ctx, &at, job); err == nil {
-		at.input, err = m.input(at, schema, req)
+	if err = u.goOnFrom(ctx, &at, job); err == nil {
+		at.input, err = u.input(at, schema, req)
 	}
 	return at, err
 }
 
 // head is the newest checkpoint of the run's thread. A run that was admitted a moment ago knows it.
-func (m *Manager) head(ctx context.Context, schema state.Schema, run store.Run) (store.Checkpoint, error) {
+func (u *UserRuns) head(ctx context.Context, schema state.Schema, run store.Run) (store.Checkpoint, error) {
 	if run.Begun && run.Head == "" {
 		st, err := schema.Load(nil)
 		return store.Checkpoint{State: st}, err
 	}
-	return m.load(ctx, schema, run.ThreadID, run.Head)
+	return u.load(ctx, schema, run.ThreadID, run.Head)
 }
 
-func (m *Manager) load(ctx context.Context, schema state.Schema, threadID, checkpoint string) (store.Checkpoint, error) {
-	cp, err := m.cfg.Store.Checkpoint(ctx, schema, threadID, checkpoint)
+func (u *UserRuns) load(ctx context.Context, schema state.Schema, threadID, checkpoint string) (store.Checkpoint, error) {
+	cp, err := u.data.Checkpoint(ctx, schema, threadID, checkpoint)
 	if err == nil {
 		err = cp.State.Check()
 	}
@@ -80,7 +80,7 @@ func (m *Manager) load(ctx context.Context, schema state.Schema, threadID, check
 }
 
 // goOnFrom finds out whether the run begins anew, or goes on where another one stopped.
-func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
+func (u *UserRuns) goOnFrom(ctx context.Context, at *start, job Job) error {
 	req, from := job.Request, at.from
 	answers := len(req.Answers) > 0 || req.Resume != nil
 	switch {
@@ -89,9 +89,9 @@ func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
 		at.resume = &agent.Resume{Next: next, Passed: true}
 		return err
 	case !answers && !req.Continue:
-		return m.keepFinished(ctx, at, job.Run.ID)
+		return u.keepFinished(ctx, at, job.Run.ID)
 	}
-	over, err := m.over(ctx, from)
+	over, err := u.over(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -109,17 +109,17 @@ func (m *Manager) goOnFrom(ctx context.Context, at *start, job Job) error {
 	}
 	at.resume = &agent.Resume{Next: from.Next}
 	if at.parent == "" {
-		if at.resume, err = m.past(ctx, from, job.Run.ID); err != nil {
+		if at.resume, err = u.past(ctx, from, job.Run.ID); err != nil {
 			return err
 		}
 	}
 	at.resume.Passed = true
-	return m.answer(ctx, at, req)
+	return u.answer(ctx, at, req)
 }
 
 // over reports whether there is nothing to go on with at a checkpoint: the run that made it came to its end there. A last
 // node that changes nothing leaves no checkpoint of its own.
-func (m *Manager) over(ctx context.Context, at store.Checkpoint) (bool, error) {
+func (u *UserRuns) over(ctx context.Context, at store.Checkpoint) (bool, error) {
 	switch {
 	case at.ID == "" || at.Next == agent.Done:
 		return true, nil
@@ -128,22 +128,22 @@ func (m *Manager) over(ctx context.Context, at store.Checkpoint) (bool, error) {
 	case at.RunID == "": // its run was deleted, so it was at its end
 		return true, nil
 	}
-	run, err := m.cfg.Store.Run(ctx, at.RunID)
+	run, err := u.data.Run(ctx, at.RunID)
 	return run.Status == event.StatusSuccess, err
 }
 
 // keepFinished makes known results of a step that never came to its end part of the input: a question beside them was not
 // answered, and the conversation takes another turn.
-func (m *Manager) keepFinished(ctx context.Context, at *start, runID string) error {
+func (u *UserRuns) keepFinished(ctx context.Context, at *start, runID string) error {
 	if at.from.Next != agent.NodeTools || at.parent != "" {
 		return nil
 	}
-	past, err := m.past(ctx, at.from, runID)
+	past, err := u.past(ctx, at.from, runID)
 	if err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(past.Ended)) {
-		u, err := m.schema.DecodeUpdate(past.Ended[id].Writes)
+		u, err := u.schema().DecodeUpdate(past.Ended[id].Writes)
 		if err != nil {
 			return fmt.Errorf("result of call %s: %w", id, err)
 		}
@@ -153,12 +153,12 @@ func (m *Manager) keepFinished(ctx context.Context, at *start, runID string) err
 }
 
 // answer hands the request's answers to the calls that asked.
-func (m *Manager) answer(ctx context.Context, at *start, req Request) error {
+func (u *UserRuns) answer(ctx context.Context, at *start, req Request) error {
 	at.resume.Answers = maps.Clone(req.Answers)
 	if req.Resume == nil {
 		return nil
 	}
-	asked, err := m.questions(ctx, at.from)
+	asked, err := u.questions(ctx, at.from)
 	if err != nil || len(asked) == 0 {
 		return err
 	}
@@ -199,8 +199,8 @@ func spread(asked []event.Interrupt, resume json.RawMessage, answers map[string]
 }
 
 // input is the update that the request makes before the first node.
-func (m *Manager) input(at start, schema state.Schema, req Request) (state.Update, error) {
-	update, err := agent.AddMessages(at.from.State, append(slices.Clip(req.Input), at.said...), m.newID)
+func (u *UserRuns) input(at start, schema state.Schema, req Request) (state.Update, error) {
+	update, err := agent.AddMessages(at.from.State, append(slices.Clip(req.Input), at.said...), u.m.newID)
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}
@@ -231,11 +231,11 @@ func Values(schema state.Schema, values map[string]json.RawMessage) (state.Updat
 }
 
 // past is where the run goes on, from a checkpoint: its node, and what is known of the calls that were under way.
-func (m *Manager) past(ctx context.Context, from store.Checkpoint, runID string) (*agent.Resume, error) {
+func (u *UserRuns) past(ctx context.Context, from store.Checkpoint, runID string) (*agent.Resume, error) {
 	resume := &agent.Resume{
 		Next: from.Next, Started: make(map[string]event.ToolStart), Ended: make(map[string]event.ToolEnd),
 	}
-	err := m.since(ctx, from, resume.Note)
+	err := u.since(ctx, from, resume.Note)
 	if err != nil {
 		return nil, fmt.Errorf("read where run %s left off: %w", runID, err)
 	}
@@ -243,11 +243,11 @@ func (m *Manager) past(ctx context.Context, from store.Checkpoint, runID string)
 }
 
 // questions lists what is asked at a checkpoint and not answered yet, in the order of asking.
-func (m *Manager) questions(ctx context.Context, at store.Checkpoint) ([]event.Interrupt, error) {
+func (u *UserRuns) questions(ctx context.Context, at store.Checkpoint) ([]event.Interrupt, error) {
 	if at.Next != agent.NodeTools {
 		return nil, nil
 	}
-	at, err := m.stepOf(ctx, at)
+	at, err := u.stepOf(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (m *Manager) questions(ctx context.Context, at store.Checkpoint) ([]event.I
 	drop := func(callID string) {
 		asked = slices.DeleteFunc(asked, func(q event.Interrupt) bool { return q.CallID == callID })
 	}
-	err = m.since(ctx, at, func(ev event.Event) bool {
+	err = u.since(ctx, at, func(ev event.Event) bool {
 		switch d := ev.Data.(type) {
 		case event.Interrupt:
 			drop(d.CallID)
@@ -274,24 +274,24 @@ func (m *Manager) questions(ctx context.Context, at store.Checkpoint) ([]event.I
 
 // since gives each the events after a checkpoint of its run, and those of the runs after it that have led to no
 // checkpoint yet, in order, until it returns false.
-func (m *Manager) since(ctx context.Context, at store.Checkpoint, each func(event.Event) bool) error {
-	at, err := m.stepOf(ctx, at)
+func (u *UserRuns) since(ctx context.Context, at store.Checkpoint, each func(event.Event) bool) error {
+	at, err := u.stepOf(ctx, at)
 	if err != nil || at.ID == "" {
 		return err
 	}
 	const most = 100 // answers to parallel calls that may come one by one
-	later, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{ThreadID: at.ThreadID, Limit: most})
+	later, err := u.data.ListRuns(ctx, store.RunFilter{ThreadID: at.ThreadID, Limit: most})
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(later, func(r store.Run) bool { return r.ID == at.RunID })
-	goOn, err := m.events(ctx, at.RunID, event.ID{Attempt: at.Attempt, N: at.First}, each)
+	goOn, err := u.events(ctx, at.RunID, event.ID{Attempt: at.Attempt, N: at.First}, each)
 	for _, run := range slices.Backward(later[:max(i, 0)]) {
 		if err != nil || !goOn {
 			break
 		}
 		if run.Error != store.RolledBack {
-			goOn, err = m.events(ctx, run.ID, event.ID{}, each)
+			goOn, err = u.events(ctx, run.ID, event.ID{}, each)
 		}
 	}
 	return err
@@ -299,13 +299,13 @@ func (m *Manager) since(ctx context.Context, at store.Checkpoint, each func(even
 
 // stepOf is the checkpoint that a step of a run made and that a later one stands for which no step did: the change of a
 // state from outside, or a rollback. The zero checkpoint if there is none.
-func (m *Manager) stepOf(ctx context.Context, at store.Checkpoint) (store.Checkpoint, error) {
+func (u *UserRuns) stepOf(ctx context.Context, at store.Checkpoint) (store.Checkpoint, error) {
 	for at.ID != "" && (at.RunID == "" || at.First == 0) {
 		if at.ParentID == "" {
 			return store.Checkpoint{}, nil
 		}
 		var err error
-		if at, err = m.cfg.Store.Checkpoint(ctx, m.schema, at.ThreadID, at.ParentID); err != nil {
+		if at, err = u.data.Checkpoint(ctx, u.schema(), at.ThreadID, at.ParentID); err != nil {
 			return at, err
 		}
 	}
@@ -313,11 +313,11 @@ func (m *Manager) stepOf(ctx context.Context, at store.Checkpoint) (store.Checkp
 }
 
 // events gives each the events of a run after an id, until it returns false.
-func (m *Manager) events(ctx context.Context, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
-	return eachEvent(ctx, m.cfg.Store, runID, after, each)
+func (u *UserRuns) events(ctx context.Context, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
+	return eachEvent(ctx, u.data, runID, after, each)
 }
 
-func eachEvent(ctx context.Context, log store.Log, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
+func eachEvent(ctx context.Context, log store.UserData, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
 	const page = 1000
 	for {
 		evs, err := log.Events(ctx, runID, after, page)

@@ -19,6 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/models/anthropic"
 	"github.com/pudu-ai/pudu/internal/models/openai"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -145,11 +146,11 @@ func memoryOf(t *testing.T, m model.ChatModel) (runs.Outcome, uint64) {
 	hub := follow.New(follow.Config{Store: s.store})
 	defer hub.Close()
 	manager := runs.NewManager(runs.Config{Store: s.store, Owner: "test",
-		Feed: func(runID string, attempt int) runs.Feed { return hub.Own(runID, attempt) },
+		Feed: func(run store.Run) runs.Feed { return hub.Own(run) },
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 		}})
-	run, err := manager.Admit(t.Context(), request())
+	run, err := manager.For(user()).Admit(t.Context(), request())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,23 +22,23 @@ func causeOf(action string) error {
 
 // Cancel asks for a run's end, wherever it is executed: store.StopInterrupt or store.StopRollback. A run that waits is at its
 // end at once, one that is executed a moment later; one at its end stays as it is. The run is returned as it is now.
-func (m *Manager) Cancel(ctx context.Context, runID, action string) (store.Run, error) {
+func (u *UserRuns) Cancel(ctx context.Context, runID, action string) (store.Run, error) {
 	cause := causeOf(action)
 	if cause == nil {
 		return store.Run{}, fmt.Errorf("cancel run %s: the action %.40q is neither %q nor %q", runID, action, store.StopInterrupt, store.StopRollback)
 	}
-	now := m.cfg.Now()
-	run, err := m.cfg.Store.StopRun(ctx, runID, action, now)
+	now := u.m.cfg.Now()
+	run, err := u.data.StopRun(ctx, runID, action, now)
 	if err != nil {
 		return run, err
 	}
 	if run.Status != event.StatusRunning {
-		m.endedWaiting(ctx, run, now)
-		m.tell(subjectQueue) // the run behind it may be the next
+		u.m.endedWaiting(ctx, run, now)
+		u.m.tell(subjectQueue) // the run behind it may be the next
 		return run, nil
 	}
-	if !m.stopHere(runID, cause) {
-		m.tell(subjectStop)
+	if !u.m.stopHere(runID, cause) {
+		u.m.tell(subjectStop)
 	}
 	return run, nil
 }
@@ -65,7 +65,7 @@ func (m *Manager) stopMine(ctx context.Context) {
 
 // stopAsked ends the runs that others have asked to stop.
 func (m *Manager) stopAsked(ctx context.Context) error {
-	list, err := m.cfg.Store.Stopping(ctx, m.cfg.Owner, 1000)
+	list, err := m.system().Stopping(ctx, m.cfg.Owner, 1000)
 	for _, run := range list {
 		if cause := causeOf(run.Stop); cause != nil {
 			m.stopHere(run.ID, cause)

@@ -43,7 +43,7 @@ func TestTheClockJumps(t *testing.T) {
 	third.Strategy = store.Enqueue
 	last := w.submit(m, third)
 	for i, run := range []store.Run{behind, last} {
-		if n, err := w.store.Position(t.Context(), run.ID); err != nil || n != i+1 {
+		if n, err := w.store.For(user()).Position(t.Context(), run.ID); err != nil || n != i+1 {
 			t.Errorf("run %d stands at place %d, error %v", i, n, err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestTheClockJumps(t *testing.T) {
 // inOrder looks whether the thread's runs are listed as they came, and the events of each by growing ids.
 func (w *ward) inOrder(want []string) {
 	w.t.Helper()
-	list, err := w.store.ListRuns(w.t.Context(), store.RunFilter{ThreadID: "thread", Limit: 100})
+	list, err := w.store.For(user()).ListRuns(w.t.Context(), store.RunFilter{ThreadID: "thread", Limit: 100})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (w *ward) inOrder(want []string) {
 	for _, run := range list { // the newest first
 		got = append([]string{run.ID}, got...)
 		var before event.ID
-		evs, err := w.store.Events(w.t.Context(), run.ID, event.ID{}, 1000)
+		evs, err := w.store.For(user()).Events(w.t.Context(), run.ID, event.ID{}, 1000)
 		if err != nil || len(evs) == 0 {
 			w.t.Errorf("run %s has %d events, error %v", run.ID, len(evs), err)
 		}

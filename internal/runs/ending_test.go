@@ -43,7 +43,7 @@ func TestARunComesBackAsItEnded(t *testing.T) {
 	cancelled := func(action string) func(*site, *runs.Manager, store.Run) {
 		return func(s *site, m *runs.Manager, run store.Run) {
 			synctest.Wait() // the model has said the half
-			if _, err := m.Cancel(s.t.Context(), run.ID, action); err != nil {
+			if _, err := m.For(user()).Cancel(s.t.Context(), run.ID, action); err != nil {
 				s.t.Error(err)
 			}
 		}
@@ -71,7 +71,7 @@ func TestARunComesBackAsItEnded(t *testing.T) {
 					time.Sleep(time.Second)
 					first.Stop()
 				}
-				run, err := first.Admit(t.Context(), request())
+				run, err := first.For(user()).Admit(t.Context(), request())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -81,7 +81,7 @@ func TestARunComesBackAsItEnded(t *testing.T) {
 				if _, err := first.Execute(t.Context(), run, noShow); !errors.Is(err, runs.ErrStopped) {
 					t.Fatalf("the first process ended with %v", err)
 				}
-				if run, err = s.store.Run(t.Context(), run.ID); err != nil {
+				if run, err = s.store.For(user()).Run(t.Context(), run.ID); err != nil {
 					t.Fatal(err)
 				}
 				ctx, stop := context.WithTimeout(t.Context(), time.Hour)

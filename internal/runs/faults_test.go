@@ -41,7 +41,7 @@ func (r *trial) on(text string) runs.Request {
 // ran is a run on the thread of the try, at its end.
 func (r *trial) ran(req runs.Request) store.Run {
 	r.t.Helper()
-	out, err := r.m.Run(r.t.Context(), req, nil)
+	out, err := r.m.For(user()).Run(r.t.Context(), req, nil)
 	if err != nil || out.Run.Error != "" {
 		r.t.Fatal(err, out.Run.Error)
 	}
@@ -54,7 +54,7 @@ func (r *trial) abandoned() store.Run {
 	r.begun, r.free = make(chan string, 100), make(chan struct{})
 	defer func() { close(r.free) }() // the model answers from there on
 	m := r.process("dead", nil)
-	run, err := m.Admit(r.t.Context(), r.on("wait"))
+	run, err := m.For(user()).Admit(r.t.Context(), r.on("wait"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func (r *trial) abandoned() store.Run {
 	}()
 	<-r.begun
 	for first := (store.Checkpoint{}); first.ID == ""; { // until its input is committed
-		if first, err = r.store.FirstCheckpoint(r.t.Context(), run.ID); err != nil {
+		if first, err = r.store.For(user()).FirstCheckpoint(r.t.Context(), run.ID); err != nil {
 			r.t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond) // between two looks at a condition
@@ -80,7 +80,7 @@ func (r *trial) abandoned() store.Run {
 // current is a run as it is now.
 func (r *trial) current(run store.Run) store.Run {
 	r.t.Helper()
-	run, err := r.store.Run(r.t.Context(), run.ID)
+	run, err := r.store.For(user()).Run(r.t.Context(), run.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func (r *trial) current(run store.Run) store.Run {
 // texts is the conversation on the thread of the try.
 func (r *trial) texts() (out []string) {
 	r.t.Helper()
-	s, err := r.m.Snapshot(r.t.Context(), r.thread(), "")
+	s, err := r.m.For(user()).Snapshot(r.t.Context(), r.thread(), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func (r *trial) failure(run store.Run, out runs.Outcome, err error) error {
 // executed admits a run and executes it on a store that may break from there on.
 func (r *trial) executed(req runs.Request, breakNow func()) error {
 	r.t.Helper()
-	run, err := r.m.Admit(r.t.Context(), req)
+	run, err := r.m.For(user()).Admit(r.t.Context(), req)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -155,13 +155,13 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 		return req
 	}
 	note := func(r *trial) error {
-		_, err := r.m.UpdateState(r.t.Context(), r.thread(), runs.StateUpdate{Messages: []message.Message{message.New(message.Human, "note")}})
+		_, err := r.m.For(user()).UpdateState(r.t.Context(), r.thread(), runs.StateUpdate{Messages: []message.Message{message.New(message.Human, "note")}})
 		return err
 	}
 	return map[string]do{
 		"free": func(r *trial, breakNow func()) error {
 			breakNow()
-			return r.m.Free(r.t.Context(), r.thread())
+			return r.m.For(user()).Free(r.t.Context(), r.thread())
 		},
 		"a question is looked at": func(r *trial, breakNow func()) error {
 			r.ran(r.on("ask"))
@@ -169,7 +169,7 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 				r.t.Fatal(err)
 			}
 			breakNow()
-			s, err := r.m.Snapshot(r.t.Context(), r.thread(), "")
+			s, err := r.m.For(user()).Snapshot(r.t.Context(), r.thread(), "")
 			if err == nil && len(s.Questions) != 1 {
 				err = fmt.Errorf("%d questions", len(s.Questions))
 			}
@@ -185,7 +185,7 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 			run := r.ran(r.on("one"))
 			r.ran(r.on("two"))
 			breakNow()
-			s, err := r.m.Result(r.t.Context(), run)
+			s, err := r.m.For(user()).Result(r.t.Context(), run)
 			if msgs := agent.Messages.Get(s.State); err == nil && len(msgs) != 2 {
 				err = fmt.Errorf("%d messages", len(msgs))
 			}
@@ -195,7 +195,7 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 			r.ran(r.on("one"))
 			run := r.ran(r.on("two"))
 			breakNow()
-			base, err := r.m.Base(r.t.Context(), run, runs.Request{})
+			base, err := r.m.For(user()).Base(r.t.Context(), run, runs.Request{})
 			if msgs := agent.Messages.Get(base.State); err == nil && len(msgs) != 2 {
 				err = fmt.Errorf("%d messages", len(msgs))
 			}
@@ -203,20 +203,20 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 		},
 		"an admission": func(r *trial, breakNow func()) error {
 			breakNow()
-			_, err := r.m.Admit(r.t.Context(), r.on("one"))
+			_, err := r.m.For(user()).Admit(r.t.Context(), r.on("one"))
 			return err
 		},
 		"an answer is admitted": func(r *trial, breakNow func()) error {
 			r.ran(r.on("one"))
 			breakNow()
-			_, err := r.m.Admit(r.t.Context(), answer(r.on(""), `"yes"`))
+			_, err := r.m.For(user()).Admit(r.t.Context(), answer(r.on(""), `"yes"`))
 			return err
 		},
 		"a submission": func(r *trial, breakNow func()) error {
 			req := r.on("one")
 			req.NotBefore = time.Now().Add(time.Hour)
 			breakNow()
-			_, err := r.m.Submit(r.t.Context(), req)
+			_, err := r.m.For(user()).Submit(r.t.Context(), req)
 			return err
 		},
 		"a cancel": func(r *trial, breakNow func()) error {
@@ -224,7 +224,7 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 			req.NotBefore = time.Now().Add(time.Hour)
 			run := r.submit(r.m, req)
 			breakNow()
-			run, err := r.m.Cancel(r.t.Context(), run.ID, store.StopInterrupt)
+			run, err := r.m.For(user()).Cancel(r.t.Context(), run.ID, store.StopInterrupt)
 			if err == nil && run.Status != event.StatusInterrupted {
 				err = fmt.Errorf("the run is %s", run.Status)
 			}
@@ -233,13 +233,13 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 		"a run is followed": func(r *trial, breakNow func()) error {
 			run := r.ran(r.on("one"))
 			breakNow()
-			_, err := runs.Follow(r.t.Context(), r.store, run.ID, event.ID{}, func(store.Run) error { return nil }, noShow)
+			_, err := runs.Follow(r.t.Context(), r.store.For(user()), run.ID, event.ID{}, func(store.Run) error { return nil }, noShow)
 			return err
 		},
 		"a run is looked at as it works": func(r *trial, breakNow func()) error {
 			run := r.ran(r.on("ask"))
 			breakNow()
-			_, err := runs.Working(r.t.Context(), r.store, run)
+			_, err := runs.Working(r.t.Context(), r.store.For(user()), run)
 			return err
 		},
 		"a run": func(r *trial, breakNow func()) error {
@@ -254,7 +254,7 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 		},
 		"an answer at a checkpoint": func(r *trial, breakNow func()) error {
 			r.ran(r.on("ask"))
-			at, err := r.m.Snapshot(r.t.Context(), r.thread(), "")
+			at, err := r.m.For(user()).Snapshot(r.t.Context(), r.thread(), "")
 			if err != nil {
 				r.t.Fatal(err)
 			}

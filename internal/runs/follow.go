@@ -18,7 +18,7 @@ import (
 // Follow shows the durable events of a run that another process executes, from the one after the id on, and returns the run's
 // outcome when it has ended. It reads the log ten times a second. alive is asked every second whether it makes sense
 // to wait on; its error ends the following.
-func Follow(ctx context.Context, s store.Store, runID string, after event.ID, alive func(store.Run) error, show func(event.Event)) (Outcome, error) {
+func Follow(ctx context.Context, s store.UserData, runID string, after event.ID, alive func(store.Run) error, show func(event.Event)) (Outcome, error) {
 	const page = 1000
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -54,7 +54,7 @@ func Follow(ctx context.Context, s store.Store, runID string, after event.ID, al
 }
 
 // Ended reads the outcome of a run that is at its end and the last one of its thread.
-func Ended(ctx context.Context, s store.Store, run store.Run) (Outcome, error) {
+func Ended(ctx context.Context, s store.UserData, run store.Run) (Outcome, error) {
 	out := Outcome{Run: run}
 	schema, err := state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...)
 	if err != nil {
@@ -72,7 +72,7 @@ func Ended(ctx context.Context, s store.Store, run store.Run) (Outcome, error) {
 }
 
 // Working returns the tool calls that an unfinished run was at when its last event was written; none if the model was.
-func Working(ctx context.Context, s store.Store, run store.Run) ([]event.ToolStart, error) {
+func Working(ctx context.Context, s store.UserData, run store.Run) ([]event.ToolStart, error) {
 	heads, err := s.Checkpoints(ctx, run.ThreadID, "", 1)
 	if err != nil || len(heads) == 0 || heads[0].RunID != run.ID || heads[0].Next != agent.NodeTools {
 		return nil, err

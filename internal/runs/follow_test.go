@@ -44,7 +44,7 @@ func chats(t *testing.T) (*site, runs.Outcome) {
 func TestFollowShowsTheWholeLog(t *testing.T) {
 	s, want := chats(t)
 	var all []event.Event
-	out, err := runs.Follow(t.Context(), s.store, want.Run.ID, event.ID{}, alive, func(ev event.Event) { all = append(all, ev) })
+	out, err := runs.Follow(t.Context(), s.store.For(user()), want.Run.ID, event.ID{}, alive, func(ev event.Event) { all = append(all, ev) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +67,13 @@ func TestFollowShowsTheWholeLog(t *testing.T) {
 		t.Errorf("state (-want +got)\n%s", d)
 	}
 	var rest []event.Event
-	if _, err := runs.Follow(t.Context(), s.store, want.Run.ID, all[700].ID, alive, func(ev event.Event) { rest = append(rest, ev) }); err != nil {
+	if _, err := runs.Follow(t.Context(), s.store.For(user()), want.Run.ID, all[700].ID, alive, func(ev event.Event) { rest = append(rest, ev) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(rest) != len(all)-701 || rest[0].ID != all[701].ID {
 		t.Errorf("%d events are shown behind the 700th of %d", len(rest), len(all))
 	}
-	if _, err := runs.Follow(t.Context(), s.store, "no such run", event.ID{}, alive, noShow); !errors.Is(err, store.ErrNotFound) {
+	if _, err := runs.Follow(t.Context(), s.store.For(user()), "no such run", event.ID{}, alive, noShow); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("of no run: %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestFollowShowsTheWholeLog(t *testing.T) {
 func TestAQuestionBehindALongLog(t *testing.T) {
 	s, _ := chats(t)
 	m := s.process("two")
-	if at, err := m.Snapshot(t.Context(), "thread", ""); err != nil || len(at.Questions) != 1 || at.Questions[0].CallID != "chat-0" {
+	if at, err := m.For(user()).Snapshot(t.Context(), "thread", ""); err != nil || len(at.Questions) != 1 || at.Questions[0].CallID != "chat-0" {
 		t.Errorf("questions %+v, %v", at.Questions, err)
 	}
 	out := s.executes(m, decided(`"yes"`))
@@ -100,7 +100,7 @@ func TestFollowOfARunUnderWay(t *testing.T) {
 		asked := 0
 		dead := errors.New("nobody works at it")
 		begun := time.Now()
-		out, err := runs.Follow(t.Context(), w.store, run.ID, event.ID{}, func(r store.Run) error {
+		out, err := runs.Follow(t.Context(), w.store.For(user()), run.ID, event.ID{}, func(r store.Run) error {
 			if asked++; r.ID != run.ID {
 				t.Errorf("asked about run %s", r.ID)
 			}
@@ -115,13 +115,13 @@ func TestFollowOfARunUnderWay(t *testing.T) {
 		ctx, stop := context.WithCancelCause(t.Context())
 		why := errors.New("seen enough")
 		time.AfterFunc(1050*time.Millisecond, func() { stop(why) }) // between two looks
-		if out, err := runs.Follow(ctx, w.store, run.ID, event.ID{}, alive, noShow); !errors.Is(err, why) || out.Run.ID != run.ID {
+		if out, err := runs.Follow(ctx, w.store.For(user()), run.ID, event.ID{}, alive, noShow); !errors.Is(err, why) || out.Run.ID != run.ID {
 			t.Errorf("run %s, %v", out.Run.ID, err)
 		}
 		time.AfterFunc(2*time.Second, func() { close(w.free) })
 		begun = time.Now()
 		var shown []time.Duration
-		out, err = runs.Follow(t.Context(), w.store, run.ID, event.ID{Attempt: 1, N: 2}, alive, func(event.Event) {
+		out, err = runs.Follow(t.Context(), w.store.For(user()), run.ID, event.ID{Attempt: 1, N: 2}, alive, func(event.Event) {
 			shown = append(shown, time.Since(begun).Round(time.Second/2))
 		})
 		if err != nil || out.Run.Status != event.StatusSuccess {
@@ -143,7 +143,7 @@ func TestWorking(t *testing.T) {
 	var open []string
 	working := func(run store.Run) []string {
 		t.Helper()
-		calls, err := runs.Working(t.Context(), s.store, run)
+		calls, err := runs.Working(t.Context(), s.store.For(user()), run)
 		if err != nil {
 			t.Error(err)
 		}
@@ -157,7 +157,7 @@ func TestWorking(t *testing.T) {
 		<-slow
 		<-look
 		s.waitForEnd("quick-1")
-		list, err := s.store.ListRuns(t.Context(), store.RunFilter{})
+		list, err := s.store.For(user()).ListRuns(t.Context(), store.RunFilter{})
 		if err != nil {
 			t.Error(err)
 		} else {
@@ -180,7 +180,7 @@ func TestWorking(t *testing.T) {
 	if got := working(out.Run); got != nil {
 		t.Errorf("a run at its end is at %q", got)
 	}
-	fresh, err := s.process("third").Admit(t.Context(), runs.Request{ThreadID: "new", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
+	fresh, err := s.process("third").For(user()).Admit(t.Context(), runs.Request{ThreadID: "new", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}

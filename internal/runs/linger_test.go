@@ -20,15 +20,18 @@ import (
 // counting counts the commits that pass through it.
 type counting struct {
 	store.Store
+	system
 	mu      sync.Mutex
 	commits int
 }
+
+func (c *counting) System() store.System { return c }
 
 func (c *counting) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.commits++
-	return c.Store.CommitAll(ctx, f, steps)
+	return c.system.CommitAll(ctx, f, steps)
 }
 
 // lookRun carries out a run whose model calls a read-only tool once, and returns how many commits that took.
@@ -39,7 +42,7 @@ func lookRun(t *testing.T, show func(event.Event), look tool.Func[struct{}]) int
 		t.Fatal(err)
 	}
 	defer st.Close()
-	counter := &counting{Store: st}
+	counter := &counting{Store: st, system: st.System()}
 	tools := []tool.Tool{tool.MustNew(tool.Spec{Name: "count", Description: "Looks.", Effect: tool.ReadOnly}, look)}
 	a, err := agent.New(agent.Config{Model: fakeModel(counts), Tools: tools})
 	if err != nil {
@@ -48,7 +51,7 @@ func lookRun(t *testing.T, show func(event.Event), look tool.Func[struct{}]) int
 	m := runs.NewManager(runs.Config{Store: counter, Owner: "test", Build: func(context.Context, runs.Job) (runs.Built, error) {
 		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 	}})
-	run, err := m.Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
+	run, err := m.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -22,23 +23,33 @@ import (
 // looked counts what is asked of a store.
 type looked struct {
 	store.Store
+	system
 	waiting, first atomic.Int64
 }
 
+func (l *looked) System() store.System { return l }
+
 func (l *looked) Waiting(ctx context.Context, now time.Time, limit int) ([]store.Run, error) {
 	l.waiting.Add(1)
-	return l.Store.Waiting(ctx, now, limit)
+	return l.system.Waiting(ctx, now, limit)
 }
 
-func (l *looked) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
-	l.first.Add(1)
-	return l.Store.FirstCheckpoint(ctx, runID)
+func (l *looked) For(u access.User) store.UserData { return lookedUser{l.Store.For(u), l} }
+
+type lookedUser struct {
+	store.UserData
+	l *looked
+}
+
+func (u lookedUser) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
+	u.l.first.Add(1)
+	return u.UserData.FirstCheckpoint(ctx, runID)
 }
 
 // TestNobodyAsksForRunsThatWaitWhenNoneDoes: with thousands of runs a second that would be a good part of the work.
 func TestNobodyAsksForRunsThatWaitWhenNoneDoes(t *testing.T) {
 	w := newWard(t)
-	l := &looked{Store: w.store}
+	l := &looked{Store: w.store, system: w.store.System()}
 	m := w.serving("a", func(c *runs.Config) { c.Store = l })
 	for range 5 {
 		w.wants(w.submit(m, ordered("answer")), event.StatusSuccess)
@@ -61,18 +72,18 @@ func TestNobodyAsksForRunsThatWaitWhenNoneDoes(t *testing.T) {
 // TestTheBaseOfARunIsKnownWhereItIsExecuted compares what is in memory with what the store says.
 func TestTheBaseOfARunIsKnownWhereItIsExecuted(t *testing.T) {
 	w := newWard(t)
-	l := &looked{Store: w.store}
+	l := &looked{Store: w.store, system: w.store.System()}
 	here, elsewhere := w.serving("a", func(c *runs.Config) { c.Store = l }), w.process("b", nil)
 	w.wants(w.submit(here, ordered("answer")), event.StatusSuccess)
 	run := w.waiting(here)
-	got, err := here.Base(t.Context(), run, runs.Request{})
+	got, err := here.For(user()).Base(t.Context(), run, runs.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if l.first.Load() > 0 {
 		t.Error("the store was asked")
 	}
-	want, err := elsewhere.Base(t.Context(), run, runs.Request{})
+	want, err := elsewhere.For(user()).Base(t.Context(), run, runs.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,19 +100,22 @@ func TestTheBaseOfARunIsKnownWhereItIsExecuted(t *testing.T) {
 // stuck holds commits up until it is told to let them pass.
 type stuck struct {
 	store.Store
+	system
 	pass chan struct{}
 }
 
+func (s *stuck) System() store.System { return s }
+
 func (s *stuck) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
 	<-s.pass
-	return s.Store.CommitAll(ctx, f, steps)
+	return s.system.CommitAll(ctx, f, steps)
 }
 
 // TestARunThatOnlyReadsDoesNotOutrunTheDisk has a model that never has enough and a disk that stands still.
 func TestARunThatOnlyReadsDoesNotOutrunTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t)
-		disk := &stuck{Store: w.store, pass: make(chan struct{})}
+		disk := &stuck{Store: w.store, system: w.store.System(), pass: make(chan struct{})}
 		var reads atomic.Int64
 		look := tool.MustNew(tool.Spec{Name: "count", Description: "Looks.", Effect: tool.ReadOnly},
 			func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
@@ -122,7 +136,7 @@ func TestARunThatOnlyReadsDoesNotOutrunTheDisk(t *testing.T) {
 		})
 		ended := make(chan error)
 		go func() {
-			_, err := m.Run(t.Context(), ordered("go"), nil)
+			_, err := m.For(user()).Run(t.Context(), ordered("go"), nil)
 			ended <- err
 		}()
 		synctest.Wait()

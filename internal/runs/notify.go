@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -57,7 +58,7 @@ type tries struct {
 }
 
 func (n *notifier) look(ctx context.Context) {
-	list, err := n.m.cfg.Store.Unnotified(ctx, 500)
+	list, err := n.m.system().Unnotified(ctx, 500)
 	if err != nil {
 		if ctx.Err() == nil {
 			n.m.cfg.Log.Warn("cannot look for webhooks to call", "error", err)
@@ -126,11 +127,11 @@ func (n *notifier) call(ctx context.Context, run store.Run, req Request) {
 		log.Error("the webhook failed and is given up", "error", err)
 	}
 	if req.OnCompletion == DeleteThread && n.m.cfg.Delete != nil {
-		if err := n.m.cfg.Delete(ctx, run.ThreadID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := n.m.cfg.Delete(ctx, access.FromRow(run.UserID), run.ThreadID); err != nil && !errors.Is(err, store.ErrNotFound) {
 			log.Warn("the thread of a finished run was not deleted", "thread", run.ThreadID, "error", err)
 		}
 	}
-	if err := n.m.cfg.Store.Notified(ctx, run.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err := n.m.system().Notified(ctx, run.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		log.Warn("cannot note that the webhook was called", "error", err)
 	}
 	n.mu.Lock()

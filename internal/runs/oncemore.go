@@ -10,11 +10,11 @@ import (
 )
 
 // onceMore gives a request to go on from before the thread's first input that input. Nothing else waits there to be done.
-func (m *Manager) onceMore(ctx context.Context, req Request) (Request, error) {
+func (u *UserRuns) onceMore(ctx context.Context, req Request) (Request, error) {
 	if !req.Continue || req.Checkpoint != store.Origin || len(req.Input) > 0 || len(req.Values) > 0 {
 		return req, nil
 	}
-	first, err := m.firstRequest(ctx, req.ThreadID)
+	first, err := u.firstRequest(ctx, req.ThreadID)
 	if err != nil {
 		return req, fmt.Errorf("read the first input of thread %s: %w", req.ThreadID, err)
 	}
@@ -25,11 +25,11 @@ func (m *Manager) onceMore(ctx context.Context, req Request) (Request, error) {
 
 // firstRequest is that of the run which made the thread's first checkpoint; the zero request if none did, or if it was
 // rolled back or deleted.
-func (m *Manager) firstRequest(ctx context.Context, threadID string) (first Request, err error) {
+func (u *UserRuns) firstRequest(ctx context.Context, threadID string) (first Request, err error) {
 	const page = 100
 	var oldest store.Checkpoint
 	for n := page; n == page; {
-		list, err := m.cfg.Store.Checkpoints(ctx, threadID, oldest.ID, page)
+		list, err := u.data.Checkpoints(ctx, threadID, oldest.ID, page)
 		if err != nil {
 			return first, err
 		}
@@ -40,7 +40,7 @@ func (m *Manager) firstRequest(ctx context.Context, threadID string) (first Requ
 	if oldest.RunID == "" {
 		return first, nil
 	}
-	run, err := m.cfg.Store.Run(ctx, oldest.RunID)
+	run, err := u.data.Run(ctx, oldest.RunID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && run.Error == store.RolledBack {
 		return first, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -22,22 +23,33 @@ import (
 // commit, as often as the counts say.
 type cutOff struct {
 	store.Store
+	system
 
 	admits, claims, commits atomic.Int64
 	// meanwhile, if not nil, happens once before a change of a state from outside.
 	meanwhile func()
 }
 
-func (c *cutOff) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
-	run, err := c.Store.Admit(ctx, a)
-	if err == nil && c.admits.Add(-1) >= 0 {
+func (c *cutOff) System() store.System { return c }
+
+func (c *cutOff) For(u access.User) store.UserData { return cutOffUser{c.Store.For(u), c} }
+
+// cutOffUser is what a user has in it.
+type cutOffUser struct {
+	store.UserData
+	c *cutOff
+}
+
+func (u cutOffUser) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
+	run, err := u.UserData.Admit(ctx, a)
+	if err == nil && u.c.admits.Add(-1) >= 0 {
 		return store.Run{}, fmt.Errorf("admit: %w", store.ErrUnknown)
 	}
 	return run, err
 }
 
 func (c *cutOff) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (store.Fence, error) {
-	f, err := c.Store.ClaimRun(ctx, id, owner, attempt, now)
+	f, err := c.system.ClaimRun(ctx, id, owner, attempt, now)
 	if err == nil && c.claims.Add(-1) >= 0 {
 		return store.Fence{}, fmt.Errorf("claim: %w", store.ErrUnknown)
 	}
@@ -48,19 +60,19 @@ func (c *cutOff) CommitAll(ctx context.Context, f store.Fence, steps []store.Ste
 	if c.commits.Add(-1) >= 0 {
 		return nil, errors.New("the connection broke")
 	}
-	return c.Store.CommitAll(ctx, f, steps)
+	return c.system.CommitAll(ctx, f, steps)
 }
 
-func (c *cutOff) Write(ctx context.Context, threadID string, step store.Step) (string, error) {
-	if f := c.meanwhile; f != nil {
-		c.meanwhile = nil
+func (u cutOffUser) Write(ctx context.Context, threadID string, step store.Step) (string, error) {
+	if f := u.c.meanwhile; f != nil {
+		u.c.meanwhile = nil
 		f()
 	}
-	return c.Store.Write(ctx, threadID, step)
+	return u.UserData.Write(ctx, threadID, step)
 }
 
 func newCutOff(w *ward) *cutOff {
-	c := &cutOff{Store: w.store}
+	c := &cutOff{Store: w.store, system: w.store.System()}
 	w.store = c
 	return c
 }
@@ -72,10 +84,10 @@ func TestNoRunIsLeftByItsOwner(t *testing.T) {
 		cut := newCutOff(w)
 		m := w.serving("a", nil)
 		cut.admits.Store(1)
-		if _, err := m.Submit(t.Context(), ordered("answer")); !errors.Is(err, store.ErrUnknown) {
+		if _, err := m.For(user()).Submit(t.Context(), ordered("answer")); !errors.Is(err, store.ErrUnknown) {
 			t.Fatalf("error %v", err)
 		}
-		list, err := w.store.ListRuns(t.Context(), store.RunFilter{ThreadID: "thread"})
+		list, err := w.store.For(user()).ListRuns(t.Context(), store.RunFilter{ThreadID: "thread"})
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%d runs, error %v", len(list), err)
 		}
@@ -99,7 +111,7 @@ func TestNoRunIsLeftByItsOwner(t *testing.T) {
 		cut := newCutOff(w)
 		run := w.left()
 		for attempt := 1; attempt <= 4; attempt++ {
-			if _, err := w.store.ClaimRun(t.Context(), run.ID, string(rune('a'+attempt)), attempt, time.Now()); err != nil {
+			if _, err := w.store.System().ClaimRun(t.Context(), run.ID, string(rune('a'+attempt)), attempt, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -118,7 +130,7 @@ func TestCancelOfARunWhoseProcessDoesNotServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	run, err := m.Admit(t.Context(), ordered("wait"))
+	run, err := m.For(user()).Admit(t.Context(), ordered("wait"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +158,7 @@ func TestARollbackOfABranch(t *testing.T) {
 	w := newWard(t)
 	m := w.serving("a", nil)
 	w.wants(w.submit(m, ordered("one")), event.StatusSuccess)
-	one, err := m.Snapshot(t.Context(), "thread", "")
+	one, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +183,7 @@ func TestAStateUpdateStandsOnTheHead(t *testing.T) {
 	cut := newCutOff(w)
 	cut.meanwhile = func() { w.wants(w.submit(m, ordered("two")), event.StatusSuccess) }
 	note := runs.StateUpdate{Messages: []message.Message{message.New(message.Human, "note")}}
-	if _, err := w.process("b", nil).UpdateState(t.Context(), "thread", note); err != nil {
+	if _, err := w.process("b", nil).For(user()).UpdateState(t.Context(), "thread", note); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"one", "done: one", "two", "done: two", "note"}, w.texts(m)); d != "" {
@@ -182,12 +194,15 @@ func TestAStateUpdateStandsOnTheHead(t *testing.T) {
 // lastBreath is a store whose process stops right behind the commit that tells of a breakpoint.
 type lastBreath struct {
 	store.Store
+	system
 
 	stop func()
 }
 
+func (l *lastBreath) System() store.System { return l }
+
 func (l *lastBreath) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
-	ids, err := l.Store.CommitAll(ctx, f, steps)
+	ids, err := l.system.CommitAll(ctx, f, steps)
 	for _, s := range steps {
 		for _, ev := range s.Events {
 			if ev.Data.Kind() == event.KindInterrupt {
@@ -208,13 +223,13 @@ func TestABreakpointOutlivesACrash(t *testing.T) {
 			s := newSite(t, []string{"work"})
 			s.does("work")
 			kept := s.store
-			last := &lastBreath{Store: kept}
+			last := &lastBreath{Store: kept, system: kept.System()}
 			s.store = last
 			first := s.process("first")
 			last.stop, s.store = first.Stop, kept
 			req := request()
 			set(&req)
-			if _, err := first.Run(t.Context(), req, noShow); !errors.Is(err, runs.ErrStopped) {
+			if _, err := first.For(user()).Run(t.Context(), req, noShow); !errors.Is(err, runs.ErrStopped) {
 				t.Fatalf("the first process ended with %v", err)
 			}
 			out, err := s.process("second").Resume(t.Context(), s.unfinished("second"), noShow)
@@ -223,7 +238,7 @@ func TestABreakpointOutlivesACrash(t *testing.T) {
 			}
 			on := request()
 			on.Input, on.Continue = nil, true
-			out, err = s.process("second").Run(t.Context(), on, noShow)
+			out, err = s.process("second").For(user()).Run(t.Context(), on, noShow)
 			if err != nil || out.Run.Status != event.StatusSuccess || s.calls["work"] != 1 {
 				t.Errorf("it goes on with status %s, %d calls, error %v", out.Run.Status, s.calls["work"], err)
 			}
@@ -246,11 +261,14 @@ func TestAThreadGoesWithItsRun(t *testing.T) {
 	serve := func(w *ward, owner string, p *process) (*runs.Manager, func()) {
 		return w.served(owner, func(c *runs.Config) {
 			c.Notify = func(context.Context, store.Run) error { p.called++; return nil }
-			c.Delete = func(ctx context.Context, id string) error { p.deleted++; return w.store.DeleteThread(ctx, id) }
+			c.Delete = func(ctx context.Context, u access.User, id string) error {
+				p.deleted++
+				return w.store.For(u).DeleteThread(ctx, id)
+			}
 		})
 	}
 	gone := func(w *ward, run store.Run) bool {
-		_, err := w.store.Run(w.t.Context(), run.ID)
+		_, err := w.store.For(user()).Run(w.t.Context(), run.ID)
 		return errors.Is(err, store.ErrNotFound)
 	}
 	req := ordered("answer")

@@ -27,7 +27,7 @@ func TestACancelOutlivesItsRunsOwner(t *testing.T) {
 	run := w.left()
 	w.cancel(w.process("b", nil), run, store.StopInterrupt)
 	close(w.free) // the model answers from here on
-	run, err := w.store.Run(t.Context(), run.ID)
+	run, err := w.store.For(user()).Run(t.Context(), run.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestACancelOutlivesItsRunsOwner(t *testing.T) {
 func TestNoRunBeginsAfterStop(t *testing.T) {
 	w := newWard(t)
 	m := w.process("a", nil)
-	run, err := m.Admit(t.Context(), ordered("answer"))
+	run, err := m.For(user()).Admit(t.Context(), ordered("answer"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestNoRunBeginsAfterStop(t *testing.T) {
 	if _, err := m.Execute(t.Context(), run, nil); !errors.Is(err, runs.ErrStopped) {
 		t.Errorf("the run was executed: %v", err)
 	}
-	if run, err = w.store.Run(t.Context(), run.ID); err != nil || run.Status != event.StatusRunning {
+	if run, err = w.store.For(user()).Run(t.Context(), run.ID); err != nil || run.Status != event.StatusRunning {
 		t.Errorf("the run is %s, %v", run.Status, err)
 	}
 }
@@ -57,15 +57,18 @@ func TestNoRunBeginsAfterStop(t *testing.T) {
 // unrenewed is a store that cannot be reached for leases, once that is said.
 type unrenewed struct {
 	store.Store
+	system
 
 	gone atomic.Bool
 }
+
+func (u *unrenewed) System() store.System { return u }
 
 func (u *unrenewed) Renew(ctx context.Context, owner string) (bool, error) {
 	if u.gone.Load() {
 		return false, errors.New("no route to the database")
 	}
-	return u.Store.Renew(ctx, owner)
+	return u.system.Renew(ctx, owner)
 }
 
 // TestALeaseThatCannotBeRenewed: the runs go on for as long as the lease is known to last, and not longer: then they may be
@@ -73,7 +76,7 @@ func (u *unrenewed) Renew(ctx context.Context, owner string) (bool, error) {
 func TestALeaseThatCannotBeRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t)
-		u := &unrenewed{Store: w.store}
+		u := &unrenewed{Store: w.store, system: w.store.System()}
 		w.store = u
 		m := w.process("a", nil)
 		release, err := m.KeepLease(t.Context())
@@ -81,7 +84,7 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer release()
-		run, err := m.Admit(t.Context(), ordered("wait"))
+		run, err := m.For(user()).Admit(t.Context(), ordered("wait"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,13 +144,13 @@ func TestWhatARolledBackRunDidIsNotKnown(t *testing.T) {
 	req := runs.Request{ThreadID: "thread", UserID: "user", Answers: map[string]json.RawMessage{
 		"ask-0": json.RawMessage(`"yes"`), "hold-0": json.RawMessage(`"yes"`),
 	}}
-	run, err := m.Admit(t.Context(), req)
+	run, err := m.For(user()).Admit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		<-answered
-		if _, err := m.Cancel(t.Context(), run.ID, store.StopRollback); err != nil {
+		if _, err := m.For(user()).Cancel(t.Context(), run.ID, store.StopRollback); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -159,14 +162,14 @@ func TestWhatARolledBackRunDidIsNotKnown(t *testing.T) {
 	if err != nil || out.Run.Error != store.RolledBack {
 		t.Fatalf("run %+v, %v", out.Run, err)
 	}
-	snap, err := m.Snapshot(t.Context(), "thread", "")
+	snap, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil || len(snap.Questions) != 2 {
 		t.Errorf("%d questions are open, %v", len(snap.Questions), err)
 	}
 	if out := s.executes(m, runs.Request{ThreadID: "thread", UserID: "user", Continue: true}); out.Run.Status != event.StatusInterrupted {
 		t.Errorf("run %+v", out.Run)
 	}
-	if snap, err = m.Snapshot(t.Context(), "thread", ""); err != nil || len(snap.Questions) != 2 {
+	if snap, err = m.For(user()).Snapshot(t.Context(), "thread", ""); err != nil || len(snap.Questions) != 2 {
 		t.Errorf("%d questions are open after the next run, %v", len(snap.Questions), err)
 	}
 }
@@ -189,7 +192,7 @@ func (keeps) BeforeAgent(context.Context, *agent.Runtime, state.State) (agent.Co
 func TestAClientSetsNoPrivateChannel(t *testing.T) {
 	b := newBed(t, fakeModel(counts), keeps{})
 	values := map[string]json.RawMessage{"guardrail_untrusted": json.RawMessage("true"), "colour": json.RawMessage(`"red"`), "messages": json.RawMessage(`[]`)}
-	run, err := b.manager.Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Values: values,
+	run, err := b.manager.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Values: values,
 		Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +255,7 @@ func TestACancelTravelsByTheBus(t *testing.T) {
 		asked := time.Now()
 		w.cancel(w.process("b", joined), run, store.StopInterrupt)
 		synctest.Wait() // the clock does not move meanwhile
-		if now, err := w.store.Run(t.Context(), run.ID); err != nil || now.Status != event.StatusInterrupted || !time.Now().Equal(asked) {
+		if now, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || now.Status != event.StatusInterrupted || !time.Now().Equal(asked) {
 			t.Errorf("the run is %s after %s, %v", now.Status, time.Since(asked), err)
 		}
 	})

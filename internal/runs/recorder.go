@@ -37,7 +37,7 @@ const (
 // The committer is who waits for a commit, or a goroutine that lives while there is something to commit. emit waits for
 // nobody, and its events wait a moment for company; commit waits until its write is durable.
 type recorder struct {
-	store store.Store
+	store store.System
 	fence store.Fence
 	now   func() time.Time
 	show  func(event.Event)
@@ -71,7 +71,7 @@ type write struct {
 	done   chan struct{}  // closed when it is committed, or lost
 }
 
-func newRecorder(s store.Store, run store.Run, now func() time.Time, show func(event.Event)) *recorder {
+func newRecorder(s store.System, run store.Run, now func() time.Time, show func(event.Event)) *recorder {
 	r := &recorder{store: s, fence: store.Fence{RunID: run.ID, Attempt: run.Attempt}, now: now, show: show, streams: make(streams)}
 	_ = json.Unmarshal(run.Usage, &r.before) // a first attempt has none
 	r.kept, r.keptAt = r.before, now()

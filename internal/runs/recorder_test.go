@@ -18,7 +18,7 @@ import (
 
 // shelf is a store that keeps the steps that are committed. Each commit waits for the gate, if there is one.
 type shelf struct {
-	store.Store
+	store.System
 
 	gate  chan struct{}
 	steps []store.Step

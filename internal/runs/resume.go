@@ -32,13 +32,13 @@ func (m *Manager) giveUp(ctx context.Context, run store.Run) (Outcome, error) {
 	if err := m.Fail(ctx, run, reason); err != nil {
 		return Outcome{Run: run}, err
 	}
-	run, err := m.cfg.Store.Run(ctx, run.ID)
+	run, err := m.of(run).data.Run(ctx, run.ID)
 	return Outcome{Run: run}, err
 }
 
 // claim makes this process the run's owner. If it does not know whether it is, Serve looks again.
 func (m *Manager) claim(ctx context.Context, run store.Run) (store.Run, error) {
-	fence, err := m.cfg.Store.ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
+	fence, err := m.system().ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
 	if err != nil {
 		if !errors.Is(err, store.ErrConflict) {
 			m.lose(run.ID, err)
@@ -63,7 +63,7 @@ func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
 	}
 	to := m.audience(run, nil)
 	defer to.leave()
-	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
+	rec := newRecorder(m.system(), run, m.cfg.Now, to.show)
 	end := event.Run{Status: event.StatusError, Error: reason.Error()}
 	if err := rec.end(end, nil); err != nil {
 		m.lose(run.ID, err)

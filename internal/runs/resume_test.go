@@ -135,7 +135,7 @@ func noShow(event.Event) {}
 func (s *site) dies(begun <-chan struct{}) store.Run {
 	s.t.Helper()
 	first := s.process("first")
-	run, err := first.Admit(s.t.Context(), request())
+	run, err := first.For(user()).Admit(s.t.Context(), request())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func request() runs.Request {
 // results are the texts of the thread's tool messages.
 func (s *site) results() map[string]string {
 	s.t.Helper()
-	cp, err := s.store.Checkpoint(s.t.Context(), nil, "thread", "")
+	cp, err := s.store.For(user()).Checkpoint(s.t.Context(), nil, "thread", "")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -220,12 +220,12 @@ func TestResumeUsesWhatIsKnown(t *testing.T) {
 // waitForEnd waits until the result of a call is in the log.
 func (s *site) waitForEnd(call string) {
 	for {
-		list, err := s.store.ListRuns(s.t.Context(), store.RunFilter{})
+		list, err := s.store.For(user()).ListRuns(s.t.Context(), store.RunFilter{})
 		if err != nil || len(list) == 0 {
 			s.t.Errorf("%d runs, error %v", len(list), err)
 			return
 		}
-		evs, err := s.store.Events(s.t.Context(), list[0].ID, event.ID{}, 1000)
+		evs, err := s.store.For(user()).Events(s.t.Context(), list[0].ID, event.ID{}, 1000)
 		if err != nil {
 			s.t.Error(err)
 			return
@@ -242,7 +242,7 @@ func (s *site) waitForEnd(call string) {
 func TestResumeOfARunThatHasNoCheckpoint(t *testing.T) {
 	s := newSite(t, []string{"work"})
 	s.does("work")
-	if _, err := s.process("first").Admit(t.Context(), request()); err != nil {
+	if _, err := s.process("first").For(user()).Admit(t.Context(), request()); err != nil {
 		t.Fatal(err)
 	}
 	out, err := s.process("second").Resume(t.Context(), s.unfinished("second"), noShow)
@@ -288,7 +288,7 @@ func TestARunThatGetsNowhereIsEnded(t *testing.T) {
 		if <-stopped; !errors.Is(err, runs.ErrStopped) {
 			t.Fatal(err)
 		}
-		if run, err = s.store.Run(t.Context(), run.ID); err != nil {
+		if run, err = s.store.For(user()).Run(t.Context(), run.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -313,7 +313,7 @@ func TestAnInterruptWaits(t *testing.T) {
 	})
 	s.does("build")
 	first := s.process("first")
-	run, err := first.Admit(t.Context(), request())
+	run, err := first.For(user()).Admit(t.Context(), request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestAnInterruptWaits(t *testing.T) {
 	}
 	second := s.process("second")
 	req := runs.Request{ThreadID: "thread", UserID: "user", Answers: map[string]json.RawMessage{"deploy-0": json.RawMessage(`"yes"`)}}
-	if run, err = second.Admit(t.Context(), req); err != nil {
+	if run, err = second.For(user()).Admit(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 	if out, err = second.Execute(t.Context(), run, noShow); err != nil || out.Run.Status != event.StatusSuccess {
@@ -361,7 +361,7 @@ func TestServeGoesOnWithWhatOthersLeft(t *testing.T) {
 	if got := s.results()["slow-0"]; got != "unknown" {
 		t.Errorf("the call that was cut off has the result %q", got)
 	}
-	if got, err := s.store.Run(t.Context(), run.ID); err != nil || got.Owner != "server" {
+	if got, err := s.store.For(user()).Run(t.Context(), run.ID); err != nil || got.Owner != "server" {
 		t.Errorf("run %+v, error %v", got, err)
 	}
 }
@@ -392,14 +392,17 @@ func TestServeStops(t *testing.T) {
 // fullDisk is a store whose writes of steps fail for a while.
 type fullDisk struct {
 	store.Store
+	system
 	failures atomic.Int64
 }
+
+func (f *fullDisk) System() store.System { return f }
 
 func (f *fullDisk) CommitAll(ctx context.Context, fence store.Fence, steps []store.Step) ([]string, error) {
 	if f.failures.Add(-1) >= 0 {
 		return nil, errors.New("disk full")
 	}
-	return f.Store.CommitAll(ctx, fence, steps)
+	return f.system.CommitAll(ctx, fence, steps)
 }
 
 // TestARunOutlivesAFullDisk: a write that fails neither ends the run nor counts as one of the attempts that get nowhere.
@@ -407,11 +410,11 @@ func TestARunOutlivesAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, []string{"work"})
 		s.does("work")
-		disk := &fullDisk{Store: s.store}
+		disk := &fullDisk{Store: s.store, system: s.store.System()}
 		disk.failures.Store(6)
 		s.store = disk
 		p := s.process("server")
-		run, err := p.Admit(t.Context(), request())
+		run, err := p.For(user()).Admit(t.Context(), request())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,7 +427,7 @@ func TestARunOutlivesAFullDisk(t *testing.T) {
 		served.Go(func() { p.Serve(ctx, func(store.Run) func(event.Event) { return noShow }) })
 		for run.Active() && time.Since(start) < time.Hour {
 			time.Sleep(time.Second)
-			if run, err = s.store.Run(t.Context(), run.ID); err != nil {
+			if run, err = s.store.For(user()).Run(t.Context(), run.ID); err != nil {
 				t.Fatal(err)
 			}
 		}

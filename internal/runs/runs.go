@@ -26,6 +26,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/id"
@@ -81,7 +82,7 @@ type Config struct {
 	// Room says why no run can be taken in at present, such as a full disk; nil means that all can.
 	Room func() error
 	// Feed opens the live feed of an attempt; nil means that nobody follows.
-	Feed func(runID string, attempt int) Feed
+	Feed func(run store.Run) Feed
 	// Events, unless it is nil, sees the events of all runs that are executed here: of each run in their order, one at a time.
 	Events func(store.Run, event.Event)
 	// Bus wakes the processes that share the store; nil means that there are no others.
@@ -91,7 +92,7 @@ type Config struct {
 	Notify func(ctx context.Context, run store.Run) error
 	// Delete removes a thread that its run's request wants gone at the end, after Notify, however often a process dies in
 	// between; nil keeps it.
-	Delete func(ctx context.Context, threadID string) error
+	Delete func(ctx context.Context, u access.User, threadID string) error
 	// Schema is every channel that a state can have, for looking at states without an agent: it tells which are private.
 	// nil means the channels that every agent has.
 	Schema state.Schema
@@ -102,7 +103,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Manager admits and executes runs. Its methods may be called from many goroutines.
+// Manager executes runs; [Manager.For] admits them. Its methods may be called from many goroutines.
 type Manager struct {
 	cfg    Config
 	schema state.Schema  // of what every agent knows, for looking at states
@@ -173,19 +174,10 @@ type Outcome struct {
 	Usage message.Usage
 }
 
-// Run admits a request and executes it.
-func (m *Manager) Run(ctx context.Context, req Request, show func(event.Event)) (Outcome, error) {
-	run, err := m.Admit(ctx, req)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return m.Execute(ctx, run, show)
-}
-
 // Free returns store.ErrConflict if the thread has an active run, so that Admit would refuse another. It is for what
 // must be there before the run, such as its uploads, and should not be written for one that is refused.
-func (m *Manager) Free(ctx context.Context, threadID string) error {
-	active, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{
+func (u *UserRuns) Free(ctx context.Context, threadID string) error {
+	active, err := u.data.ListRuns(ctx, store.RunFilter{
 		ThreadID: threadID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
 	})
 	if err == nil && len(active) > 0 {
@@ -203,7 +195,7 @@ func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Ev
 	if err != nil {
 		return out, err
 	}
-	if out.Run, err = m.cfg.Store.Run(context.WithoutCancel(ctx), run.ID); err != nil {
+	if out.Run, err = m.of(run).data.Run(context.WithoutCancel(ctx), run.ID); err != nil {
 		return out, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
 	return out, nil
@@ -218,7 +210,7 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience) (Outc
 	}
 	job := Job{Run: run, Request: req}
 	ctx = m.cfg.Watch.Begun(ctx, job)
-	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, to.show)
+	rec := newRecorder(m.system(), run, m.cfg.Now, to.show)
 	ctx, leave := m.enter(ctx, run, rec)
 	defer leave()
 	last, errRun := m.drive(ctx, job, rec)
@@ -250,7 +242,7 @@ func (m *Manager) audience(run store.Run, show func(event.Event)) audience {
 	var all []func(event.Event)
 	leave := func() {}
 	if m.cfg.Feed != nil {
-		f := m.cfg.Feed(run.ID, run.Attempt)
+		f := m.cfg.Feed(run)
 		all, leave = append(all, f.Show), f.Close
 	}
 	if show != nil {
@@ -269,7 +261,7 @@ func (m *Manager) audience(run store.Run, show func(event.Event)) audience {
 // unreadable ends a run as failed whose request this program cannot read.
 func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event.Event), why error) (Outcome, error) {
 	end := event.Run{Status: event.StatusError, Error: why.Error()}
-	rec := newRecorder(m.cfg.Store, run, m.cfg.Now, show)
+	rec := newRecorder(m.system(), run, m.cfg.Now, show)
 	if err := rec.end(end, nil); err != nil {
 		m.lose(run.ID, err)
 		return Outcome{Run: run}, errors.Join(why, err)
@@ -297,15 +289,16 @@ func (m *Manager) finish(ctx context.Context, run store.Run, rec *recorder, end 
 
 // undo is the step that brings back the state before a run; nil if the run has changed nothing.
 func (m *Manager) undo(ctx context.Context, run store.Run) (*store.Step, error) {
-	first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
+	data := m.of(run).data
+	first, err := data.FirstCheckpoint(ctx, run.ID)
 	if err != nil || first.ID == "" {
 		return nil, err
 	}
 	// The head before the run, which need not be what the run stood on: it may have begun a branch.
-	heads, err := m.cfg.Store.Checkpoints(ctx, run.ThreadID, first.ID, 1)
+	heads, err := data.Checkpoints(ctx, run.ThreadID, first.ID, 1)
 	before := store.Checkpoint{Next: agent.Done}
 	if err == nil && len(heads) > 0 {
-		before, err = m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, heads[0].ID)
+		before, err = data.Checkpoint(ctx, m.schema, run.ThreadID, heads[0].ID)
 	}
 	return &store.Step{
 		Parent: cmp.Or(before.ID, store.Origin), Next: before.Next, State: before.State, Now: m.cfg.Now(),
@@ -333,7 +326,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 		return state.State{}, fmt.Errorf("build agent: %w", err)
 	}
 	defer func() { err = errors.Join(err, built.Close()) }()
-	at, err := m.begin(ctx, built.Agent.Schema(), job)
+	at, err := m.of(job.Run).begin(ctx, built.Agent.Schema(), job)
 	if err != nil {
 		return at.from.State, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -51,6 +52,12 @@ func counts(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, erro
 	}
 	return chunks(message.Chunk{Text: fmt.Sprintf("%d messages", len(req.Messages))}, message.Chunk{Usage: usage, FinishReason: "stop"})
 }
+
+// user is whose the runs of these tests are.
+func user() access.User { return access.FromRow("user") }
+
+// system is embedded by stores that get in the way of what a manager asks the system for.
+type system = store.System
 
 // bed is a manager on a real store.
 type bed struct {
@@ -98,7 +105,7 @@ func (b *bed) show(ev event.Event) {
 
 func (b *bed) admit(text string) store.Run {
 	b.t.Helper()
-	run, err := b.manager.Admit(b.t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, text)}})
+	run, err := b.manager.For(user()).Admit(b.t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, text)}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -153,7 +160,7 @@ func TestARunIsShownAndKept(t *testing.T) {
 func TestTheLogReadBackIsWhatWasShown(t *testing.T) {
 	b := newBed(t, fakeModel(counts))
 	out := b.run(t.Context(), "go")
-	stored, err := b.store.Events(t.Context(), out.Run.ID, event.ID{}, 1000)
+	stored, err := b.store.For(user()).Events(t.Context(), out.Run.ID, event.ID{}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +241,7 @@ func TestAThreadGoesOn(t *testing.T) {
 func TestOneActiveRunPerThread(t *testing.T) {
 	b := newBed(t, fakeModel(counts))
 	b.admit("one")
-	_, err := b.manager.Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user"})
+	_, err := b.manager.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user"})
 	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
@@ -256,7 +263,7 @@ func TestCancel(t *testing.T) {
 	if out.Run.Status != event.StatusInterrupted || out.Run.StopReason != store.Cancelled {
 		t.Errorf("status %q, stop reason %q", out.Run.Status, out.Run.StopReason)
 	}
-	cp, err := b.store.Checkpoint(t.Context(), nil, "thread", "")
+	cp, err := b.store.For(user()).Checkpoint(t.Context(), nil, "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +312,7 @@ func TestAnotherOwnerStopsTheRun(t *testing.T) {
 	var b *bed
 	var run store.Run
 	steal := fakeModel(func(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
-		if _, err := b.store.ClaimRun(ctx, run.ID, "thief", 1, time.Now()); err != nil {
+		if _, err := b.store.System().ClaimRun(ctx, run.ID, "thief", 1, time.Now()); err != nil {
 			t.Error(err)
 		}
 		return counts(ctx, req)

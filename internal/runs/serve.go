@@ -124,7 +124,7 @@ func (m *Manager) keepLease(ctx context.Context) {
 func (m *Manager) releaseLease(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), store.Beat)
 	defer cancel()
-	if err := m.cfg.Store.Release(ctx, m.cfg.Owner); err != nil {
+	if err := m.system().Release(ctx, m.cfg.Owner); err != nil {
 		m.cfg.Log.Warn("the lease was not given up; it runs out by itself", "error", err)
 	}
 }
@@ -133,13 +133,13 @@ func (m *Manager) releaseLease(ctx context.Context) {
 func (m *Manager) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*store.Beat)
 	defer cancel()
-	lapsed, err := m.cfg.Store.Renew(ctx, m.cfg.Owner)
+	lapsed, err := m.system().Renew(ctx, m.cfg.Owner)
 	if err != nil || !lapsed {
 		return err
 	}
 	m.cfg.Log.Warn("the lease had lapsed: this process was held up")
 	m.detach(store.ErrFenced, func(f store.Fence) bool {
-		run, err := m.cfg.Store.Run(ctx, f.RunID)
+		run, err := m.system().Run(ctx, f.RunID)
 		return err != nil || run.Attempt != f.Attempt
 	})
 	return nil
@@ -147,7 +147,7 @@ func (m *Manager) renew(ctx context.Context) error {
 
 // Unfinished lists runs that nobody executes: those whose owner is gone, the oldest first, at most 1000.
 func (m *Manager) Unfinished(ctx context.Context) ([]store.Run, error) {
-	return m.cfg.Store.Abandoned(ctx, m.cfg.Owner, 1000)
+	return m.system().Abandoned(ctx, m.cfg.Owner, 1000)
 }
 
 // Subjects on which the processes that share a store wake each other.
@@ -249,7 +249,7 @@ func (m *Manager) serve(ctx context.Context, what look, show func(store.Run) fun
 // lookAtQueue finds out whether any run waits, also one whose turn has not come.
 func (m *Manager) lookAtQueue(ctx context.Context) error {
 	known := m.queued.Load() // a run that begins to wait from here on makes it more
-	list, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Limit: 1})
+	list, err := m.system().ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Limit: 1})
 	switch {
 	case err != nil:
 		return err
@@ -300,7 +300,7 @@ func (m *Manager) resumeLeft(ctx context.Context, show func(store.Run) func(even
 // startWaiting executes the runs that wait, as far as there is place.
 func (m *Manager) startWaiting(ctx context.Context, show func(store.Run) func(event.Event)) error {
 	for m.take() {
-		list, err := m.cfg.Store.Waiting(ctx, m.cfg.Now(), 1)
+		list, err := m.system().Waiting(ctx, m.cfg.Now(), 1)
 		if err != nil || len(list) == 0 {
 			m.giveBack()
 			return err
@@ -322,7 +322,7 @@ func (m *Manager) startWaiting(ctx context.Context, show func(store.Run) func(ev
 func (m *Manager) unfinished(ctx context.Context) ([]store.Run, error) {
 	list, err := m.Unfinished(ctx)
 	for _, id := range m.due() {
-		run, errRun := m.cfg.Store.Run(ctx, id)
+		run, errRun := m.system().Run(ctx, id)
 		switch {
 		case errRun == nil && run.Active() && run.Owner == m.cfg.Owner:
 			list = append(list, run)

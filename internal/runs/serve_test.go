@@ -60,7 +60,7 @@ func TestServeOutlivesAStoreThatFails(t *testing.T) {
 				}
 				u.down.Store("")
 				time.Sleep(10 * time.Second)
-				if now, err := w.store.Run(t.Context(), run.ID); err != nil || now.Status != event.StatusSuccess || now.Notify {
+				if now, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || now.Status != event.StatusSuccess || now.Notify {
 					t.Errorf("the run is %s, its webhook is to be called: %v, %v", now.Status, now.Notify, err)
 				}
 				said = log.String()
@@ -77,7 +77,7 @@ func TestServeOutlivesAStoreThatFails(t *testing.T) {
 func TestALostRunIsLookedForAgain(t *testing.T) {
 	for name, then := range map[string]func(w *ward, run store.Run){
 		"it ends elsewhere": func(w *ward, run store.Run) {
-			run, err := w.store.Run(w.t.Context(), run.ID)
+			run, err := w.store.For(user()).Run(w.t.Context(), run.ID)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -86,14 +86,14 @@ func TestALostRunIsLookedForAgain(t *testing.T) {
 			}
 		},
 		"it is deleted": func(w *ward, run store.Run) {
-			run, err := w.store.Run(w.t.Context(), run.ID)
+			run, err := w.store.For(user()).Run(w.t.Context(), run.ID)
 			if err != nil {
 				w.t.Fatal(err)
 			}
 			if err := w.process("b", nil).Fail(w.t.Context(), run, errors.New("enough")); err != nil {
 				w.t.Fatal(err)
 			}
-			if err := w.store.DeleteRun(w.t.Context(), run.ID); err != nil {
+			if err := w.store.For(user()).DeleteRun(w.t.Context(), run.ID); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -175,7 +175,7 @@ func TestAPlaceIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t)
 		m := w.process("a", func(c *runs.Config) { c.Parallel = 1 })
-		if _, err := w.process("b", nil).Admit(t.Context(), ordered("wait")); err != nil {
+		if _, err := w.process("b", nil).For(user()).Admit(t.Context(), ordered("wait")); err != nil {
 			t.Fatal(err)
 		}
 		known, later, behind := ordered("answer"), ordered("answer"), ordered("answer")
@@ -185,7 +185,7 @@ func TestAPlaceIsGivenBack(t *testing.T) {
 		behind.Strategy = store.Enqueue
 		for name, req := range map[string]runs.Request{"refused": ordered("answer"), "known": known, "later": later, "behind": behind} {
 			synctest.Wait()
-			if run, err := m.Submit(t.Context(), req); (err != nil) != (name == "refused") || run.Begun {
+			if run, err := m.For(user()).Submit(t.Context(), req); (err != nil) != (name == "refused") || run.Begun {
 				t.Errorf("%s: %s, %v", name, run.Status, err)
 			}
 			free := ordered("answer")
@@ -248,10 +248,10 @@ func TestACancelNamesWhatItIs(t *testing.T) {
 	w := newWard(t)
 	m := w.process("a", nil)
 	run := w.ran(m, ordered("answer"))
-	if _, err := m.Cancel(t.Context(), run.ID, "explode"); err == nil || !strings.Contains(err.Error(), "explode") {
+	if _, err := m.For(user()).Cancel(t.Context(), run.ID, "explode"); err == nil || !strings.Contains(err.Error(), "explode") {
 		t.Errorf("error %v", err)
 	}
-	if now, err := m.Cancel(t.Context(), run.ID, store.StopRollback); err != nil || now.Status != event.StatusSuccess {
+	if now, err := m.For(user()).Cancel(t.Context(), run.ID, store.StopRollback); err != nil || now.Status != event.StatusSuccess {
 		t.Errorf("a run at its end is %s, %v", now.Status, err)
 	}
 }
@@ -319,11 +319,14 @@ func TestServeListensUntilItEnds(t *testing.T) {
 // lapses is a store that says that a lease had run out, once it is told to.
 type lapses struct {
 	store.Store
+	system
 	lapsed chan struct{}
 }
 
+func (l *lapses) System() store.System { return l }
+
 func (l *lapses) Renew(ctx context.Context, owner string) (bool, error) {
-	_, err := l.Store.Renew(ctx, owner)
+	_, err := l.system.Renew(ctx, owner)
 	select {
 	case <-l.lapsed:
 		return true, err
@@ -336,7 +339,7 @@ func (l *lapses) Renew(ctx context.Context, owner string) (bool, error) {
 func TestALeaseThatHadLapsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t)
-		l := &lapses{Store: w.store, lapsed: make(chan struct{}, 1)}
+		l := &lapses{Store: w.store, system: w.store.System(), lapsed: make(chan struct{}, 1)}
 		w.store = l
 		var log buffertest.Buffer
 		m := w.process("a", func(c *runs.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -351,7 +354,7 @@ func TestALeaseThatHadLapsed(t *testing.T) {
 		for _, thread := range []string{"kept", "claimed"} {
 			req := ordered("wait")
 			req.ThreadID = thread
-			run, err := m.Admit(t.Context(), req)
+			run, err := m.For(user()).Admit(t.Context(), req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,7 +371,7 @@ func TestALeaseThatHadLapsed(t *testing.T) {
 		if log.String() != "" {
 			t.Errorf("the log has: %s", log.String())
 		}
-		if _, err := w.store.ClaimRun(t.Context(), list[1].ID, "b", 1, time.Now()); err != nil {
+		if _, err := w.store.System().ClaimRun(t.Context(), list[1].ID, "b", 1, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		l.lapsed <- struct{}{}
@@ -457,7 +460,7 @@ func TestWhatOneIsAdmittedWith(t *testing.T) {
 		removal := known
 		removal.Role, removal.ID = "remove", ""
 		req.Input = append(req.Input, known, removal)
-		run, err := m.Admit(t.Context(), req)
+		run, err := m.For(user()).Admit(t.Context(), req)
 		if err != nil || run.Notify != c.notify || !run.Begun {
 			t.Errorf("%+v: notify %v, begun %v, %v", c, run.Notify, run.Begun, err)
 		}
@@ -465,19 +468,19 @@ func TestWhatOneIsAdmittedWith(t *testing.T) {
 		if err := json.Unmarshal(run.Request, &kept); err != nil || kept.Input[0].ID == "" || kept.Input[1].ID != "known" || kept.Input[2].ID != "" {
 			t.Errorf("the input is %+v, %v", kept.Input, err)
 		}
-		if th, err := w.store.Thread(t.Context(), req.ThreadID); err != nil || string(th.Metadata) != `{"of":"deer"}` {
+		if th, err := w.store.For(user()).Thread(t.Context(), req.ThreadID); err != nil || string(th.Metadata) != `{"of":"deer"}` {
 			t.Errorf("the thread's metadata is %s, %v", th.Metadata, err)
 		}
 	}
-	if _, err := m.Admit(t.Context(), runs.Request{ThreadID: "bad", UserID: "user", Context: json.RawMessage(`{`)}); err == nil || !strings.Contains(err.Error(), "encode request") {
+	if _, err := m.For(user()).Admit(t.Context(), runs.Request{ThreadID: "bad", UserID: "user", Context: json.RawMessage(`{`)}); err == nil || !strings.Contains(err.Error(), "encode request") {
 		t.Errorf("a request that cannot be kept: %v", err)
 	}
 	full := errors.New("the disk is full")
 	m = w.process("b", func(c *runs.Config) { c.Room = func() error { return full } })
-	if run, err := m.Submit(t.Context(), runs.Request{ThreadID: "full", UserID: "user"}); !errors.Is(err, full) || run.ID != "" {
+	if run, err := m.For(user()).Submit(t.Context(), runs.Request{ThreadID: "full", UserID: "user"}); !errors.Is(err, full) || run.ID != "" {
 		t.Errorf("run %q, %v", run.ID, err)
 	}
-	if _, err := w.store.Thread(t.Context(), "full"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := w.store.For(user()).Thread(t.Context(), "full"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the thread is there: %v", err)
 	}
 }

@@ -28,23 +28,23 @@ type Snapshot struct {
 
 // Snapshot reads the state of a thread at a checkpoint; an empty id means the head. A thread without checkpoints has the
 // zero Snapshot, with an empty state.
-func (m *Manager) Snapshot(ctx context.Context, threadID, checkpoint string) (Snapshot, error) {
-	cp, err := m.cfg.Store.Checkpoint(ctx, m.schema, threadID, checkpoint)
+func (u *UserRuns) Snapshot(ctx context.Context, threadID, checkpoint string) (Snapshot, error) {
+	cp, err := u.data.Checkpoint(ctx, u.schema(), threadID, checkpoint)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	s := Snapshot{Checkpoint: cp}
-	s.Questions, err = m.questions(ctx, cp)
+	s.Questions, err = u.questions(ctx, cp)
 	return s, err
 }
 
 // Base is the state that a run began on, or begins on if it is still to: that of its request's checkpoint, else the head.
-func (m *Manager) Base(ctx context.Context, run store.Run, req Request) (store.Checkpoint, error) {
-	if base, ok := m.baseHere(run.ID); ok {
+func (u *UserRuns) Base(ctx context.Context, run store.Run, req Request) (store.Checkpoint, error) {
+	if base, ok := u.m.baseHere(run.ID); ok {
 		return base, nil
 	}
 	for {
-		first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
+		first, err := u.data.FirstCheckpoint(ctx, run.ID)
 		if err != nil {
 			return first, err
 		}
@@ -52,7 +52,7 @@ func (m *Manager) Base(ctx context.Context, run store.Run, req Request) (store.C
 		if first.ID != "" {
 			at = cmp.Or(first.ParentID, store.Origin)
 		}
-		base, err := m.cfg.Store.Checkpoint(ctx, m.schema, run.ThreadID, at)
+		base, err := u.data.Checkpoint(ctx, u.schema(), run.ThreadID, at)
 		if err == nil && first.ID == "" && base.RunID == run.ID {
 			continue // the run has made its first one in between
 		}
@@ -89,20 +89,20 @@ func (m *Manager) baseHere(runID string) (store.Checkpoint, bool) {
 }
 
 // Result is the state that a run has ended with; the head if the run has changed nothing.
-func (m *Manager) Result(ctx context.Context, run store.Run) (Snapshot, error) {
+func (u *UserRuns) Result(ctx context.Context, run store.Run) (Snapshot, error) {
 	const page = 100
-	first, err := m.cfg.Store.FirstCheckpoint(ctx, run.ID)
+	first, err := u.data.FirstCheckpoint(ctx, run.ID)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	for before := ""; first.ID != ""; {
-		list, err := m.cfg.Store.Checkpoints(ctx, run.ThreadID, before, page)
+		list, err := u.data.Checkpoints(ctx, run.ThreadID, before, page)
 		if err != nil {
 			return Snapshot{}, err
 		}
 		for _, cp := range list {
 			if cp.RunID == run.ID {
-				return m.Snapshot(ctx, run.ThreadID, cp.ID)
+				return u.Snapshot(ctx, run.ThreadID, cp.ID)
 			}
 		}
 		if len(list) == 0 { // its checkpoints have gone meanwhile
@@ -110,7 +110,7 @@ func (m *Manager) Result(ctx context.Context, run store.Run) (Snapshot, error) {
 		}
 		before = list[len(list)-1].ID
 	}
-	return m.Snapshot(ctx, run.ThreadID, "")
+	return u.Snapshot(ctx, run.ThreadID, "")
 }
 
 // StateUpdate is a change of a thread's state from outside of a run.
@@ -135,13 +135,13 @@ var ErrBadUpdate = errors.New("invalid state update")
 
 // UpdateState changes a thread's state and returns the new checkpoint. [ErrBadUpdate] if the update does not fit the state,
 // store.ErrConflict if the thread has an active run.
-func (m *Manager) UpdateState(ctx context.Context, threadID string, u StateUpdate) (string, error) {
-	one := &m.updating[maphash.String(m.seed, threadID)%uint64(len(m.updating))]
+func (u *UserRuns) UpdateState(ctx context.Context, threadID string, change StateUpdate) (string, error) {
+	one := &u.m.updating[maphash.String(u.m.seed, threadID)%uint64(len(u.m.updating))]
 	one.Lock() // what is read here is what the next one stands on
 	defer one.Unlock()
 	for try := 1; ; try++ {
-		id, err := m.updateState(ctx, threadID, u)
-		if u.Checkpoint != "" || try == updateTries || !errors.Is(err, store.ErrConflict) {
+		id, err := u.updateState(ctx, threadID, change)
+		if change.Checkpoint != "" || try == updateTries || !errors.Is(err, store.ErrConflict) {
 			return id, err
 		}
 	}
@@ -151,16 +151,16 @@ func (m *Manager) UpdateState(ctx context.Context, threadID string, u StateUpdat
 const updateTries = 4
 
 // updateState makes the change once. The head may have moved since it was read; then it is store.ErrConflict.
-func (m *Manager) updateState(ctx context.Context, threadID string, u StateUpdate) (string, error) {
-	cp, err := m.cfg.Store.Checkpoint(ctx, m.schema, threadID, u.Checkpoint)
+func (u *UserRuns) updateState(ctx context.Context, threadID string, change StateUpdate) (string, error) {
+	cp, err := u.data.Checkpoint(ctx, u.schema(), threadID, change.Checkpoint)
 	if err != nil {
 		return "", err
 	}
-	update, err := agent.AddMessages(cp.State, u.Messages, m.newID)
+	update, err := agent.AddMessages(cp.State, change.Messages, u.m.newID)
 	if err != nil {
 		return "", fmt.Errorf("%w: messages: %w", ErrBadUpdate, err)
 	}
-	values, err := Values(m.schema, u.Values)
+	values, err := Values(u.schema(), change.Values)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrBadUpdate, err)
 	}
@@ -169,12 +169,12 @@ func (m *Manager) updateState(ctx context.Context, threadID string, u StateUpdat
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrBadUpdate, err)
 	}
-	node := u.AsNode
+	node := change.AsNode
 	if node == "" {
 		node = manualNode
 	}
-	return m.cfg.Store.Write(ctx, threadID, store.Step{
-		Parent: cmp.Or(cp.ID, store.Origin), OnHead: u.Checkpoint == "", Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
-		Next: agent.After(u.AsNode, next, cp.Next), Title: u.Title, Now: m.cfg.Now(),
+	return u.data.Write(ctx, threadID, store.Step{
+		Parent: cmp.Or(cp.ID, store.Origin), OnHead: change.Checkpoint == "", Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
+		Next: agent.After(change.AsNode, next, cp.Next), Title: change.Title, Now: u.m.cfg.Now(),
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -21,7 +22,7 @@ import (
 func (w *ward) noted(m *runs.Manager, times int) {
 	w.t.Helper()
 	for range times {
-		if _, err := m.UpdateState(w.t.Context(), "thread", runs.StateUpdate{Values: map[string]json.RawMessage{"title": json.RawMessage(`"T"`)}}); err != nil {
+		if _, err := m.For(user()).UpdateState(w.t.Context(), "thread", runs.StateUpdate{Values: map[string]json.RawMessage{"title": json.RawMessage(`"T"`)}}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -29,7 +30,7 @@ func (w *ward) noted(m *runs.Manager, times int) {
 
 func (w *ward) ran(m *runs.Manager, req runs.Request) store.Run {
 	w.t.Helper()
-	out, err := m.Run(w.t.Context(), req, nil)
+	out, err := m.For(user()).Run(w.t.Context(), req, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestOnALongThread(t *testing.T) {
 	for _, more := range []int{99, 1, 1} { // one page of checkpoints at the second look
 		w.noted(m, more)
 		w.ran(m, runs.Request{ThreadID: "thread", UserID: "user", Goto: agent.NodeEnd, Values: map[string]json.RawMessage{"messages": nil}})
-		s, err := m.Result(t.Context(), run)
+		s, err := m.For(user()).Result(t.Context(), run)
 		if err != nil || s.RunID != run.ID || len(agent.Messages.Get(s.State)) != len(want) {
 			t.Fatalf("the result is checkpoint %s of run %q, want %q: %v", s.ID, s.RunID, run.ID, err)
 		}
@@ -70,16 +71,16 @@ func TestTheResultOfARunThatChangedNothing(t *testing.T) {
 	}
 	m := w.process("a", nil)
 	first := w.ran(w.process("b", broken), ordered("none"))
-	if s, err := m.Result(t.Context(), first); err != nil || s.ID != "" {
+	if s, err := m.For(user()).Result(t.Context(), first); err != nil || s.ID != "" {
 		t.Errorf("checkpoint %q, %v", s.ID, err)
 	}
 	w.ran(m, ordered("one"))
 	run := w.ran(w.process("b", broken), ordered("none"))
-	head, err := m.Snapshot(t.Context(), "thread", "")
+	head, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := m.Result(t.Context(), run); err != nil || s.ID != head.ID || s.ID == "" {
+	if s, err := m.For(user()).Result(t.Context(), run); err != nil || s.ID != head.ID || s.ID == "" {
 		t.Errorf("checkpoint %q, want %q, %v", s.ID, head.ID, err)
 	}
 }
@@ -122,14 +123,14 @@ func TestOnceMore(t *testing.T) {
 			func(r *runs.Request) { r.Checkpoint = "" }, failed,
 		},
 		"a first run that was deleted": {func(w *ward, m *runs.Manager) {
-			if err := w.store.DeleteRun(w.t.Context(), w.ran(m, ordered("one")).ID); err != nil {
+			if err := w.store.For(user()).DeleteRun(w.t.Context(), w.ran(m, ordered("one")).ID); err != nil {
 				w.t.Fatal(err)
 			}
 		}, nil, failed},
 		"a first run that was rolled back": {func(w *ward, m *runs.Manager) {
 			run := w.left()
 			w.cancel(m, run, store.StopRollback)
-			run, err := w.store.Run(w.t.Context(), run.ID)
+			run, err := w.store.For(user()).Run(w.t.Context(), run.ID)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -138,7 +139,7 @@ func TestOnceMore(t *testing.T) {
 			}
 		}, nil, failed},
 		"no run": {func(w *ward, m *runs.Manager) {
-			if err := w.store.CreateThread(w.t.Context(), store.Thread{ID: "thread", UserID: "user"}); err != nil {
+			if err := w.store.For(user()).CreateThread(w.t.Context(), store.Thread{ID: "thread", UserID: "user"}); err != nil {
 				w.t.Fatal(err)
 			}
 			w.noted(m, 1)
@@ -153,7 +154,7 @@ func TestOnceMore(t *testing.T) {
 			if c.change != nil {
 				c.change(&req)
 			}
-			out, err := m.Run(t.Context(), req, nil)
+			out, err := m.For(user()).Run(t.Context(), req, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +168,7 @@ func TestTheFirstInputMayBeOfValuesAlone(t *testing.T) {
 	req := runs.Request{ThreadID: "thread", UserID: "user", Values: map[string]json.RawMessage{"colour": json.RawMessage(`"red"`)}}
 	again := onceMore()
 	for i, req := range []runs.Request{req, again} {
-		out, err := b.manager.Run(t.Context(), req, nil)
+		out, err := b.manager.For(user()).Run(t.Context(), req, nil)
 		if err != nil || out.Run.Status != event.StatusSuccess || colour.Get(out.State) != "red" {
 			t.Errorf("run %d: %s %s, colour %q, %v", i, out.Run.Status, out.Run.Error, colour.Get(out.State), err)
 		}
@@ -180,11 +181,18 @@ type lateFirst struct {
 	looks int
 }
 
-func (l *lateFirst) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
-	if l.looks++; l.looks == 1 {
+func (l *lateFirst) For(u access.User) store.UserData { return lateFirstData{l.Store.For(u), l} }
+
+type lateFirstData struct {
+	store.UserData
+	l *lateFirst
+}
+
+func (d lateFirstData) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
+	if d.l.looks++; d.l.looks == 1 {
 		return store.Checkpoint{}, nil
 	}
-	return l.Store.FirstCheckpoint(ctx, runID)
+	return d.UserData.FirstCheckpoint(ctx, runID)
 }
 
 // TestTheBaseOfARun is the state before it, also of the first run of a thread, of one that is to begin, and of one that begins
@@ -194,30 +202,30 @@ func TestTheBaseOfARun(t *testing.T) {
 	m := w.process("a", nil)
 	base := func(m *runs.Manager, run store.Run, req runs.Request, step, messages int) {
 		t.Helper()
-		at, err := m.Base(t.Context(), run, req)
+		at, err := m.For(user()).Base(t.Context(), run, req)
 		if got := len(agent.Messages.Get(at.State)); err != nil || at.Step != step || got != messages || at.ThreadID != run.ThreadID {
 			t.Errorf("the base is step %d of thread %q with %d messages, %v, want step %d with %d", at.Step, at.ThreadID, got, err, step, messages)
 		}
 	}
 	first := w.ran(m, ordered("one"))
 	base(m, first, runs.Request{}, 0, 0)
-	head, err := m.Snapshot(t.Context(), "thread", "")
+	head, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	second := w.ran(m, ordered("two"))
 	base(m, second, runs.Request{}, head.Step, 2)
 	base(w.process("b", func(c *runs.Config) { c.Store = &lateFirst{Store: w.store} }), second, runs.Request{}, head.Step, 2)
-	third, err := m.Admit(t.Context(), ordered("three"))
+	third, err := m.For(user()).Admit(t.Context(), ordered("three"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	base(m, third, runs.Request{Checkpoint: head.ID}, head.Step, 2)
 	base(m, third, runs.Request{Checkpoint: store.Origin}, 0, 0)
-	if at, err := m.Base(t.Context(), third, runs.Request{}); err != nil || at.RunID != second.ID {
+	if at, err := m.For(user()).Base(t.Context(), third, runs.Request{}); err != nil || at.RunID != second.ID {
 		t.Errorf("the base is of run %q, want %q, %v", at.RunID, second.ID, err)
 	}
-	if at, err := m.Base(t.Context(), third, runs.Request{Checkpoint: "no such"}); !errors.Is(err, store.ErrNotFound) {
+	if at, err := m.For(user()).Base(t.Context(), third, runs.Request{Checkpoint: "no such"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the base is %+v, %v", at, err)
 	}
 }
@@ -227,7 +235,7 @@ func TestAStateUpdate(t *testing.T) {
 	w := newWard(t)
 	m := w.process("a", nil)
 	w.ran(m, ordered("one"))
-	first, err := m.Snapshot(t.Context(), "thread", "")
+	first, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,11 +243,11 @@ func TestAStateUpdate(t *testing.T) {
 	say := func(text string) []message.Message { return []message.Message{message.New(message.Human, text)} }
 	update := func(u runs.StateUpdate) runs.Snapshot {
 		t.Helper()
-		id, err := m.UpdateState(t.Context(), "thread", u)
+		id, err := m.For(user()).UpdateState(t.Context(), "thread", u)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := m.Snapshot(t.Context(), "thread", "")
+		s, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 		if err != nil || s.ID != id {
 			t.Errorf("the head is %q, the update made %q, %v", s.ID, id, err)
 		}
@@ -265,11 +273,11 @@ func TestAStateUpdate(t *testing.T) {
 		"messages":        {Messages: []message.Message{removal}},
 		`channel "title"`: {Messages: say("no"), Values: map[string]json.RawMessage{"title": json.RawMessage(`1`)}},
 	} {
-		if _, err := m.UpdateState(t.Context(), "thread", u); !errors.Is(err, runs.ErrBadUpdate) || !strings.Contains(err.Error(), name) {
+		if _, err := m.For(user()).UpdateState(t.Context(), "thread", u); !errors.Is(err, runs.ErrBadUpdate) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if now, err := m.Snapshot(t.Context(), "thread", ""); err != nil || now.ID != s.ID {
+	if now, err := m.For(user()).Snapshot(t.Context(), "thread", ""); err != nil || now.ID != s.ID {
 		t.Errorf("an update that was refused has moved the head to %q, %v", now.ID, err)
 	}
 }
@@ -277,7 +285,11 @@ func TestAStateUpdate(t *testing.T) {
 // fleeting is a store in which the checkpoints of a thread have gone when they are listed.
 type fleeting struct{ store.Store }
 
-func (fleeting) Checkpoints(context.Context, string, string, int) ([]store.Checkpoint, error) {
+func (f fleeting) For(u access.User) store.UserData { return fleetingData{f.Store.For(u)} }
+
+type fleetingData struct{ store.UserData }
+
+func (fleetingData) Checkpoints(context.Context, string, string, int) ([]store.Checkpoint, error) {
 	return nil, nil
 }
 
@@ -286,11 +298,11 @@ func TestTheResultOfARunWhoseCheckpointsGo(t *testing.T) {
 	w := newWard(t)
 	m := w.process("a", nil)
 	run := w.ran(m, ordered("one"))
-	head, err := m.Snapshot(t.Context(), "thread", "")
+	head, err := m.For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := w.process("b", func(c *runs.Config) { c.Store = fleeting{w.store} }).Result(t.Context(), run)
+	s, err := w.process("b", func(c *runs.Config) { c.Store = fleeting{w.store} }).For(user()).Result(t.Context(), run)
 	if err != nil || s.ID != head.ID {
 		t.Errorf("checkpoint %q, want %q, %v", s.ID, head.ID, err)
 	}
@@ -302,8 +314,15 @@ type overtaken struct {
 	writes int
 }
 
-func (o *overtaken) Write(context.Context, string, store.Step) (string, error) {
-	o.writes++
+func (o *overtaken) For(u access.User) store.UserData { return overtakenData{o.Store.For(u), o} }
+
+type overtakenData struct {
+	store.UserData
+	o *overtaken
+}
+
+func (d overtakenData) Write(context.Context, string, store.Step) (string, error) {
+	d.o.writes++
 	return "", store.ErrConflict
 }
 
@@ -311,14 +330,14 @@ func (o *overtaken) Write(context.Context, string, store.Step) (string, error) {
 func TestAStateUpdateIsTriedFourTimes(t *testing.T) {
 	w := newWard(t)
 	w.ran(w.process("a", nil), ordered("one"))
-	head, err := w.process("a", nil).Snapshot(t.Context(), "thread", "")
+	head, err := w.process("a", nil).For(user()).Snapshot(t.Context(), "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for checkpoint, want := range map[string]int{"": 4, head.ID: 1} {
 		o := &overtaken{Store: w.store}
 		m := w.process("b", func(c *runs.Config) { c.Store = o })
-		_, err := m.UpdateState(t.Context(), "thread", runs.StateUpdate{Messages: ordered("note").Input, Checkpoint: checkpoint})
+		_, err := m.For(user()).UpdateState(t.Context(), "thread", runs.StateUpdate{Messages: ordered("note").Input, Checkpoint: checkpoint})
 		if !errors.Is(err, store.ErrConflict) || o.writes != want {
 			t.Errorf("on checkpoint %q it was tried %d times, %v", checkpoint, o.writes, err)
 		}

@@ -33,8 +33,11 @@ func (m *titled) BeforeModel(context.Context, *agent.Runtime, state.State) (agen
 // retitling counts the steps that write a title.
 type retitling struct {
 	store.Store
+	system
 	steps int
 }
+
+func (r *retitling) System() store.System { return r }
 
 func (r *retitling) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
 	for _, s := range steps {
@@ -42,13 +45,13 @@ func (r *retitling) CommitAll(ctx context.Context, f store.Fence, steps []store.
 			r.steps++
 		}
 	}
-	return r.Store.CommitAll(ctx, f, steps)
+	return r.system.CommitAll(ctx, f, steps)
 }
 
 // listed is what the list of threads shows.
 func listed(t *testing.T, st store.Store) string {
 	t.Helper()
-	list, err := st.SearchThreads(t.Context(), store.ThreadFilter{})
+	list, err := st.For(user()).SearchThreads(t.Context(), store.ThreadFilter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d threads, error %v", len(list), err)
 	}
@@ -60,13 +63,13 @@ func TestTheListShowsTheTitleOfTheState(t *testing.T) {
 	s := newSite(t)
 	s.model = fakeModel(counts)
 	s.does("count")
-	mw, counter := &titled{}, &retitling{Store: s.store}
+	mw, counter := &titled{}, &retitling{Store: s.store, system: s.store.System()}
 	s.store, s.chain = counter, []agent.Middleware{mw}
 	m := s.process("p")
 	run := func(title string) {
 		t.Helper()
 		mw.title = title
-		if out, err := m.Run(t.Context(), request(), noShow); err != nil || out.Run.Status != event.StatusSuccess {
+		if out, err := m.For(user()).Run(t.Context(), request(), noShow); err != nil || out.Run.Status != event.StatusSuccess {
 			t.Fatalf("run %+v, error %v", out.Run, err)
 		}
 	}
@@ -79,7 +82,7 @@ func TestTheListShowsTheTitleOfTheState(t *testing.T) {
 			t.Errorf("the state says %q, the list %q, written %d times, want %d", c.title, got, counter.steps, c.steps)
 		}
 	}
-	if _, err := m.UpdateState(t.Context(), "thread", runs.StateUpdate{Values: map[string]json.RawMessage{"title": []byte(`"Mine"`)}, Title: new("Mine")}); err != nil {
+	if _, err := m.For(user()).UpdateState(t.Context(), "thread", runs.StateUpdate{Values: map[string]json.RawMessage{"title": []byte(`"Mine"`)}, Title: new("Mine")}); err != nil {
 		t.Fatal(err)
 	}
 	if run("Mine"); listed(t, s.store) != "Mine" || counter.steps != 2 {
@@ -94,7 +97,7 @@ func TestARollbackBringsBackTheTitle(t *testing.T) {
 	mw := &titled{title: "Before"}
 	s.chain = []agent.Middleware{mw}
 	m := s.process("p")
-	if _, err := m.Run(t.Context(), request(), noShow); err != nil {
+	if _, err := m.For(user()).Run(t.Context(), request(), noShow); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -104,7 +107,7 @@ func TestARollbackBringsBackTheTitle(t *testing.T) {
 		return func(yield func(message.Chunk, error) bool) { yield(message.Chunk{}, ctx.Err()) }
 	})
 	mw.title = "Meanwhile"
-	if _, err := s.process("q").Run(ctx, request(), noShow); err != nil {
+	if _, err := s.process("q").For(user()).Run(ctx, request(), noShow); err != nil {
 		t.Fatal(err)
 	}
 	if got := listed(t, s.store); got != "Before" {
@@ -124,8 +127,11 @@ func (patient) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next 
 // dying is a store that a process loses before it has written a title.
 type dying struct {
 	store.Store
+	system
 	title string
 }
+
+func (d *dying) System() store.System { return d }
 
 func (d *dying) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
 	for _, s := range steps {
@@ -133,7 +139,7 @@ func (d *dying) CommitAll(ctx context.Context, f store.Fence, steps []store.Step
 			return nil, store.ErrUnknown
 		}
 	}
-	return d.Store.CommitAll(ctx, f, steps)
+	return d.system.CommitAll(ctx, f, steps)
 }
 
 // TestTheTokensOfATitleAreCountedOnce whether the process dies before the title is written, and the hook runs again, or
@@ -158,8 +164,8 @@ func TestTheTokensOfATitleAreCountedOnce(t *testing.T) {
 				if whole := s.store; c.written {
 					run = s.dies(begun)
 				} else {
-					s.store = &dying{whole, "Deer"}
-					if _, err := s.process("first").Run(t.Context(), request(), noShow); !errors.Is(err, store.ErrUnknown) {
+					s.store = &dying{whole, whole.System(), "Deer"}
+					if _, err := s.process("first").For(user()).Run(t.Context(), request(), noShow); !errors.Is(err, store.ErrUnknown) {
 						t.Fatalf("the first process ended with %v", err)
 					}
 					s.store = whole

@@ -120,7 +120,7 @@ func ordered(text string) runs.Request {
 
 func (w *ward) submit(m *runs.Manager, req runs.Request) store.Run {
 	w.t.Helper()
-	run, err := m.Submit(w.t.Context(), req)
+	run, err := m.For(user()).Submit(w.t.Context(), req)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (w *ward) wants(run store.Run, status string) store.Run {
 	w.t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		now, err := w.store.Run(w.t.Context(), run.ID)
+		now, err := w.store.For(user()).Run(w.t.Context(), run.ID)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func (w *ward) wants(run store.Run, status string) store.Run {
 // texts is the conversation of the thread.
 func (w *ward) texts(m *runs.Manager) (out []string) {
 	w.t.Helper()
-	s, err := m.Snapshot(w.t.Context(), "thread", "")
+	s, err := m.For(user()).Snapshot(w.t.Context(), "thread", "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func transitions() map[string]func(w *ward) {
 		"refuse-busy": func(w *ward) {
 			m := w.serving("a", nil)
 			w.waiting(m)
-			if _, err := m.Submit(w.t.Context(), ordered("answer")); !errors.Is(err, store.ErrConflict) {
+			if _, err := m.For(user()).Submit(w.t.Context(), ordered("answer")); !errors.Is(err, store.ErrConflict) {
 				w.t.Errorf("error is %v", err)
 			}
 		},
@@ -221,7 +221,7 @@ func transitions() map[string]func(w *ward) {
 			m := w.serving("a", func(c *runs.Config) { c.MaxPending = 1 })
 			w.waiting(m)
 			w.submit(m, behind(store.Enqueue))
-			if _, err := m.Submit(w.t.Context(), behind(store.Enqueue)); !errors.Is(err, store.ErrFull) {
+			if _, err := m.For(user()).Submit(w.t.Context(), behind(store.Enqueue)); !errors.Is(err, store.ErrFull) {
 				w.t.Errorf("error is %v", err)
 			}
 		},
@@ -242,7 +242,7 @@ func transitions() map[string]func(w *ward) {
 			m := w.serving("a", nil)
 			first := w.waiting(m)
 			second, third := w.submit(m, behind(store.Enqueue)), w.submit(m, behind(store.Enqueue))
-			if n, err := w.store.Position(w.t.Context(), third.ID); n != 2 || err != nil {
+			if n, err := w.store.For(user()).Position(w.t.Context(), third.ID); n != 2 || err != nil {
 				w.t.Errorf("position is %d, %v", n, err)
 			}
 			close(w.free)
@@ -292,7 +292,7 @@ func transitions() map[string]func(w *ward) {
 		"ask": func(w *ward) {
 			m := w.serving("a", nil)
 			w.wants(w.submit(m, ordered("ask")), event.StatusInterrupted)
-			s, err := m.Snapshot(w.t.Context(), "thread", "")
+			s, err := m.For(user()).Snapshot(w.t.Context(), "thread", "")
 			if err != nil || len(s.Questions) != 1 || s.Next != agent.NodeTools {
 				w.t.Fatalf("%+v, %v", s.Questions, err)
 			}
@@ -347,7 +347,7 @@ func transitions() map[string]func(w *ward) {
 		"give-up": func(w *ward) {
 			run := w.left()
 			for attempt := 1; attempt <= 4; attempt++ {
-				f, err := w.store.ClaimRun(w.t.Context(), run.ID, string(rune('a'+attempt)), attempt, time.Now())
+				f, err := w.store.System().ClaimRun(w.t.Context(), run.ID, string(rune('a'+attempt)), attempt, time.Now())
 				if err != nil {
 					w.t.Fatal(err)
 				}
@@ -369,7 +369,7 @@ func transitions() map[string]func(w *ward) {
 
 func (w *ward) cancel(m *runs.Manager, run store.Run, action string) {
 	w.t.Helper()
-	if _, err := m.Cancel(w.t.Context(), run.ID, action); err != nil {
+	if _, err := m.For(user()).Cancel(w.t.Context(), run.ID, action); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -418,12 +418,12 @@ func TestARunForLaterStartsThen(t *testing.T) {
 		run := w.submit(m, req)
 		time.Sleep(time.Hour - 2*time.Second)
 		synctest.Wait()
-		if now, err := w.store.Run(t.Context(), run.ID); now.Status != event.StatusPending || err != nil {
+		if now, err := w.store.For(user()).Run(t.Context(), run.ID); now.Status != event.StatusPending || err != nil {
 			t.Fatalf("%s before its time: %v", now.Status, err)
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		if now, err := w.store.Run(t.Context(), run.ID); now.Status != event.StatusSuccess || err != nil {
+		if now, err := w.store.For(user()).Run(t.Context(), run.ID); now.Status != event.StatusSuccess || err != nil {
 			t.Errorf("%s after its time: %v", now.Status, err)
 		}
 	})

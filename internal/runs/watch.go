@@ -41,14 +41,14 @@ func (m *Manager) endedWaiting(ctx context.Context, run store.Run, now time.Time
 }
 
 // endedBy tells of the runs of a thread that waited, and were ended by the admission of another one at the time now.
-func (m *Manager) endedBy(ctx context.Context, admitted store.Run, now time.Time) {
-	list, err := m.cfg.Store.ListRuns(ctx, store.RunFilter{
+func (u *UserRuns) endedBy(ctx context.Context, admitted store.Run, now time.Time) {
+	list, err := u.data.ListRuns(ctx, store.RunFilter{
 		ThreadID: admitted.ThreadID, Statuses: []string{event.StatusInterrupted, event.StatusError}, Limit: 1000,
 	})
 	if err != nil {
-		m.cfg.Log.Warn("cannot tell which runs a new one has ended", "thread", admitted.ThreadID, "error", err)
+		u.m.cfg.Log.Warn("cannot tell which runs a new one has ended", "thread", admitted.ThreadID, "error", err)
 	}
 	for _, run := range list {
-		m.endedWaiting(ctx, run, now)
+		u.m.endedWaiting(ctx, run, now)
 	}
 }

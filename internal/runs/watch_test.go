@@ -113,12 +113,12 @@ func TestARunThatIsRefusedEndsNoOther(t *testing.T) {
 	w.submit(m, req)
 	u.down.Store("Admit")
 	req.Strategy = store.Interrupt
-	if _, err := m.Admit(t.Context(), req); !errors.Is(err, errBroken) {
+	if _, err := m.For(user()).Admit(t.Context(), req); !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
 	}
 	s.tells(t)
 	u.down.Store("ListRuns")
-	if _, err := m.Admit(t.Context(), req); err != nil {
+	if _, err := m.For(user()).Admit(t.Context(), req); err != nil {
 		t.Errorf("error %v", err)
 	}
 	if !strings.Contains(log.String(), "cannot tell which runs a new one has ended") {
@@ -132,7 +132,7 @@ func TestARequestThatCannotBeRead(t *testing.T) {
 	u := newUnreliable(w)
 	m := w.process("a", func(c *runs.Config) { c.Watch = s })
 	now := time.Now()
-	run, err := w.store.Admit(t.Context(), store.Admission{
+	run, err := w.store.For(user()).Admit(t.Context(), store.Admission{
 		Run:    store.Run{ID: "run", ThreadID: "thread", UserID: "user", Owner: "a", Request: json.RawMessage(`["a list"]`), CreatedAt: now, UpdatedAt: now},
 		Thread: store.Thread{ID: "thread", UserID: "user", CreatedAt: now, UpdatedAt: now},
 	})
@@ -145,7 +145,7 @@ func TestARequestThatCannotBeRead(t *testing.T) {
 	}
 	s.tells(t)
 	u.down.Store("")
-	if run, err = w.store.Run(t.Context(), run.ID); err != nil {
+	if run, err = w.store.For(user()).Run(t.Context(), run.ID); err != nil {
 		t.Fatal(err)
 	}
 	out, err := m.Resume(t.Context(), run, nil)
@@ -173,21 +173,21 @@ func TestEveryAudienceSeesAllEvents(t *testing.T) {
 	f := &feeds{}
 	all, mine := 0, 0
 	m := w.process("a", func(c *runs.Config) {
-		c.Feed = func(runID string, attempt int) runs.Feed { return f }
+		c.Feed = func(store.Run) runs.Feed { return f }
 		c.Events = func(r store.Run, _ event.Event) {
 			if all++; r.ThreadID != "thread" {
 				t.Errorf("an event of run %+v", r)
 			}
 		}
 	})
-	out, err := m.Run(t.Context(), ordered("answer"), func(event.Event) { mine++ })
+	out, err := m.For(user()).Run(t.Context(), ordered("answer"), func(event.Event) { mine++ })
 	if err != nil || mine == 0 || f.shown != mine || all != mine || f.closed != 1 {
 		t.Errorf("%d events, %d in the feed, which was closed %d times, %d of all runs, %v", mine, f.shown, f.closed, all, err)
 	}
 	if err := m.Fail(t.Context(), out.Run, errors.New("late")); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a run at its end fails with %v", err)
 	}
-	run, err := m.Admit(t.Context(), ordered("answer"))
+	run, err := m.For(user()).Admit(t.Context(), ordered("answer"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,10 +217,10 @@ func TestTheTitleOfANewThread(t *testing.T) {
 	} {
 		w := newWard(t)
 		req := runs.Request{ThreadID: fmt.Sprint("thread", i), UserID: "user", Input: c.input}
-		if _, err := w.process("a", nil).Admit(t.Context(), req); err != nil {
+		if _, err := w.process("a", nil).For(user()).Admit(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
-		if th, err := w.store.Thread(t.Context(), req.ThreadID); err != nil || th.Title != c.want {
+		if th, err := w.store.For(user()).Thread(t.Context(), req.ThreadID); err != nil || th.Title != c.want {
 			t.Errorf("%d: the title is %q, want %q, %v", i, th.Title, c.want, err)
 		}
 	}

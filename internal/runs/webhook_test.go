@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
@@ -101,7 +102,7 @@ func TestWebhooksAreCalledSideBySide(t *testing.T) {
 		if took := time.Since(begun); took > 0 {
 			t.Errorf("the process waited %v for webhooks", took)
 		}
-		if left, err := w.store.Unnotified(t.Context(), 100); err != nil || len(left) != 20 {
+		if left, err := w.store.System().Unnotified(t.Context(), 100); err != nil || len(left) != 20 {
 			t.Errorf("%d webhooks are left to call, %v", len(left), err)
 		}
 	})
@@ -133,8 +134,8 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 				m, stop := w.served("a", func(cfg *runs.Config) {
 					cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 					cfg.Notify = func(context.Context, store.Run) error { return c.notify }
-					cfg.Delete = func(_ context.Context, id string) error {
-						if deleted++; id != "thread" {
+					cfg.Delete = func(_ context.Context, u access.User, id string) error {
+						if deleted++; id != "thread" || u != user() {
 							t.Errorf("thread %s is deleted", id)
 						}
 						return c.delete
@@ -155,7 +156,7 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 						t.Errorf("line %d of the log: %s", i, lines[i])
 					}
 				}
-				if run, err := w.store.Run(t.Context(), run.ID); err != nil || run.Notify || deleted != c.deleted {
+				if run, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || run.Notify || deleted != c.deleted {
 					t.Errorf("there is something to do: %v, %d times deleted, %v", run.Notify, deleted, err)
 				}
 			})
@@ -173,7 +174,7 @@ func TestWithoutWebhooksAndRemovals(t *testing.T) {
 		req.Webhook, req.OnCompletion = "http://hook", runs.DeleteThread
 		run := w.wants(w.submit(m, req), event.StatusSuccess)
 		time.Sleep(10 * time.Second)
-		if run, err := w.store.Run(t.Context(), run.ID); err != nil || run.Notify {
+		if run, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || run.Notify {
 			t.Errorf("there is something to do: %v, %v", run.Notify, err)
 		}
 	})

@@ -28,9 +28,8 @@ import (
 // keys of models and other secrets of the configuration are not in the store and so not in a dump. A dump of one thread has
 // neither items nor assistants. Settings, which are about one installation, are in none.
 type Keeper interface {
-	// Dump writes a thread, or all threads if threadID is empty, as they are at one moment; writers go on meanwhile. One
-	// record at a time is in memory. [ErrNotFound] if there is no such thread.
-	Dump(ctx context.Context, threadID string, w io.Writer) (Holding, error)
+	// Dump writes everything as it is at one moment; writers go on meanwhile. One record at a time is in memory.
+	Dump(ctx context.Context, w io.Writer) (Holding, error)
 	// Load reads a dump of any database into this one, which must be empty ([ErrConflict]), all of it or nothing. last is
 	// called when everything was read and is right, and its error undoes the load; nil is allowed.
 	Load(ctx context.Context, r io.Reader, last func() error) (Holding, error)

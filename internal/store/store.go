@@ -1,7 +1,10 @@
 // Package store is the contract of what outlives the process: threads, runs, and one log per thread. The
 // implementations live in internal/stores; the suite in internal/store/storetest is what they must pass.
 //
-// Everything that a step of a run changes is one [Step], written by [Log.Commit] in one transaction: the state's
+// What a user has is reached through the [UserData] that is bound to him, made by [Store.For]; what keeps runs going and data sound,
+// whosever they are, through [System]. A feature that a user's request leads to never needs the latter.
+//
+// Everything that a step of a run changes is one [Step], written by [Work].Commit in one transaction: the state's
 // deltas (a checkpoint), the events that clients will see, which are also the journal of tool calls, and the run's
 // status. A [Fence] guards every write of a run: an owner that was replaced cannot write any more.
 package store
@@ -11,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -50,14 +54,11 @@ var (
 
 // Store is all of it.
 type Store interface {
-	Threads
-	Runs
-	Leases
-	Log
-	Keeper
 	// For is what one user has. All that is reached through it is that user's: the id of somebody else's is [ErrNotFound], as one
 	// that nobody has. For nobody it refuses everything with [access.ErrNoUser].
 	For(u access.User) UserData
+	// System is for the work of the system, whosever the data is. A test lists who may call it.
+	System() System
 	// Setting returns the value that is kept under the key; it becomes the one given if there was none. Processes that share
 	// a store agree on it. Key and value have at most 256 bytes.
 	Setting(ctx context.Context, key, value string) (string, error)
@@ -70,8 +71,22 @@ type Store interface {
 
 // UserData is what one user has.
 type UserData interface {
+	Threads
+	Runs
+	Log
 	Items
 	Assistants
+}
+
+// System is what the system works with: it keeps runs alive and data sound, whosever they are.
+type System interface {
+	Leases
+	Work
+	Keeper
+	// Thread, Run and ListRuns read what is any user's.
+	Thread(ctx context.Context, id string) (Thread, error)
+	Run(ctx context.Context, id string) (Run, error)
+	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
 }
 
 // Thread is a conversation with its files and its state.
@@ -101,7 +116,6 @@ const (
 
 // ThreadFilter selects threads; empty fields select all.
 type ThreadFilter struct {
-	UserID string
 	IDs    []string // at most 1000
 	Status string
 	// Metadata selects threads whose metadata has each of these members with an equal value, of the same JSON type. The
@@ -125,13 +139,16 @@ type ThreadPatch struct {
 	UpdatedAt time.Time
 }
 
-// Threads keeps the threads.
+// Threads are a user's threads.
 type Threads interface {
-	// CreateThread adds a thread; [ErrConflict] if the id is taken. CreatedAt and UpdatedAt are the caller's.
+	// CreateThread adds a thread; [ErrConflict] if the id is taken, by whomever. CreatedAt and UpdatedAt are the caller's, the user
+	// is the bound one.
 	CreateThread(ctx context.Context, t Thread) error
 	Thread(ctx context.Context, id string) (Thread, error)
-	// ListThreads returns a user's threads, the last updated first. limit is 1 to 1000.
-	ListThreads(ctx context.Context, userID string, limit, offset int) ([]Thread, error)
+	// Taken reports whether the id is another user's thread: it can become none of this user's.
+	Taken(ctx context.Context, id string) (bool, error)
+	// ListThreads returns the threads, the last updated first. limit is 1 to 1000.
+	ListThreads(ctx context.Context, limit, offset int) ([]Thread, error)
 	// SearchThreads returns the threads that the filter selects.
 	SearchThreads(ctx context.Context, f ThreadFilter) ([]Thread, error)
 	// CountThreads counts them, whatever Limit and Offset are.
@@ -143,6 +160,8 @@ type Threads interface {
 	CopyThread(ctx context.Context, from string, to Thread) error
 	// DeleteThread removes the thread with its runs, log and snapshots. A thread with an active run is [ErrConflict].
 	DeleteThread(ctx context.Context, id string) error
+	// DumpThread writes a thread as it is at one moment, as [Keeper.Dump] does.
+	DumpThread(ctx context.Context, id string, w io.Writer) (Holding, error)
 }
 
 // Run is one piece of work on a thread: the job, its state machine and its fence.
@@ -196,7 +215,6 @@ func (r Run) Active() bool {
 // RunFilter selects runs; empty fields select all.
 type RunFilter struct {
 	ThreadID string
-	UserID   string
 	Statuses []string
 	Limit    int // 1 to 1000; 0 means 100
 	Offset   int
@@ -274,7 +292,7 @@ type Stats struct {
 	Bytes           int64 // of SQLite's files; 0 for a server
 }
 
-// Runs keeps the runs.
+// Runs are a user's runs.
 type Runs interface {
 	// Admit creates the run, and before it its thread if there is none of that id, in one transaction: the first durable
 	// write of a run. It returns the run as it is then. If the user has a run with the same key, that one is returned, and
@@ -284,28 +302,37 @@ type Runs interface {
 	Run(ctx context.Context, id string) (Run, error)
 	// ListRuns returns runs, the newest first.
 	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
-	// ClaimRun makes owner the run's owner, raises its attempt, counts a new owner as stalled, and sets it running.
-	// [ErrConflict] if the run is at its end, its attempt is not the one expected, another owner holds it by a lease, or
-	// another run of its thread is running.
-	ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (Fence, error)
 	// StopRun ends a pending run (as its owner would, without events), asks the owner of a running one for the action,
 	// and leaves one at its end alone; it returns the run as it is then. A request to roll back replaces one to interrupt, not
 	// the other way round. A pending run that had an owner before may have changed the thread: asked to roll back, it stays
 	// pending, for its next owner to do so.
 	StopRun(ctx context.Context, id, action string, now time.Time) (Run, error)
+	// Position is the place of a pending run among all that wait, from 1; 0 for a run that does not wait. [ErrNotFound] if
+	// there is no such run, here and below.
+	Position(ctx context.Context, id string) (int, error)
+	// DeleteRun removes a run and its events. Its checkpoints stay, as those of no run: the thread's state is made of them.
+	// [ErrConflict] if it is active.
+	DeleteRun(ctx context.Context, id string) error
+}
+
+// Work is what those do who execute runs.
+type Work interface {
+	// ClaimRun makes owner the run's owner, raises its attempt, counts a new owner as stalled, and sets it running.
+	// [ErrConflict] if the run is at its end, its attempt is not the one expected, another owner holds it by a lease, or
+	// another run of its thread is running.
+	ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (Fence, error)
+	// Commit writes the step in one transaction, whose first statement checks the fence ([ErrFenced]), and returns the id
+	// of the new checkpoint, or of the head if the step made none. Concurrent commits share one fsync.
+	Commit(ctx context.Context, f Fence, s Step) (checkpoint string, err error)
+	// CommitAll writes steps of one run, in order, all or none, in one transaction, and returns the checkpoint after each.
+	CommitAll(ctx context.Context, f Fence, steps []Step) (checkpoints []string, err error)
 	// Stopping lists the running runs of owner that are asked to stop. limit is 1 to 1000.
 	Stopping(ctx context.Context, owner string, limit int) ([]Run, error)
 	// Waiting lists the pending runs that may start: their time has come, no run of their thread is running, and they are
 	// the first of it. The oldest first; limit is 1 to 1000.
 	Waiting(ctx context.Context, now time.Time, limit int) ([]Run, error)
-	// Position is the place of a pending run among all that wait, from 1; 0 for a run that does not wait. [ErrNotFound] if
-	// there is no such run, here and below.
-	Position(ctx context.Context, id string) (int, error)
 	// Queue tells how many runs wait, and since when. It reads at most [MaxCounted] rows.
 	Queue(ctx context.Context, now time.Time) (Queue, error)
-	// DeleteRun removes a run and its events. Its checkpoints stay, as those of no run: the thread's state is made of them.
-	// [ErrConflict] if it is active.
-	DeleteRun(ctx context.Context, id string) error
 	// Unnotified lists runs at their end with Notify set, the oldest first. limit is 1 to 1000.
 	Unnotified(ctx context.Context, limit int) ([]Run, error)
 	// Notified clears Notify.
@@ -400,13 +427,8 @@ type Checkpoint struct {
 	State state.State
 }
 
-// Log is the one log.
+// Log is the one log, as far as it is about a user's threads and runs.
 type Log interface {
-	// Commit writes the step in one transaction, whose first statement checks the fence ([ErrFenced]), and returns the id
-	// of the new checkpoint, or of the head if the step made none. Concurrent commits share one fsync.
-	Commit(ctx context.Context, f Fence, s Step) (checkpoint string, err error)
-	// CommitAll writes steps of one run, in order, all or none, in one transaction, and returns the checkpoint after each.
-	CommitAll(ctx context.Context, f Fence, steps []Step) (checkpoints []string, err error)
 	// Write makes a checkpoint outside of any run: the step has updates and neither events nor a Run. [ErrConflict] if the
 	// thread has an active run, [ErrNotFound] without the thread or the parent.
 	Write(ctx context.Context, threadID string, s Step) (checkpoint string, err error)

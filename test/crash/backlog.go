@@ -64,7 +64,7 @@ func leave(ctx context.Context, m *runs.Manager) error {
 		group.Go(func() {
 			for i := lane; i < backlogRuns && errs[lane] == nil; i += abreast {
 				input := []message.Message{message.New(message.Human, "Say something.")}
-				_, errs[lane] = m.Admit(ctx, runs.Request{ThreadID: fmt.Sprint("left-", i), UserID: userID, Input: input})
+				_, errs[lane] = m.For(user()).Admit(ctx, runs.Request{ThreadID: fmt.Sprint("left-", i), Input: input})
 			}
 		})
 	}

@@ -42,12 +42,12 @@ func (s *site) end(ctx context.Context) (e ending, err error) {
 	if e.run, err = theRun(ctx, st); err != nil {
 		return e, err
 	}
-	cp, err := st.Checkpoint(ctx, e.schema, threadID, "")
+	cp, err := st.For(user()).Checkpoint(ctx, e.schema, threadID, "")
 	if err != nil {
 		return e, err
 	}
 	e.state = cp.State
-	if e.events, err = st.Events(ctx, e.run.ID, event.ID{}, 10_000); err != nil {
+	if e.events, err = st.For(user()).Events(ctx, e.run.ID, event.ID{}, 10_000); err != nil {
 		return e, err
 	}
 	if e.faults, err = verify(ctx, st, e.schema); err != nil {

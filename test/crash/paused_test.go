@@ -81,7 +81,7 @@ func eventsOf(t *testing.T, s *site) []event.Event {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evs, err := st.Events(t.Context(), run.ID, event.ID{}, 10_000)
+	evs, err := st.For(user()).Events(t.Context(), run.ID, event.ID{}, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}

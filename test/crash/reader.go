@@ -23,7 +23,7 @@ type reader struct {
 	state  state.State
 }
 
-func newReader(ctx context.Context, st store.Store, schema state.Schema) (*reader, error) {
+func newReader(ctx context.Context, st store.UserData, schema state.Schema) (*reader, error) {
 	cp := store.Checkpoint{}
 	if _, err := st.Thread(ctx, threadID); err == nil {
 		if cp, err = st.Checkpoint(ctx, schema, threadID, ""); err != nil {

@@ -257,7 +257,7 @@ func (s *site) open(ctx context.Context) (*sqlstore.Store, error) {
 
 // theRun returns the one run of a site.
 func theRun(ctx context.Context, st store.Store) (store.Run, error) {
-	list, err := st.ListRuns(ctx, store.RunFilter{ThreadID: threadID})
+	list, err := st.For(user()).ListRuns(ctx, store.RunFilter{ThreadID: threadID})
 	if err != nil {
 		return store.Run{}, err
 	}

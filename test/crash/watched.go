@@ -10,6 +10,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
@@ -21,14 +22,29 @@ type watched struct {
 	die *death
 }
 
-var _ store.Store = (*watched)(nil)
+var (
+	_ store.Store  = (*watched)(nil)
+	_ store.System = (*watched)(nil)
+)
+
+// For implements [store.Store].
+func (w *watched) For(u access.User) store.UserData { return &watchedUser{w.Store.For(u), w} }
+
+// System implements [store.Store].
+func (w *watched) System() store.System { return w }
+
+// watchedUser is what the worker's user has.
+type watchedUser struct {
+	store.UserData
+	w *watched
+}
 
 // Admit implements [store.Runs].
-func (w *watched) Admit(ctx context.Context, a store.Admission) (r store.Run, err error) {
-	err = w.write([]string{"admit"}, commitNote, func() error {
-		r, err = w.Store.Admit(ctx, a)
+func (u *watchedUser) Admit(ctx context.Context, a store.Admission) (r store.Run, err error) {
+	err = u.w.write([]string{"admit"}, commitNote, func() error {
+		r, err = u.UserData.Admit(ctx, a)
 		if err == nil {
-			w.die.claimed(1)
+			u.w.die.claimed(1)
 			say(markAttempt, "1", "1")
 		}
 		return err
@@ -36,7 +52,7 @@ func (w *watched) Admit(ctx context.Context, a store.Admission) (r store.Run, er
 	return r, err
 }
 
-// ClaimRun implements [store.Runs].
+// ClaimRun implements [store.Work].
 func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence, err error) {
 	err = w.write([]string{"claim"}, commitNote, func() error {
 		if f, err = w.Store.ClaimRun(ctx, id, owner, attempt, now); err != nil {
@@ -51,15 +67,15 @@ func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, n
 }
 
 // StopRun implements [store.Runs].
-func (w *watched) StopRun(ctx context.Context, id, action string, now time.Time) (r store.Run, err error) {
-	err = w.write([]string{"stop"}, commitNote, func() error {
-		r, err = w.Store.StopRun(ctx, id, action, now)
+func (u *watchedUser) StopRun(ctx context.Context, id, action string, now time.Time) (r store.Run, err error) {
+	err = u.w.write([]string{"stop"}, commitNote, func() error {
+		r, err = u.UserData.StopRun(ctx, id, action, now)
 		return err
 	})
 	return r, err
 }
 
-// CommitAll implements [store.Log].
+// CommitAll implements [store.Work].
 func (w *watched) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) (ids []string, err error) {
 	kind := commitNote
 	var items []string

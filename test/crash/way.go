@@ -92,6 +92,6 @@ func (s stopper) AfterModel(ctx context.Context, rt *agent.Runtime, st state.Sta
 	if action == "" || turns <= lastTurn {
 		return agent.Command{}, nil
 	}
-	_, err := s.manager().Cancel(context.WithoutCancel(ctx), rt.RunID, action)
+	_, err := s.manager().For(user()).Cancel(context.WithoutCancel(ctx), rt.RunID, action)
 	return agent.Command{}, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
 	sandboxmw "github.com/pudu-ai/pudu/internal/middleware/sandbox"
 	"github.com/pudu-ai/pudu/internal/middleware/threaddata"
@@ -193,7 +194,7 @@ func (w *worker) execute(ctx context.Context) (store.Run, error) {
 	if err != nil || run.ID != "" && !run.Active() {
 		return run, err
 	}
-	if w.reader, err = newReader(ctx, w.store, w.agent.Schema()); err != nil {
+	if w.reader, err = newReader(ctx, w.store.For(user()), w.agent.Schema()); err != nil {
 		return run, err
 	}
 	if w.Serve {
@@ -225,9 +226,12 @@ func (w *worker) takeOver(ctx context.Context) (store.Run, error) {
 	}
 }
 
+// user is whose run it is.
+func user() access.User { return access.FromRow(userID) }
+
 // find returns the thread's run, the zero value if there is none.
 func (w *worker) find(ctx context.Context) (store.Run, error) {
-	list, err := w.store.ListRuns(ctx, store.RunFilter{ThreadID: threadID})
+	list, err := w.store.For(user()).ListRuns(ctx, store.RunFilter{ThreadID: threadID})
 	if err != nil || len(list) == 0 {
 		return store.Run{}, err
 	}
@@ -235,8 +239,8 @@ func (w *worker) find(ctx context.Context) (store.Run, error) {
 }
 
 func (w *worker) admit(ctx context.Context) (store.Run, error) {
-	req := runs.Request{ThreadID: threadID, UserID: userID, Input: []message.Message{message.New(message.Human, "Do all of it.")}}
-	return w.manager.Admit(ctx, req)
+	req := runs.Request{ThreadID: threadID, Input: []message.Message{message.New(message.Human, "Do all of it.")}}
+	return w.manager.For(user()).Admit(ctx, req)
 }
 
 // serve waits for the run's end while the manager sees to it.
@@ -264,7 +268,7 @@ func (w *worker) serve(ctx context.Context, run store.Run) (store.Run, error) {
 		w.manager.Serve(ctx, func(store.Run) func(event.Event) { return w.reader.show })
 	}()
 	for {
-		now, err := w.store.Run(ctx, run.ID)
+		now, err := w.store.For(user()).Run(ctx, run.ID)
 		if err == nil && !now.Active() && !w.manager.Active(run.ID) {
 			return now, nil
 		}

@@ -88,7 +88,7 @@ func commitTogether(ctx context.Context, st store.Store, text string) ([]time.Du
 
 // writer is the owner of a run on a thread of its own, who commits answers.
 type writer struct {
-	store store.Store
+	store store.System
 	fence store.Fence
 	state state.State
 	n     int64
@@ -96,11 +96,11 @@ type writer struct {
 
 func newWriter(ctx context.Context, st store.Store) (*writer, error) {
 	thread, run, now := newID(), newID(), time.Now()
-	r, err := st.Admit(ctx, store.Admission{
-		Thread: store.Thread{ID: thread, UserID: "bench", CreatedAt: now, UpdatedAt: now},
-		Run:    store.Run{ID: run, ThreadID: thread, UserID: "bench", Owner: "bench", Request: []byte("{}"), CreatedAt: now, UpdatedAt: now},
+	r, err := st.For(benchUser()).Admit(ctx, store.Admission{
+		Thread: store.Thread{ID: thread, CreatedAt: now, UpdatedAt: now},
+		Run:    store.Run{ID: run, ThreadID: thread, Owner: "bench", Request: []byte("{}"), CreatedAt: now, UpdatedAt: now},
 	})
-	return &writer{store: st, fence: store.Fence{RunID: run, Attempt: r.Attempt}}, err
+	return &writer{store: st.System(), fence: store.Fence{RunID: run, Attempt: r.Attempt}}, err
 }
 
 // commit writes the step of an answer that was streamed in 20 chunks.

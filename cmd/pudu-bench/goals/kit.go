@@ -10,6 +10,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -127,9 +128,12 @@ func newManager(st store.Store, a *agent.Agent) *runs.Manager {
 	}})
 }
 
+// benchUser is whose the runs are.
+func benchUser() access.User { return access.FromRow("bench") }
+
 // turn carries out a run, from its admission to its recorded end.
 func turn(ctx context.Context, m *runs.Manager, thread string, show func(event.Event), input ...message.Message) error {
-	run, err := m.Admit(ctx, runs.Request{ThreadID: thread, UserID: "bench", Input: input})
+	run, err := m.For(benchUser()).Admit(ctx, runs.Request{ThreadID: thread, Input: input})
 	if err != nil {
 		return err
 	}

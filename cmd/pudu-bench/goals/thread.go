@@ -100,7 +100,7 @@ func measureLoad(ctx context.Context, st *sqlstore.Store, dir string, r *report)
 
 // loadLong loads the long thread and reads its messages.
 func loadLong(ctx context.Context, st store.Store, schema state.Schema) error {
-	cp, err := st.Checkpoint(ctx, schema, longThread, "")
+	cp, err := st.For(benchUser()).Checkpoint(ctx, schema, longThread, "")
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func loadLong(ctx context.Context, st store.Store, schema state.Schema) error {
 
 // writeState writes the long thread's state into a file of its own.
 func writeState(ctx context.Context, file string, st store.Store, schema state.Schema) error {
-	cp, err := st.Checkpoint(ctx, schema, longThread, "")
+	cp, err := st.For(benchUser()).Checkpoint(ctx, schema, longThread, "")
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/clarification"
@@ -112,7 +113,7 @@ func (k *setup) play(ctx context.Context, number int, t turn) error {
 		return err
 	}
 	options := json.RawMessage(fmt.Sprintf(`{"is_plan_mode":%t,"subagent_enabled":%t}`, t.plan, t.subagents))
-	out, err := k.manager.Run(ctx, runs.Request{ThreadID: thread, UserID: user, Input: []message.Message{input}, Context: options}, nil)
+	out, err := k.runs().Run(ctx, runs.Request{ThreadID: thread, Input: []message.Message{input}, Context: options}, nil)
 	switch {
 	case err != nil:
 		return err
@@ -124,10 +125,13 @@ func (k *setup) play(ctx context.Context, number int, t turn) error {
 	return nil
 }
 
+// runs is what the user does with runs.
+func (k *setup) runs() *runs.UserRuns { return k.manager.For(access.FromRow(user)) }
+
 // input is what the user says.
 func (k *setup) input(ctx context.Context, t turn) (message.Message, error) {
 	if t.reply != "" {
-		at, err := k.manager.Snapshot(ctx, thread, "")
+		at, err := k.runs().Snapshot(ctx, thread, "")
 		if err != nil {
 			return message.Message{}, err
 		}

@@ -43,7 +43,7 @@ func strategies(f *fixture) {
 			f.equal("updated", waiting.UpdatedAt, fresh.CreatedAt)
 		}
 		for _, s := range []store.Strategy{store.Reject, ""} {
-			_, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: id("no"), ThreadID: thread, UserID: "ann"}, MustExist: true, Strategy: s})
+			_, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: id("no"), ThreadID: thread}, MustExist: true, Strategy: s})
 			f.want(err, store.ErrConflict, id("no"))
 		}
 	}
@@ -56,16 +56,16 @@ func strategies(f *fixture) {
 	f.equal("without an owner", f.queue(store.Rollback, store.Run{ID: "last", ThreadID: "t"}), event.StatusPending)
 
 	// Who is refused stops nobody.
-	_, err := f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "eve", ThreadID: "t", UserID: "eve"}})
+	_, err := f.as("eve").Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "eve", ThreadID: "t"}})
 	f.want(err, store.ErrNotFound, "t")
-	_, err = f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "waits", ThreadID: "t", UserID: "ann"}})
+	_, err = f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "waits", ThreadID: "t"}})
 	f.want(err, store.ErrConflict, "waits")
 	f.equal("last", f.stored("last").Status, event.StatusPending)
 	f.equal("stop of the running one", f.stored("next").Stop, store.StopRollback)
 }
 
 func admissionMustExist(f *fixture) {
-	a := store.Admission{Run: store.Run{ID: "r", ThreadID: "t", UserID: "ann"}, Thread: store.Thread{ID: "t", UserID: "ann"}, MustExist: true}
+	a := store.Admission{Run: store.Run{ID: "r", ThreadID: "t"}, Thread: store.Thread{ID: "t"}, MustExist: true}
 	for _, s := range []store.Strategy{store.Reject, store.Rollback} {
 		a.Strategy = s
 		_, err := f.Admit(f.Context(), a)
@@ -159,7 +159,7 @@ func admissionFull(f *fixture) {
 	f.thread("t")
 	admit := func(id, thread, owner string, most int) error {
 		now := f.tick()
-		_, err := f.Admit(f.Context(), store.Admission{Strategy: store.Enqueue, MaxPending: most, Thread: store.Thread{ID: thread, UserID: "ann"},
+		_, err := f.Admit(f.Context(), store.Admission{Strategy: store.Enqueue, MaxPending: most, Thread: store.Thread{ID: thread},
 			Run: store.Run{ID: id, ThreadID: thread, UserID: "ann", Owner: owner, CreatedAt: now, UpdatedAt: now}})
 		return err
 	}
@@ -206,7 +206,7 @@ func admissionKey(f *fixture) {
 		Run: store.Run{ID: "r1", ThreadID: "t", UserID: "ann", Owner: "node-1", Key: "k", CreatedAt: f.tick()}})
 	f.must(err)
 	for i, thread := range []string{"t", "other", "fresh"} {
-		a := store.Admission{Strategy: store.Rollback, Thread: store.Thread{ID: thread, UserID: "ann"},
+		a := store.Admission{Strategy: store.Rollback, Thread: store.Thread{ID: thread},
 			Run: store.Run{ID: fmt.Sprint("again", i), ThreadID: thread, UserID: "ann", Owner: "node-2", Key: "k", CreatedAt: f.tick()}}
 		again, err := f.Admit(f.Context(), a)
 		f.must(err)
@@ -217,12 +217,12 @@ func admissionKey(f *fixture) {
 	f.want(err, store.ErrNotFound, "")
 	o := &owner{f: f, thread: "t", fence: store.Fence{RunID: "r1", Attempt: 1}}
 	o.end()
-	again, err := f.Admit(f.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r2", ThreadID: "t", UserID: "ann", Key: "k"}})
+	again, err := f.Admit(f.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r2", ThreadID: "t", Key: "k"}})
 	f.must(err)
 	f.equal("run of the key at its end", again, f.stored("r1"))
 
 	// The keys of another user are others.
-	_, err = f.Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "bob's", UserID: "bob"}, Run: store.Run{ID: "r3", ThreadID: "bob's", UserID: "bob", Key: "k"}})
+	_, err = f.as("bob").Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "bob's"}, Run: store.Run{ID: "r3", ThreadID: "bob's", Key: "k"}})
 	f.must(err)
 	f.equal("bob's", f.stored("r3").Key, "k")
 }
@@ -246,7 +246,7 @@ func admissionsRace(strategy store.Strategy, fs ...*fixture) {
 			f.thread("old")
 		}
 		rs, errs := admitAll(fs, n, func(i int) store.Admission {
-			return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread, UserID: "ann"},
+			return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread},
 				Run: store.Run{ID: fmt.Sprint(thread, "-", i), ThreadID: thread, UserID: "ann", Owner: fmt.Sprint("node-", i), CreatedAt: start, UpdatedAt: start}}
 		})
 		if strategy == store.Reject {

@@ -222,12 +222,12 @@ func writeOutside(f *fixture) {
 		f.reopen()
 	}
 	var dump, again bytes.Buffer
-	_, err = f.Dump(f.Context(), "t", &dump)
+	_, err = f.DumpThread(f.Context(), "t", &dump)
 	f.must(err)
 	f.must(f.DeleteThread(f.Context(), "t"))
 	_, err = f.Load(f.Context(), bytes.NewReader(dump.Bytes()), nil)
 	f.must(err)
-	_, err = f.Dump(f.Context(), "t", &again)
+	_, err = f.DumpThread(f.Context(), "t", &again)
 	f.must(err)
 	f.equal("dump after load", again.String(), dump.String())
 	_, err = f.Collect(f.Context(), store.Retention{Chunks: f.now.Add(time.Hour), Snapshots: f.now.Add(time.Hour)})
@@ -248,7 +248,7 @@ func writeAgainstRuns(fs ...*fixture) {
 			if i > 0 {
 				return g.Write(f.Context(), "t", store.Step{Updates: []store.NodeUpdate{{Node: "user", Update: count.Put(1)}}, Now: start})
 			}
-			_, err := g.Admit(f.Context(), store.Admission{Run: store.Run{ID: run, ThreadID: "t", UserID: "ann", Owner: "node-1"}, MustExist: true})
+			_, err := g.Admit(f.Context(), store.Admission{Run: store.Run{ID: run, ThreadID: "t", Owner: "node-1"}, MustExist: true})
 			if err != nil {
 				return "", err
 			}

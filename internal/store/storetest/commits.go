@@ -46,7 +46,7 @@ func stepsTogether(f *fixture) {
 	}
 	f.equal("head", f.load(o.thread, "").ID, ids[3])
 	f.equal("events", len(f.events(o.fence.RunID, event.ID{}, 10)), 5)
-	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("status", r.Status, event.StatusSuccess)
 }
@@ -101,7 +101,7 @@ func stepsBehindAnEnd(f *fixture) {
 		_, err := f.CommitAll(f.Context(), o.fence, []store.Step{end, behind})
 		f.want(err, store.ErrFenced, "end")
 		f.equal("head", f.load(o.thread, "").ID, head)
-		r, err := f.Store.Run(f.Context(), o.fence.RunID)
+		r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 		f.must(err)
 		f.equal("status", r.Status, event.StatusRunning)
 	}
@@ -109,7 +109,7 @@ func stepsBehindAnEnd(f *fixture) {
 	ids, err := f.CommitAll(f.Context(), o.fence, []store.Step{o.step(messages.Append(item{ID: "last", Text: "last"})), end})
 	f.must(err)
 	f.equal("head", f.load(o.thread, "").ID, ids[1])
-	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("run", []string{r.Status, r.Error}, []string{event.StatusError, "broken"})
 	_, err = f.CommitAll(f.Context(), o.fence, []store.Step{{Now: f.tick()}, {Now: f.tick()}})
@@ -122,7 +122,7 @@ func stepOfNothing(f *fixture) {
 	head := o.say("hello")
 	f.equal("checkpoint", o.commit(store.Step{Now: f.tick()}), head)
 	f.equal("step", f.load(o.thread, "").Step, 1)
-	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("updated", r.UpdatedAt, f.now)
 }
@@ -331,7 +331,7 @@ func reopenKeepsAll(f *fixture) {
 	id := o.commit(step)
 	thread, err := f.Thread(f.Context(), o.thread)
 	f.must(err)
-	run, err := f.Store.Run(f.Context(), o.fence.RunID)
+	run, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	evs := f.events(o.fence.RunID, event.ID{}, 10)
 	for range 2 {
@@ -339,7 +339,7 @@ func reopenKeepsAll(f *fixture) {
 		gotThread, err := f.Thread(f.Context(), o.thread)
 		f.must(err)
 		f.equal("thread", gotThread, thread)
-		gotRun, err := f.Store.Run(f.Context(), o.fence.RunID)
+		gotRun, err := f.UserData.Run(f.Context(), o.fence.RunID)
 		f.must(err)
 		f.equal("run", gotRun, run)
 		f.equal("events", f.events(o.fence.RunID, event.ID{}, 10), evs)

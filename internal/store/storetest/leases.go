@@ -12,12 +12,12 @@ import (
 func runStalled(f *fixture) {
 	stalled := func(run string) int {
 		f.Helper()
-		r, err := f.Store.Run(f.Context(), run)
+		r, err := f.UserData.Run(f.Context(), run)
 		f.must(err)
 		return r.Stalled
 	}
 	now := f.tick()
-	_, err := f.Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "t", UserID: "ann"},
+	_, err := f.Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "t"},
 		Run: store.Run{ID: "r", ThreadID: "t", UserID: "ann", Owner: "node-1", CreatedAt: now, UpdatedAt: now}})
 	f.must(err)
 	f.equal("admitted with its owner", stalled("r"), 1)
@@ -108,7 +108,7 @@ func textOfAnyBytes(f *fixture) {
 	f.equal("next", f.load(o.thread, id).Next, out)
 	f.equal("message", messages.Get(f.load(o.thread, id).State)[0].Text, "a\x00b")
 	o.commit(store.Step{Now: f.tick(), Run: &store.RunChange{Status: event.StatusError, Error: in, StopReason: in, Usage: json.RawMessage("{\"a\":\"\xff\"}")}})
-	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("error", r.Error, out)
 	f.equal("stop reason", r.StopReason, out)
@@ -124,7 +124,7 @@ func textOfAnyBytes(f *fixture) {
 	})
 	f.must(err)
 	f.equal("request", string(run.Request), request)
-	run, err = f.Store.Run(f.Context(), "admitted")
+	run, err = f.UserData.Run(f.Context(), "admitted")
 	f.must(err)
 	f.equal("request as it was kept", string(run.Request), request)
 	if err := f.CreateThread(f.Context(), store.Thread{ID: "a\xff"}); err == nil {

@@ -268,7 +268,7 @@ func runDelete(f *fixture) {
 
 	f.must(f.DeleteRun(f.Context(), "run-x"))
 	f.want(f.DeleteRun(f.Context(), "run-x"), store.ErrNotFound, "run-x")
-	_, err := f.Store.Run(f.Context(), "run-x")
+	_, err := f.UserData.Run(f.Context(), "run-x")
 	f.want(err, store.ErrNotFound, "")
 	_, err = f.Events(f.Context(), "run-x", event.ID{}, 10)
 	f.want(err, store.ErrNotFound, "")

@@ -19,12 +19,12 @@ func runRoundTrip(f *fixture) {
 	admitted, err := f.admit(want)
 	f.must(err)
 	f.equal("run as admitted", admitted, want)
-	got, err := f.Store.Run(f.Context(), "r")
+	got, err := f.UserData.Run(f.Context(), "r")
 	f.must(err)
 	f.equal("run", got, want)
 	f.equal("active", got.Active(), true)
 
-	_, err = f.Store.Run(f.Context(), "nobody")
+	_, err = f.UserData.Run(f.Context(), "nobody")
 	f.want(err, store.ErrNotFound, "nobody")
 	f.thread("free")
 	for _, r := range []store.Run{{}, {ID: "x", Status: event.StatusRunning}, {ID: "x", Attempt: 1}, {ID: "x", Request: json.RawMessage(`{`)},
@@ -34,7 +34,7 @@ func runRoundTrip(f *fixture) {
 			f.Errorf("Admit took %+v", r)
 		}
 	}
-	if _, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: "x", ThreadID: "free", UserID: "ann"}, MustExist: true, Strategy: "wait"}); err == nil {
+	if _, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: "x", ThreadID: "free"}, MustExist: true, Strategy: "wait"}); err == nil {
 		f.Error("Admit took strategy wait")
 	}
 }
@@ -63,9 +63,9 @@ func runAdmissionWithThread(f *fixture) {
 	now := f.tick()
 	thread := store.Thread{ID: "t", UserID: "ann", Title: "First", CreatedAt: now, UpdatedAt: now}
 	admit := func(user, run, title string) error {
-		t, r := thread, store.Run{ID: run, ThreadID: "t", UserID: user, CreatedAt: now, UpdatedAt: now}
-		t.UserID, t.Title = user, title
-		_, err := f.Admit(f.Context(), store.Admission{Run: r, Thread: t})
+		t, r := thread, store.Run{ID: run, ThreadID: "t", CreatedAt: now, UpdatedAt: now}
+		t.Title = title
+		_, err := f.as(user).Admit(f.Context(), store.Admission{Run: r, Thread: t})
 		return err
 	}
 	f.must(admit("ann", "r1", "First"))
@@ -83,7 +83,7 @@ func runAdmissionWithThread(f *fixture) {
 
 	// A run with an owner is claimed at once.
 	thread.ID = "owned"
-	r, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "mine", ThreadID: "owned", UserID: "ann", Owner: "node-1"}})
+	r, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "mine", ThreadID: "owned", Owner: "node-1"}})
 	f.must(err)
 	f.equal("run as admitted", r, f.stored("mine"))
 	f.equal("status", r.Status, event.StatusRunning)
@@ -94,11 +94,11 @@ func runAdmissionWithThread(f *fixture) {
 
 	// A run that is refused leaves no thread behind.
 	thread.ID = "fresh"
-	_, err = f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "r1", ThreadID: "fresh", UserID: "ann"}})
+	_, err = f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "r1", ThreadID: "fresh"}})
 	f.want(err, store.ErrConflict, "r1")
 	_, err = f.Thread(f.Context(), "fresh")
 	f.want(err, store.ErrNotFound, "fresh")
-	if _, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "r9", ThreadID: "another", UserID: "ann"}}); err == nil {
+	if _, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "r9", ThreadID: "another"}}); err == nil {
 		f.Error("a run was admitted with the thread of another")
 	}
 }
@@ -124,10 +124,8 @@ func runList(f *fixture) {
 		{"offset", store.RunFilter{Limit: 2, Offset: 1}, ids[1:3]},
 		{"offset behind the end", store.RunFilter{Offset: 5}, nil},
 		{"thread", store.RunFilter{ThreadID: "thread-1"}, []string{"run-1"}},
-		{"user", store.RunFilter{UserID: "ann"}, ids},
-		{"nobody", store.RunFilter{UserID: "nobody"}, nil},
 		{"active", store.RunFilter{Statuses: []string{event.StatusRunning, event.StatusPending, event.StatusRunning}}, []string{"pending", "run-1", "run-0"}},
-		{"all at once", store.RunFilter{ThreadID: "thread-3", UserID: "ann", Statuses: []string{event.StatusSuccess}, Limit: 1000}, []string{"run-3"}},
+		{"all at once", store.RunFilter{ThreadID: "thread-3", Statuses: []string{event.StatusSuccess}, Limit: 1000}, []string{"run-3"}},
 	}
 	for _, tt := range tests {
 		rs, err := f.ListRuns(f.Context(), tt.filter)
@@ -154,7 +152,7 @@ func runClaim(f *fixture) {
 	f.want(err, store.ErrConflict, "r")
 
 	f.equal("first fence", f.claim("r", 0), store.Fence{RunID: "r", Attempt: 1})
-	r, err := f.Store.Run(f.Context(), "r")
+	r, err := f.UserData.Run(f.Context(), "r")
 	f.must(err)
 	f.equal("status", r.Status, event.StatusRunning)
 	f.equal("owner", r.Owner, "node-1")
@@ -184,7 +182,7 @@ func runClaimRace(f *fixture) {
 		})
 	}
 	wg.Wait()
-	r, err := f.Store.Run(f.Context(), "r")
+	r, err := f.UserData.Run(f.Context(), "r")
 	f.must(err)
 	winners := 0
 	won.Range(func(k, _ any) bool { winners++; f.equal("owner", r.Owner, k); return true })
@@ -209,7 +207,7 @@ func fenceStopsOldOwner(f *fixture) {
 	f.must(err)
 	f.equal("head", t.Head, before)
 	f.equal("title", t.Title, "Title of "+o.thread)
-	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("status", r.Status, event.StatusRunning)
 	evs, err := f.Events(f.Context(), o.fence.RunID, event.ID{}, 100)
@@ -241,7 +239,7 @@ func runChange(f *fixture) {
 	got := o.commit(store.Step{Now: at, Events: []event.Event{o.event(event.Run{Status: event.StatusError, Error: "broke"})},
 		Run: &store.RunChange{Status: event.StatusError, Error: "broke", StopReason: "limit", Usage: usage}})
 	f.equal("checkpoint of a step without updates", got, head)
-	r, err := f.Store.Run(f.Context(), o.fence.RunID)
+	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("status", r.Status, event.StatusError)
 	f.equal("error", r.Error, "broke")
@@ -257,7 +255,7 @@ func runChange(f *fixture) {
 	f.want(err, store.ErrFenced, "")
 	o.fence = f.claim(o.fence.RunID, 1)
 	o.end()
-	r, err = f.Store.Run(f.Context(), o.fence.RunID)
+	r, err = f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("usage kept", r.Usage, usage)
 

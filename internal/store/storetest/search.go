@@ -48,7 +48,7 @@ func threadSearch(f *fixture) {
 	for _, id := range []string{"b", "a", "c"} {
 		f.threadWith(id, `{"k":1}`)
 	}
-	f.must(f.CreateThread(f.Context(), store.Thread{ID: "other", UserID: "bob", CreatedAt: start, UpdatedAt: start}))
+	f.must(f.as("bob").CreateThread(f.Context(), store.Thread{ID: "other", CreatedAt: start, UpdatedAt: start}))
 	ts, err := f.SearchThreads(f.Context(), store.ThreadFilter{IDs: []string{"a"}})
 	f.must(err)
 	one, err := f.Thread(f.Context(), "a")
@@ -59,18 +59,15 @@ func threadSearch(f *fixture) {
 		filter store.ThreadFilter
 		want   string
 	}{
-		{"all", store.ThreadFilter{}, "c a b other"},
-		{"of a user", store.ThreadFilter{UserID: "ann"}, "c a b"},
-		{"of nobody", store.ThreadFilter{UserID: "nobody"}, ""},
-		{"of ids", store.ThreadFilter{IDs: []string{"b", "nobody", "other", "", "a\x00", "b"}}, "b other"},
-		{"of a user and ids", store.ThreadFilter{UserID: "ann", IDs: []string{"b", "other"}}, "b"},
+		{"all", store.ThreadFilter{}, "c a b"},
+		{"of ids", store.ThreadFilter{IDs: []string{"b", "nobody", "other", "", "a\x00", "b"}}, "b"},
 		{"of impossible ids", store.ThreadFilter{IDs: []string{"\x00"}}, ""},
-		{"ascending", store.ThreadFilter{UserID: "ann", Sort: "updated_at", Ascending: true}, "b a c"},
-		{"by age", store.ThreadFilter{UserID: "ann", Sort: "created_at"}, "c a b"},
-		{"by id", store.ThreadFilter{UserID: "ann", Sort: "thread_id", Ascending: true}, "a b c"},
-		{"by id, descending", store.ThreadFilter{Sort: "thread_id"}, "other c b a"},
-		{"page", store.ThreadFilter{UserID: "ann", Limit: 1, Offset: 1}, "a"},
-		{"behind the end", store.ThreadFilter{UserID: "ann", Offset: 3}, ""},
+		{"ascending", store.ThreadFilter{Sort: "updated_at", Ascending: true}, "b a c"},
+		{"by age", store.ThreadFilter{Sort: "created_at"}, "c a b"},
+		{"by id", store.ThreadFilter{Sort: "thread_id", Ascending: true}, "a b c"},
+		{"by id, descending", store.ThreadFilter{Sort: "thread_id"}, "c b a"},
+		{"page", store.ThreadFilter{Limit: 1, Offset: 1}, "a"},
+		{"behind the end", store.ThreadFilter{Offset: 3}, ""},
 	} {
 		f.equal(tt.name, f.found(tt.filter), tt.want)
 	}
@@ -107,7 +104,7 @@ func threadMetadata(f *fixture) {
 		{"7", []string{"l", `"x"`, "k", "1"}}, {"", []string{"l", `"x"`, "k", "2"}}, {"", []string{"nobody", "null"}}, {"22", []string{"k", "10e399"}},
 		{"", []string{"k", "1e99999999999999999999"}}, {"", []string{"a\x00b", "1"}},
 	} {
-		filter := store.ThreadFilter{UserID: "ann", Sort: "created_at", Ascending: true, Metadata: jsonMembers(tt.filter...)}
+		filter := store.ThreadFilter{Sort: "created_at", Ascending: true, Metadata: jsonMembers(tt.filter...)}
 		f.equal(fmt.Sprint(tt.filter), f.found(filter), tt.want)
 		filter.Pinned = true
 		f.equal(fmt.Sprint(tt.filter, " with pinned first"), f.found(filter), tt.want)
@@ -125,7 +122,7 @@ func threadPages(f *fixture) {
 		{Metadata: jsonMembers("even", "true", "n", "3"), Pinned: true}, {Metadata: jsonMembers("n", "3"), Sort: "created_at"},
 		{Status: store.ThreadIdle, Pinned: true, Sort: "status"},
 	} {
-		filter.UserID, filter.Limit = "ann", 1001
+		filter.Limit = 1001
 		all := strings.Fields(f.found(filter))
 		n, err := f.CountThreads(f.Context(), filter)
 		f.must(err)
@@ -146,15 +143,15 @@ func threadPinned(f *fixture) {
 		`{"deerflow_pinned":false}`, `{"deerflow_pinned":1}`, `{"a":{"deerflow_pinned":true}}`, `{"deerflow_pinned":null}`} {
 		f.threadWith(fmt.Sprint(id), metadata)
 	}
-	f.equal("pinned first", f.found(store.ThreadFilter{UserID: "ann", Pinned: true}), "3 0 7 6 5 4 2 1")
+	f.equal("pinned first", f.found(store.ThreadFilter{Pinned: true}), "3 0 7 6 5 4 2 1")
 	f.equal("ascending", f.found(store.ThreadFilter{Pinned: true, Ascending: true}), "0 3 1 2 4 5 6 7")
 	for id, p := range map[string]string{"0": `{"deerflow_pinned":false}`, "1": `{"deerflow_pinned":true}`} {
 		_, err := f.PatchThread(f.Context(), id, store.ThreadPatch{Metadata: json.RawMessage(p)})
 		f.must(err)
 	}
-	f.equal("after a change", f.found(store.ThreadFilter{UserID: "ann", Pinned: true}), "3 1 7 6 5 4 2 0")
+	f.equal("after a change", f.found(store.ThreadFilter{Pinned: true}), "3 1 7 6 5 4 2 0")
 	f.must(f.CopyThread(f.Context(), "5", store.Thread{ID: "copy", UserID: "ann", Metadata: json.RawMessage(`{"deerflow_pinned":true}`)}))
-	f.equal("after a copy", f.found(store.ThreadFilter{UserID: "ann", Pinned: true}), "3 1 copy 7 6 5 4 2 0")
+	f.equal("after a copy", f.found(store.ThreadFilter{Pinned: true}), "3 1 copy 7 6 5 4 2 0")
 	f.sound()
 }
 
@@ -165,12 +162,12 @@ func threadStatus(f *fixture) {
 		t, err := f.Thread(f.Context(), "t")
 		f.must(err)
 		f.equal("status", t.Status, want)
-		ts, err := f.ListThreads(f.Context(), "ann", 10, 0)
+		ts, err := f.ListThreads(f.Context(), 10, 0)
 		f.must(err)
 		f.equal("listed", ts[0], t)
 		for _, s := range []string{store.ThreadIdle, store.ThreadBusy, store.ThreadInterrupted, store.ThreadError} {
 			want := map[bool]string{true: "t"}[s == t.Status]
-			f.equal("threads that are "+s, f.found(store.ThreadFilter{Status: s, UserID: "ann"}), want)
+			f.equal("threads that are "+s, f.found(store.ThreadFilter{Status: s}), want)
 		}
 	}
 	f.thread("t")
@@ -271,7 +268,7 @@ func threadCopy(f *fixture) {
 	head := o.say("d")
 	o.commit(store.Step{Events: []event.Event{o.event(custom(1))}, Now: f.tick()})
 	now := f.tick()
-	to := store.Thread{ID: "copy", UserID: "bob", Title: "A copy", Metadata: json.RawMessage(`{"of":"x"}`), CreatedAt: now, UpdatedAt: now}
+	to := store.Thread{ID: "copy", UserID: "ann", Title: "A copy", Metadata: json.RawMessage(`{"of":"x"}`), CreatedAt: now, UpdatedAt: now}
 	f.must(f.CopyThread(f.Context(), o.thread, to)) // while its run is active
 	to.Head, to.Status = head, store.ThreadIdle
 	got, err := f.Thread(f.Context(), "copy")

@@ -203,7 +203,7 @@ func keyRace(a, b *fixture) {
 			key := fmt.Sprint("key-", round, strategy)
 			rs, errs := admitAll([]*fixture{a, b}, 8, func(i int) store.Admission {
 				thread := fmt.Sprint(key, "-", i/4)
-				return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread, UserID: "ann"}, MaxPending: round + 1,
+				return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread}, MaxPending: round + 1,
 					Run: store.Run{ID: fmt.Sprint(key, "-", i), ThreadID: thread, UserID: "ann", Key: key, CreatedAt: start, UpdatedAt: start}}
 			})
 			a.equal("told", winners(a, errs, nil), 8)
@@ -264,11 +264,11 @@ func deleteAgainstAdmission(a, b *fixture) {
 			if i == 0 {
 				return struct{}{}, a.DeleteThread(a.Context(), thread)
 			}
-			_, err := b.Admit(b.Context(), store.Admission{Thread: store.Thread{ID: thread, UserID: "ann"}, MustExist: !admit,
+			_, err := b.Admit(b.Context(), store.Admission{Thread: store.Thread{ID: thread}, MustExist: !admit,
 				Run: store.Run{ID: run, ThreadID: thread, UserID: "ann"}})
 			return struct{}{}, err
 		})
-		_, err := a.Store.Run(a.Context(), run)
+		_, err := a.UserData.Run(a.Context(), run)
 		switch {
 		case errs[1] == nil && err != nil:
 			a.Errorf("run %s was admitted and is gone: %v", run, err)

@@ -145,15 +145,25 @@ type fixture struct {
 	*testing.T
 	store.Store
 	store.UserData
+	deeper
 	place string
 	open  Open
 	now   time.Time
 }
 
+// deeper keeps the system's methods behind those of the user, where both have one of a name.
+type deeper struct{ store.System }
+
 func newFixture(t *testing.T, open Open, place string) *fixture {
-	f := &fixture{T: t, place: place, open: open, Store: open(t, place), now: start}
-	f.UserData = f.as("ann")
+	f := &fixture{T: t, place: place, open: open, now: start}
+	f.use(open(t, place))
 	return f
+}
+
+// use has the fixture work with a store.
+func (f *fixture) use(s store.Store) {
+	f.Store = s
+	f.UserData, f.deeper = f.as("ann"), deeper{s.System()}
 }
 
 // as is what another user has.
@@ -168,8 +178,7 @@ func (f *fixture) tick() time.Time {
 func (f *fixture) reopen() {
 	f.Helper()
 	f.must(f.Close())
-	f.Store = f.open(f.T, f.place)
-	f.UserData = f.as("ann")
+	f.use(f.open(f.T, f.place))
 }
 
 func (f *fixture) must(err error) {
@@ -251,7 +260,7 @@ func (f *fixture) queue(strategy store.Strategy, r store.Run) string {
 // stored is the run as it is.
 func (f *fixture) stored(id string) store.Run {
 	f.Helper()
-	r, err := f.Store.Run(f.Context(), id)
+	r, err := f.deeper.Run(f.Context(), id)
 	f.must(err)
 	return r
 }

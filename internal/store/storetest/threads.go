@@ -38,7 +38,7 @@ func threadBadInput(f *fixture) {
 		}
 	}
 	for _, c := range [][2]int{{0, 0}, {1001, 0}, {-1, 0}, {1, -1}} {
-		if _, err := f.ListThreads(f.Context(), "ann", c[0], c[1]); err == nil {
+		if _, err := f.ListThreads(f.Context(), c[0], c[1]); err == nil {
 			f.Errorf("ListThreads took limit %d, offset %d", c[0], c[1])
 		}
 	}
@@ -49,7 +49,7 @@ func threadList(f *fixture) {
 	for i := range 5 {
 		want = append([]string{f.thread(fmt.Sprint("t", i)).ID}, want...)
 	}
-	f.must(f.CreateThread(f.Context(), store.Thread{ID: "other", UserID: "bob"}))
+	f.must(f.as("bob").CreateThread(f.Context(), store.Thread{ID: "other"}))
 	f.equal("all", f.threadIDs(1000, 0), want)
 	f.equal("page", f.threadIDs(2, 1), want[1:3])
 	f.equal("behind the end", f.threadIDs(2, 5), []string(nil))
@@ -67,7 +67,7 @@ func threadList(f *fixture) {
 
 func (f *fixture) threadIDs(limit, offset int) []string {
 	f.Helper()
-	ts, err := f.ListThreads(f.Context(), "ann", limit, offset)
+	ts, err := f.ListThreads(f.Context(), limit, offset)
 	f.must(err)
 	var ids []string
 	for _, t := range ts {
@@ -92,7 +92,7 @@ func threadDelete(f *fixture) {
 	f.want(f.DeleteThread(f.Context(), o.thread), store.ErrNotFound, o.thread)
 	_, err := f.Thread(f.Context(), o.thread)
 	f.want(err, store.ErrNotFound, "")
-	_, err = f.Store.Run(f.Context(), "second")
+	_, err = f.UserData.Run(f.Context(), "second")
 	f.want(err, store.ErrNotFound, "")
 	_, err = f.Events(f.Context(), o.fence.RunID, event.ID{}, 10)
 	f.want(err, store.ErrNotFound, o.fence.RunID)

@@ -14,14 +14,15 @@ import (
 )
 
 // Admit implements [store.Runs].
-func (s *Store) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
+func (d *userData) Admit(ctx context.Context, a store.Admission) (store.Run, error) {
 	if a.MustExist && a.Thread.ID == "" {
-		a.Thread.ID, a.Thread.UserID = a.Run.ThreadID, a.Run.UserID
+		a.Thread.ID = a.Run.ThreadID
 	}
+	a.Run.UserID, a.Thread.UserID = d.user.ID(), d.user.ID()
 	a.Strategy = cmp.Or(a.Strategy, store.Reject)
 	r, err := a.Run, checkAdmission(a)
 	if err == nil {
-		r, err = s.admitOnce(ctx, a)
+		r, err = d.admitOnce(ctx, a)
 	}
 	if err != nil {
 		return store.Run{}, fmt.Errorf("admit run %q on thread %q: %w", a.Run.ID, a.Run.ThreadID, err)
@@ -31,29 +32,29 @@ func (s *Store) Admit(ctx context.Context, a store.Admission) (store.Run, error)
 
 // admitOnce looks for the run of the key before and, when the new one is refused, after: what refused it may be that run,
 // admitted by another process in between. The unique index on keys lets only one of them in.
-func (s *Store) admitOnce(ctx context.Context, a store.Admission) (store.Run, error) {
-	if r, found, err := s.runOfKey(ctx, a.Run); found || err != nil {
+func (d *userData) admitOnce(ctx context.Context, a store.Admission) (store.Run, error) {
+	if r, found, err := d.runOfKey(ctx, a.Run.Key); found || err != nil {
 		return r, err
 	}
 	var r store.Run
-	err := s.write(ctx, len(a.Thread.Metadata)+len(a.Run.Request), func(tx *tx) (err error) {
-		r, err = admit(tx, a)
+	err := d.write(ctx, len(a.Thread.Metadata)+len(a.Run.Request), func(tx *tx) (err error) {
+		r, err = d.admit(tx, a)
 		return err
 	})
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull) {
-		if first, found, errKey := s.runOfKey(ctx, a.Run); found || errKey != nil {
+		if first, found, errKey := d.runOfKey(ctx, a.Run.Key); found || errKey != nil {
 			return first, errKey
 		}
 	}
 	return r, err
 }
 
-// runOfKey is the run that the user has under the key of r, if r has one.
-func (s *Store) runOfKey(ctx context.Context, r store.Run) (first store.Run, found bool, err error) {
-	if r.Key == "" {
+// runOfKey is the run that the user has under a key, unless that is empty.
+func (d *userData) runOfKey(ctx context.Context, key string) (first store.Run, found bool, err error) {
+	if key == "" {
 		return first, false, nil
 	}
-	rs, err := s.runs(ctx, "SELECT "+runColumns+" FROM runs WHERE user_id = $1 AND key = $2 AND key <> ''", r.UserID, r.Key)
+	rs, err := readRuns(ctx, d, "SELECT "+runColumns+" FROM runs WHERE user_id = $1 AND key = $2 AND key <> ''", d.user.ID(), key)
 	if err != nil || len(rs) == 0 {
 		return first, false, err
 	}
@@ -62,12 +63,11 @@ func (s *Store) runOfKey(ctx context.Context, r store.Run) (first store.Run, fou
 
 func checkAdmission(a store.Admission) error {
 	r, t := a.Run, a.Thread
-	err := errors.Join(checkNewThread(t), checkID("run", r.ID), checkText("owner", r.Owner), checkText("user id", r.UserID),
-		checkText("key", r.Key), checkJSON("request", r.Request), checkJSON("usage", r.Usage))
+	err := errors.Join(checkNewThread(t), checkID("run", r.ID), checkText("owner", r.Owner), checkText("key", r.Key), checkJSON("request", r.Request), checkJSON("usage", r.Usage))
 	if st := cmp.Or(r.Status, event.StatusPending); st != event.StatusPending || r.Attempt != 0 || r.Stop != "" {
 		err = errors.Join(err, fmt.Errorf("a new run is pending, has attempt 0 and no stop, not %q, %d and %q", st, r.Attempt, r.Stop))
 	}
-	if t.ID != r.ThreadID || t.UserID != r.UserID {
+	if t.ID != r.ThreadID {
 		err = errors.Join(err, errors.New("the thread is not the run's"))
 	}
 	switch a.Strategy {
@@ -78,16 +78,16 @@ func checkAdmission(a store.Admission) error {
 }
 
 // admit is the transaction of an admission. Two admissions to one thread come one after the other, since both lock it.
-func admit(tx *tx, a store.Admission) (store.Run, error) {
+func (d *userData) admit(tx *tx, a store.Admission) (store.Run, error) {
 	stop := a.Strategy == store.Interrupt || a.Strategy == store.Rollback
 	if stop { // before the thread is locked, as commits lock the run before the thread
-		if err := stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt); err != nil {
+		if err := d.stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt); err != nil {
 			return a.Run, err
 		}
 	}
-	fresh, head, err := enterThread(tx, a)
+	fresh, head, err := d.enterThread(tx, a)
 	if err == nil && stop && !fresh { // one that came in meanwhile
-		err = stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt)
+		err = d.stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt)
 	}
 	if err != nil {
 		return a.Run, err
@@ -103,7 +103,7 @@ func admit(tx *tx, a store.Admission) (store.Run, error) {
 }
 
 // enterThread locks the thread of the admission and reads its head. It creates it, if it may, when there is none.
-func enterThread(tx *tx, a store.Admission) (fresh bool, head string, err error) {
+func (d *userData) enterThread(tx *tx, a store.Admission) (fresh bool, head string, err error) {
 	for range attempts {
 		if !a.MustExist {
 			n, err := tx.change(insertThread+" ON CONFLICT (id) DO NOTHING", threadValues(a.Thread)...)
@@ -111,27 +111,24 @@ func enterThread(tx *tx, a store.Admission) (fresh bool, head string, err error)
 				return true, "", err
 			}
 		}
-		var user, title string
+		var title string
 		var metadata []byte
-		err := tx.scan("SELECT user_id, title, head, metadata FROM threads WHERE id = $1"+tx.k.dialect.locking(),
-			[]any{a.Thread.ID}, &user, &title, &head, &metadata)
+		err := tx.scan("SELECT title, head, metadata FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(),
+			[]any{a.Thread.ID, d.user.ID()}, &title, &head, &metadata)
 		switch {
-		case errors.Is(err, sql.ErrNoRows) && a.MustExist:
-			return false, "", store.ErrNotFound
-		case errors.Is(err, sql.ErrNoRows): // deleted by another process just now
-		case err == nil && user != a.Thread.UserID:
-			return false, "", fmt.Errorf("thread of another user: %w", store.ErrNotFound)
 		case err == nil:
-			return false, head, introduce(tx, a.Thread, title, metadata)
-		default:
-			return false, head, err
+			return false, head, d.introduce(tx, a.Thread, title, metadata)
+		case !errors.Is(err, sql.ErrNoRows):
+			return false, "", err
+		case a.MustExist:
+			return false, "", store.ErrNotFound
 		}
 	}
-	return false, "", fmt.Errorf("%w: the thread is being deleted", store.ErrConflict)
+	return false, "", fmt.Errorf("it is another user's, or is being deleted: %w", store.ErrNotFound)
 }
 
 // introduce gives a thread that is there the title and the metadata of its run, as far as it has none.
-func introduce(tx *tx, t store.Thread, title string, metadata json.RawMessage) error {
+func (d *userData) introduce(tx *tx, t store.Thread, title string, metadata json.RawMessage) error {
 	more := lacks(metadata, t.Metadata)
 	if !more && (title != "" || t.Title == "") {
 		return nil
@@ -139,8 +136,8 @@ func introduce(tx *tx, t store.Thread, title string, metadata json.RawMessage) e
 	if merged, err := merge(t.Metadata, metadata); more && err == nil {
 		metadata = merged
 	}
-	return tx.exec("UPDATE threads SET title = $2, metadata = $3, signature = $4 WHERE id = $1",
-		t.ID, cmp.Or(title, plain(t.Title)), string(metadata), signature(metadata))
+	return tx.exec("UPDATE threads SET title = $2, metadata = $3, signature = $4 WHERE id = $1 AND user_id = $5",
+		t.ID, cmp.Or(title, plain(t.Title)), string(metadata), signature(metadata), d.user.ID())
 }
 
 // lacks reports whether metadata misses a member of more.

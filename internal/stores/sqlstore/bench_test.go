@@ -127,7 +127,7 @@ func BenchmarkLoad(b *testing.B) {
 			b.Fatal(err)
 		}
 		read := func(b *testing.B, id string) state.State {
-			c, err := s.Checkpoint(b.Context(), schema, tk.thread, id)
+			c, err := s.For(ann()).Checkpoint(b.Context(), schema, tk.thread, id)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -189,7 +189,7 @@ func BenchmarkAdmit(b *testing.B) {
 	onBoth(b, func(b *testing.B, _ string, s *Store) {
 		admit := func(b *testing.B, prefix string, i int) {
 			now, id := time.Now(), prefix+strconv.Itoa(i)
-			r, err := s.Admit(b.Context(), store.Admission{Thread: store.Thread{ID: id, UserID: "ann", CreatedAt: now, UpdatedAt: now},
+			r, err := s.For(ann()).Admit(b.Context(), store.Admission{Thread: store.Thread{ID: id, UserID: "ann", CreatedAt: now, UpdatedAt: now},
 				Run: store.Run{ID: "run-" + id, ThreadID: id, UserID: "ann", Owner: "me", Request: []byte(`{"input":"hello"}`), CreatedAt: now, UpdatedAt: now}})
 			if err != nil || r.Attempt != 1 {
 				b.Fatal(r, err)
@@ -205,7 +205,7 @@ func BenchmarkAdmit(b *testing.B) {
 			var wg sync.WaitGroup
 			for i := range b.N {
 				wg.Go(func() {
-					_ = s.CreateThread(b.Context(), store.Thread{ID: "old-" + strconv.Itoa(b.N) + "-" + strconv.Itoa(i+1), UserID: "ann"})
+					_ = s.For(ann()).CreateThread(b.Context(), store.Thread{ID: "old-" + strconv.Itoa(b.N) + "-" + strconv.Itoa(i+1), UserID: "ann"})
 				})
 			}
 			wg.Wait()

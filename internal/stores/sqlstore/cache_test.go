@@ -136,13 +136,13 @@ func TestCacheFollowsTheHead(t *testing.T) {
 	}
 	s.cache.forgetThread(tk.thread)
 	for range 2 {
-		_, err := s.Checkpoint(t.Context(), schema, tk.thread, "")
+		_, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, "")
 		tk.must(err)
 		tk.hits(schema, true)
 	}
 	tk.hits(state.Schema{}, false)
 	tk.end()
-	tk.must(s.DeleteThread(t.Context(), tk.thread))
+	tk.must(s.For(ann()).DeleteThread(t.Context(), tk.thread))
 	if n := s.cache.order.Len(); n != 0 {
 		t.Errorf("%d states of a thread that was deleted", n)
 	}
@@ -160,13 +160,13 @@ func TestCacheIsNoProofOfExistence(t *testing.T) {
 	reader, err := Open(t.Context(), Config{Dir: dir, ReadOnly: true})
 	tk.must(err)
 	defer reader.Close()
-	c, err := reader.Checkpoint(t.Context(), schema, tk.thread, "")
+	c, err := reader.For(ann()).Checkpoint(t.Context(), schema, tk.thread, "")
 	tk.must(err)
-	if _, err := s.Checkpoint(t.Context(), schema, "another", c.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.For(ann()).Checkpoint(t.Context(), schema, "another", c.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("checkpoint of another thread: %v", err)
 	}
-	tk.must(s.DeleteThread(t.Context(), tk.thread))
-	if _, err := reader.Checkpoint(t.Context(), schema, tk.thread, c.ID); !errors.Is(err, store.ErrNotFound) {
+	tk.must(s.For(ann()).DeleteThread(t.Context(), tk.thread))
+	if _, err := reader.For(ann()).Checkpoint(t.Context(), schema, tk.thread, c.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("deleted by another process: %v", err)
 	}
 }
@@ -202,13 +202,13 @@ func TestCacheUnderLoad(t *testing.T) {
 		wg.Go(func() {
 			for n := range 15 {
 				tk.ai(tk.text(500), true)
-				c, err := s.Checkpoint(t.Context(), schema, tk.thread, "")
+				c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, "")
 				if err != nil || len(chats.Get(c.State)) != n+1 {
 					t.Errorf("thread %d, step %d: %v", i, n, err)
 				}
 			}
 			tk.end()
-			if err := s.DeleteThread(t.Context(), tk.thread); i%2 == 0 && err != nil {
+			if err := s.For(ann()).DeleteThread(t.Context(), tk.thread); i%2 == 0 && err != nil {
 				t.Error(err)
 			}
 		})

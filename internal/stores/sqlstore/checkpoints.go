@@ -21,17 +21,17 @@ func scanCheckpoint(r scanner, more ...any) (store.Checkpoint, error) {
 }
 
 // Checkpoint implements [store.Log].
-func (s *Store) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
-	c, err := s.checkpoint(ctx, schema, threadID, id)
+func (d *userData) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
+	c, err := d.checkpoint(ctx, schema, threadID, id)
 	if err != nil {
 		return store.Checkpoint{}, fmt.Errorf("read checkpoint %q of thread %q: %w", id, threadID, err)
 	}
 	return c, nil
 }
 
-func (s *Store) checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
+func (d *userData) checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
 	if id == "" || id == store.Origin {
-		head, err := s.newest(ctx, threadID)
+		head, err := d.newest(ctx, threadID)
 		if err != nil {
 			return store.Checkpoint{}, err
 		}
@@ -41,26 +41,26 @@ func (s *Store) checkpoint(ctx context.Context, schema state.Schema, threadID, i
 		}
 		id = head
 	}
-	if st, ok := s.cache.get(schema, id); ok {
-		c, err := s.row(ctx, threadID, id)
+	if st, ok := d.s.cache.get(schema, id); ok {
+		c, err := row(ctx, d, d.user.ID(), threadID, id)
 		c.State = st
 		return c, err
 	}
-	h, err := s.history(ctx, threadID, id)
+	h, err := readHistory(ctx, d, d.user.ID(), threadID, id)
 	if err != nil {
 		return store.Checkpoint{}, err
 	}
 	h.checkpoint.State, err = h.replay(schema)
 	if err == nil {
-		s.cache.put(&cached{thread: threadID, id: id, state: h.checkpoint.State, bytes: h.size()})
+		d.s.cache.put(&cached{thread: threadID, id: id, state: h.checkpoint.State, bytes: h.size()})
 	}
 	return h.checkpoint, err
 }
 
 // newest is the head of a thread; empty if it has no checkpoint.
-func (s *Store) newest(ctx context.Context, threadID string) (head string, err error) {
+func (d *userData) newest(ctx context.Context, threadID string) (head string, err error) {
 	found := false
-	err = s.read(ctx, "SELECT head FROM threads WHERE id = $1", []any{threadID}, func(r *sql.Rows) (bool, error) {
+	err = d.read(ctx, "SELECT head FROM threads WHERE id = $1 AND user_id = $2", []any{threadID, d.user.ID()}, func(r *sql.Rows) (bool, error) {
 		found = true
 		return false, r.Scan(&head)
 	})
@@ -74,9 +74,9 @@ func (s *Store) newest(ctx context.Context, threadID string) (head string, err e
 }
 
 // row reads a checkpoint without its state.
-func (s *Store) row(ctx context.Context, threadID, id string) (c store.Checkpoint, err error) {
-	err = s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id = $2",
-		[]any{threadID, id}, func(r *sql.Rows) (bool, error) {
+func row(ctx context.Context, from reader, user, threadID, id string) (c store.Checkpoint, err error) {
+	err = from.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id = $2 AND "+threadOf("$1", "$3"),
+		[]any{threadID, id, user}, func(r *sql.Rows) (bool, error) {
 			c, err = scanCheckpoint(r)
 			return false, err
 		})
@@ -88,22 +88,21 @@ func (s *Store) row(ctx context.Context, threadID, id string) (c store.Checkpoin
 
 // FirstCheckpoint implements [store.Log]. The index of events finds it as good as always: nearly every checkpoint is
 // written with events. From there the parents lead to one without.
-func (s *Store) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
-	c, err := s.firstWith(ctx, runID, "l.run_id = $1 AND l.last_n > 0 AND l.checkpoint_id IS NOT NULL ORDER BY l.attempt, l.last_n")
+func (d *userData) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
+	c, err := d.firstWith(ctx, runID, "l.run_id = $1 AND l.last_n > 0", "l.attempt, l.last_n")
 	if err == nil && c.ID == "" {
-		c, err = s.firstWith(ctx, runID, "l.thread_id = (SELECT thread_id FROM runs WHERE id = $1) "+
-			"AND l.run_id = $1 AND l.checkpoint_id IS NOT NULL ORDER BY l.checkpoint_id")
+		c, err = d.firstWith(ctx, runID, "l.thread_id = (SELECT thread_id FROM runs WHERE id = $1) AND l.run_id = $1", "l.checkpoint_id")
 	}
 	for err == nil && c.ParentID != "" {
 		var p store.Checkpoint
-		if p, err = s.row(ctx, c.ThreadID, c.ParentID); err != nil || p.RunID != runID {
+		if p, err = row(ctx, d, d.user.ID(), c.ThreadID, c.ParentID); err != nil || p.RunID != runID {
 			break
 		}
 		c = p
 	}
 	if err == nil && c.ID == "" {
 		var known bool
-		if known, err = s.exists(ctx, "SELECT 1 FROM runs WHERE id = $1", runID); err == nil && !known {
+		if known, err = d.hasRun(ctx, runID); err == nil && !known {
 			err = store.ErrNotFound
 		}
 	}
@@ -113,8 +112,9 @@ func (s *Store) FirstCheckpoint(ctx context.Context, runID string) (store.Checkp
 	return c, nil
 }
 
-func (s *Store) firstWith(ctx context.Context, runID, where string) (c store.Checkpoint, err error) {
-	err = s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE "+where+" LIMIT 1", []any{runID}, func(r *sql.Rows) (bool, error) {
+func (d *userData) firstWith(ctx context.Context, runID, where, order string) (c store.Checkpoint, err error) {
+	err = d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE "+where+" AND l.checkpoint_id IS NOT NULL AND "+runOf("$1", "$2")+
+		" ORDER BY "+order+" LIMIT 1", []any{runID, d.user.ID()}, func(r *sql.Rows) (bool, error) {
 		c, err = scanCheckpoint(r)
 		return false, err
 	})
@@ -128,12 +128,12 @@ type history struct {
 	deltas     [][]byte
 }
 
-// history walks from a checkpoint up its parents to the nearest snapshot. Ids grow from parent to child, so a scan
+// readHistory walks from a checkpoint up its parents to the nearest snapshot. Ids grow from parent to child, so a scan
 // downwards meets all of them; what it meets between them belongs to another branch. A scan ends at the next snapshot
 // below, since a server sends the rest even if nobody reads it; when that was of another branch, there is one more scan.
-func (s *Store) history(ctx context.Context, threadID, id string) (h history, err error) {
+func readHistory(ctx context.Context, from reader, user, threadID, id string) (h history, err error) {
 	for want := id; ; {
-		next, err := s.ancestors(ctx, threadID, want, &h)
+		next, err := ancestors(ctx, from, user, threadID, want, &h)
 		switch {
 		case err != nil || next == "":
 			return h, err
@@ -141,7 +141,7 @@ func (s *Store) history(ctx context.Context, threadID, id string) (h history, er
 			want = next
 			continue
 		}
-		if _, err := s.row(ctx, threadID, id); err != nil {
+		if _, err := row(ctx, from, user, threadID, id); err != nil {
 			return h, err // deleted meanwhile, or never there
 		}
 		return h, fmt.Errorf("%w: its ancestor %q is missing", store.ErrCorrupt, want)
@@ -150,28 +150,28 @@ func (s *Store) history(ctx context.Context, threadID, id string) (h history, er
 
 // ancestors adds the checkpoint named want and those above it to the history, as far as one scan meets them. It
 // returns the one to go on with: empty at the end, want itself if it is not there.
-func (s *Store) ancestors(ctx context.Context, threadID, want string, h *history) (next string, err error) {
-	err = s.read(ctx, "SELECT "+checkpointColumns+", l.updates, s.state FROM log l LEFT JOIN snapshots s "+
+func ancestors(ctx context.Context, from reader, user, threadID, want string, h *history) (next string, err error) {
+	err = from.read(ctx, "SELECT "+checkpointColumns+", l.updates, s.state FROM log l LEFT JOIN snapshots s "+
 		"ON s.thread_id = l.thread_id AND s.checkpoint_id = l.checkpoint_id "+
 		"WHERE l.thread_id = $1 AND l.checkpoint_id <= $2 AND l.checkpoint_id >= COALESCE("+
-		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1 AND checkpoint_id <= $2), '') ORDER BY l.checkpoint_id DESC",
-		[]any{threadID, want}, func(r *sql.Rows) (bool, error) {
-			var updates, snapshot []byte
-			c, err := scanCheckpoint(r, &updates, &snapshot)
-			if err != nil || c.ID != want {
-				return true, err
-			}
-			if h.checkpoint.ID == "" {
-				h.checkpoint = c
-			}
-			if h.snapshot = snapshot; snapshot == nil {
-				h.deltas = append(h.deltas, updates)
-			}
-			if want = c.ParentID; snapshot != nil {
-				want = ""
-			}
-			return want != "", nil
-		})
+		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1 AND checkpoint_id <= $2), '') AND "+threadOf("$1", "$3")+
+		" ORDER BY l.checkpoint_id DESC", []any{threadID, want, user}, func(r *sql.Rows) (bool, error) {
+		var updates, snapshot []byte
+		c, err := scanCheckpoint(r, &updates, &snapshot)
+		if err != nil || c.ID != want {
+			return true, err
+		}
+		if h.checkpoint.ID == "" {
+			h.checkpoint = c
+		}
+		if h.snapshot = snapshot; snapshot == nil {
+			h.deltas = append(h.deltas, updates)
+		}
+		if want = c.ParentID; snapshot != nil {
+			want = ""
+		}
+		return want != "", nil
+	})
 	return want, err
 }
 
@@ -207,13 +207,10 @@ func (h history) replay(schema state.Schema) (state.State, error) {
 }
 
 // Checkpoints implements [store.Log].
-func (s *Store) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
-	cs, err := s.checkpoints(ctx, threadID, before, limit)
+func (d *userData) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
+	cs, err := d.checkpoints(ctx, threadID, before, limit)
 	if err == nil && len(cs) == 0 {
-		var found bool
-		if found, err = s.exists(ctx, "SELECT 1 FROM threads WHERE id = $1", threadID); err == nil && !found {
-			err = store.ErrNotFound
-		}
+		_, err = d.newest(ctx, threadID) // which tells whether there is such a thread
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list checkpoints of thread %q: %w", threadID, err)
@@ -221,7 +218,7 @@ func (s *Store) Checkpoints(ctx context.Context, threadID, before string, limit 
 	return cs, nil
 }
 
-func (s *Store) checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
+func (d *userData) checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
 	if err := checkLimit(limit, 1000); err != nil {
 		return nil, err
 	}
@@ -229,8 +226,8 @@ func (s *Store) checkpoints(ctx context.Context, threadID, before string, limit 
 		before = "g" // greater than every UUID
 	}
 	var out []store.Checkpoint
-	err := s.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id < $2 "+
-		"ORDER BY l.checkpoint_id DESC LIMIT $3", []any{threadID, before, limit}, func(r *sql.Rows) (bool, error) {
+	err := d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id < $2 AND "+threadOf("$1", "$4")+
+		" ORDER BY l.checkpoint_id DESC LIMIT $3", []any{threadID, before, limit, d.user.ID()}, func(r *sql.Rows) (bool, error) {
 		c, err := scanCheckpoint(r)
 		out = append(out, c)
 		return true, err

@@ -46,7 +46,7 @@ type commit struct {
 // parent is what a new checkpoint needs to know of the one it stands on.
 type parent struct{ step, since, snap int64 }
 
-// Commit implements [store.Log].
+// Commit implements [store.Work].
 func (s *Store) Commit(ctx context.Context, f store.Fence, step store.Step) (string, error) {
 	ids, err := s.CommitAll(ctx, f, []store.Step{step})
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) Commit(ctx context.Context, f store.Fence, step store.Step) (str
 	return ids[0], nil
 }
 
-// CommitAll implements [store.Log].
+// CommitAll implements [store.Work].
 func (s *Store) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
 	all := make([]*commit, len(steps))
 	for i, step := range steps {
@@ -72,14 +72,14 @@ func (s *Store) CommitAll(ctx context.Context, f store.Fence, steps []store.Step
 }
 
 // Write implements [store.Log]. Its row in the log is of no run and no attempt.
-func (s *Store) Write(ctx context.Context, threadID string, step store.Step) (string, error) {
+func (d *userData) Write(ctx context.Context, threadID string, step store.Step) (string, error) {
 	c := &commit{step: step, thread: threadID}
-	var err error
+	err := d.check()
 	if len(step.Updates) == 0 || len(step.Events) > 0 || step.Run != nil {
 		err = errors.New("a step outside of a run has updates, no events, and changes no run")
 	}
 	if err == nil {
-		err = s.commit(ctx, checkIdle, c)
+		err = d.s.commit(ctx, d.checkIdle, c)
 	}
 	if err != nil {
 		return "", fmt.Errorf("write checkpoint of thread %q: %w", threadID, err)

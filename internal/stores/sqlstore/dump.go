@@ -85,20 +85,29 @@ func (c counts) holding() store.Holding {
 }
 
 // Dump implements [store.Keeper].
-func (s *Store) Dump(ctx context.Context, threadID string, w io.Writer) (store.Holding, error) {
-	n, err := s.dump(ctx, threadID, w)
+func (s *Store) Dump(ctx context.Context, w io.Writer) (store.Holding, error) {
+	n, err := s.dump(ctx, "", w)
 	if err != nil {
-		return store.Holding{}, fmt.Errorf("dump threads: %w", err)
+		return store.Holding{}, fmt.Errorf("dump everything: %w", err)
 	}
 	return n.holding(), nil
 }
 
-func (s *Store) dump(ctx context.Context, threadID string, w io.Writer) (n counts, err error) {
-	if threadID != "" {
-		if _, err := s.Thread(ctx, threadID); err != nil {
-			return n, err
-		}
+// DumpThread implements [store.Threads].
+func (d *userData) DumpThread(ctx context.Context, id string, w io.Writer) (store.Holding, error) {
+	_, err := d.Thread(ctx, id)
+	var n counts
+	if err == nil {
+		n, err = d.s.dump(ctx, id, w)
 	}
+	if err != nil {
+		return store.Holding{}, fmt.Errorf("dump thread %q: %w", id, err)
+	}
+	return n.holding(), nil
+}
+
+// dump writes all tables, or what they have of a thread. Of that the caller knows whose it is: it never changes hands.
+func (s *Store) dump(ctx context.Context, threadID string, w io.Writer) (n counts, err error) {
 	if err := s.watch.err(); err != nil {
 		return n, err
 	}

@@ -2,9 +2,11 @@ package sqlstore
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -33,12 +35,12 @@ func furnish(t *testing.T, s *Store) (all []*talk) {
 	for range 10 {
 		open.rewrite()
 	}
-	odd := store.Thread{ID: "odd", UserID: "ünï", Title: "\"quoted\"\nline \\", Metadata: []byte("{\n \"a\": 1}"),
+	odd := store.Thread{ID: "odd", UserID: "ann", Title: "\"quoted\"\nline \\", Metadata: []byte("{\n \"a\": 1}"),
 		CreatedAt: time.UnixMicro(0), UpdatedAt: time.Date(12026, 1, 1, 0, 0, 0, 7000, time.UTC)}
-	if err := s.CreateThread(t.Context(), odd); err != nil {
+	if err := s.For(ann()).CreateThread(t.Context(), odd); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Admit(t.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r", ThreadID: "odd", UserID: odd.UserID,
+	_, err := s.For(ann()).Admit(t.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r", ThreadID: "odd", UserID: odd.UserID,
 		Usage: []byte(`7`), Request: []byte(" [1]\t"), Key: "a key", Notify: true, NotBefore: time.UnixMicro(7)}})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +51,13 @@ func furnish(t *testing.T, s *Store) (all []*talk) {
 func dumpOf(t *testing.T, s *Store, thread string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := s.Dump(t.Context(), thread, &b); err != nil {
+	dump := s.Dump
+	if thread != "" {
+		dump = func(ctx context.Context, w io.Writer) (store.Holding, error) {
+			return s.For(ann()).DumpThread(ctx, thread, w)
+		}
+	}
+	if _, err := dump(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -74,7 +82,7 @@ func TestDumpLoadDump(t *testing.T) {
 	}
 	for _, tk := range talks {
 		for _, s := range []*Store{from, to} {
-			c, err := s.Checkpoint(t.Context(), schema, tk.thread, "")
+			c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,8 +90,8 @@ func TestDumpLoadDump(t *testing.T) {
 				t.Errorf("(-want +got):\n%.500s", d)
 			}
 		}
-		a, errA := from.Events(t.Context(), tk.fence.RunID, event.ID{}, 1000)
-		b, errB := to.Events(t.Context(), tk.fence.RunID, event.ID{}, 1000)
+		a, errA := from.For(ann()).Events(t.Context(), tk.fence.RunID, event.ID{}, 1000)
+		b, errB := to.For(ann()).Events(t.Context(), tk.fence.RunID, event.ID{}, 1000)
 		if d := cmp.Diff(a, b); d != "" || errA != nil || errB != nil || len(a) == 0 {
 			t.Errorf("%v %v events (-want +got):\n%.500s", errA, errB, d)
 		}
@@ -148,7 +156,7 @@ func TestDumpOfOneThread(t *testing.T) {
 	if two := dumpOf(t, to, ""); one != two {
 		t.Error("the dump of the loaded thread differs")
 	}
-	if _, err := s.Dump(t.Context(), "nobody", &bytes.Buffer{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.For(ann()).DumpThread(t.Context(), "nobody", &bytes.Buffer{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("dump of a thread that is not there: %v", err)
 	}
 }
@@ -166,7 +174,7 @@ func TestDumpOfOneMoment(t *testing.T) {
 		}
 		return during.Write(p)
 	})
-	if _, err := s.Dump(t.Context(), "", w); err != nil {
+	if _, err := s.Dump(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	if d := during.String(); !strings.HasPrefix(d, before[:100]) || strings.Count(d, "\n") > strings.Count(before, "\n") {
@@ -288,7 +296,7 @@ func TestDumpLeavesWebhooksOut(t *testing.T) {
 	defer from.Close()
 	a := admission("run", "thread")
 	a.Run.Request = []byte(`{"thread_id":"thread","input":[{"text":"<b>"}],"webhook":"` + url + `","model":"m"}`)
-	must(t, second(from.Admit(t.Context(), a)))
+	must(t, second(from.For(ann()).Admit(t.Context(), a)))
 	const want = `{"input":[{"text":"<b>"}],"model":"m","thread_id":"thread","webhook_dropped":true}`
 	now := dumpOf(t, from, "")
 	older := strings.Replace(now, `"request":`+want, `"request":`+string(a.Run.Request), 1)

@@ -10,11 +10,11 @@ import (
 )
 
 // Events implements [store.Log].
-func (s *Store) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
-	evs, err := s.events(ctx, runID, after, limit)
+func (d *userData) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+	evs, err := d.events(ctx, runID, after, limit)
 	if err == nil && len(evs) == 0 {
 		var found bool
-		if found, err = s.exists(ctx, "SELECT 1 FROM runs WHERE id = $1", runID); err == nil && !found {
+		if found, err = d.hasRun(ctx, runID); err == nil && !found {
 			err = store.ErrNotFound
 		}
 	}
@@ -24,15 +24,15 @@ func (s *Store) Events(ctx context.Context, runID string, after event.ID, limit 
 	return evs, nil
 }
 
-func (s *Store) events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+func (d *userData) events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
 	if err := checkLimit(limit, 10_000); err != nil {
 		return nil, err
 	}
 	var out []event.Event
 	// A row is wanted if its last event is: the ids of a run's rows do not overlap.
-	err := s.read(ctx, "SELECT checkpoint_id, next, updates, events FROM log WHERE run_id = $1 AND last_n > 0 "+
-		"AND (attempt, last_n) > ($2, $3) ORDER BY attempt, last_n LIMIT $4",
-		[]any{runID, after.Attempt, after.N, limit}, func(r *sql.Rows) (bool, error) {
+	err := d.read(ctx, "SELECT checkpoint_id, next, updates, events FROM log WHERE run_id = $1 AND last_n > 0 "+
+		"AND (attempt, last_n) > ($2, $3) AND "+runOf("$1", "$5")+" ORDER BY attempt, last_n LIMIT $4",
+		[]any{runID, after.Attempt, after.N, limit, d.user.ID()}, func(r *sql.Rows) (bool, error) {
 			var checkpoint sql.NullString
 			var next string
 			var updates, events []byte

@@ -43,7 +43,7 @@ func (r *trial) must(err error) {
 // admits makes a run that waits, on a thread of its own.
 func (r *trial) admits(run string) {
 	r.t.Helper()
-	_, err := r.s.Admit(r.t.Context(), admission(run, run+" thread"))
+	_, err := r.s.For(ann()).Admit(r.t.Context(), admission(run, run+" thread"))
 	r.must(err)
 }
 
@@ -78,60 +78,62 @@ func trials() map[string]*trial {
 	}
 	ended := func(r *trial) {
 		r.admits("ended")
-		r.must(err1(r.s.StopRun(r.t.Context(), "ended", store.StopInterrupt, now)))
+		r.must(err1(r.s.For(ann()).StopRun(r.t.Context(), "ended", store.StopInterrupt, now)))
 	}
 	return map[string]*trial{
-		"create thread": {do: func(r *trial) error { return r.s.CreateThread(r.t.Context(), store.Thread{ID: "thread"}) }},
+		"create thread": {do: func(r *trial) error { return r.s.For(ann()).CreateThread(r.t.Context(), store.Thread{ID: "thread"}) }},
 		"thread":        {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Thread(r.t.Context(), "waits thread")) }},
-		"list threads":  {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.ListThreads(r.t.Context(), "", 10, 0)) }},
+		"list threads":  {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.For(ann()).ListThreads(r.t.Context(), 10, 0)) }},
 		"search threads": {reads: true, prepare: waits, do: func(r *trial) error {
-			return err1(r.s.SearchThreads(r.t.Context(), store.ThreadFilter{Pinned: true, Status: store.ThreadBusy}))
+			return err1(r.s.For(ann()).SearchThreads(r.t.Context(), store.ThreadFilter{Pinned: true, Status: store.ThreadBusy}))
 		}},
 		"search threads by metadata": {reads: true, prepare: func(r *trial) {
 			for i := range 3 {
-				r.must(r.s.CreateThread(r.t.Context(), store.Thread{ID: fmt.Sprint(i), Metadata: object}))
+				r.must(r.s.For(ann()).CreateThread(r.t.Context(), store.Thread{ID: fmt.Sprint(i), Metadata: object}))
 			}
 		}, do: func(r *trial) error {
-			return err1(r.s.SearchThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(r.s.For(ann()).SearchThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
 		"count threads": {reads: true, prepare: waits, do: func(r *trial) error {
-			return err1(r.s.CountThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}, Status: store.ThreadBusy}))
+			return err1(r.s.For(ann()).CountThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}, Status: store.ThreadBusy}))
 		}},
 		"patch thread": {prepare: waits, do: func(r *trial) error {
 			title := "Deer"
-			return err1(r.s.PatchThread(r.t.Context(), "waits thread", store.ThreadPatch{Metadata: object, Title: &title, UpdatedAt: now}))
+			return err1(r.s.For(ann()).PatchThread(r.t.Context(), "waits thread", store.ThreadPatch{Metadata: object, Title: &title, UpdatedAt: now}))
 		}},
 		"copy thread": {prepare: conversed, do: func(r *trial) error {
-			return r.s.CopyThread(r.t.Context(), r.talk.thread, store.Thread{ID: "copy"})
+			return r.s.For(ann()).CopyThread(r.t.Context(), r.talk.thread, store.Thread{ID: "copy"})
 		}},
-		"delete thread": {prepare: ended, do: func(r *trial) error { return r.s.DeleteThread(r.t.Context(), "ended thread") }},
+		"delete thread": {prepare: ended, do: func(r *trial) error { return r.s.For(ann()).DeleteThread(r.t.Context(), "ended thread") }},
 
-		"admit": {do: func(r *trial) error { return err1(r.s.Admit(r.t.Context(), admission("run", "thread"))) }},
+		"admit": {do: func(r *trial) error { return err1(r.s.For(ann()).Admit(r.t.Context(), admission("run", "thread"))) }},
 		"admit with a key": {do: func(r *trial) error {
 			a := admission("run", "thread")
 			a.Run.Key, a.MaxPending = "key", 10
-			return err1(r.s.Admit(r.t.Context(), a))
+			return err1(r.s.For(ann()).Admit(r.t.Context(), a))
 		}},
 		"admit behind": {prepare: runs, do: func(r *trial) error {
 			a := admission("run", "runs thread")
 			a.Strategy, a.Thread.Metadata = store.Interrupt, object
-			return err1(r.s.Admit(r.t.Context(), a))
+			return err1(r.s.For(ann()).Admit(r.t.Context(), a))
 		}},
 		"admit and begin": {prepare: ended, do: func(r *trial) error {
 			a := admission("run", "ended thread")
 			a.Run.Owner, a.MustExist = "owner", true
 			a.Begin = &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}}
-			return err1(r.s.Admit(r.t.Context(), a))
+			return err1(r.s.For(ann()).Admit(r.t.Context(), a))
 		}},
-		"run":        {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Run(r.t.Context(), "waits")) }},
-		"list runs":  {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.ListRuns(r.t.Context(), store.RunFilter{})) }},
-		"claim":      {prepare: waits, do: func(r *trial) error { return err1(r.s.ClaimRun(r.t.Context(), "waits", "owner", 0, now)) }},
-		"stop":       {prepare: waits, do: func(r *trial) error { return err1(r.s.StopRun(r.t.Context(), "waits", store.StopInterrupt, now)) }},
+		"run":       {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Run(r.t.Context(), "waits")) }},
+		"list runs": {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.ListRuns(r.t.Context(), store.RunFilter{})) }},
+		"claim":     {prepare: waits, do: func(r *trial) error { return err1(r.s.ClaimRun(r.t.Context(), "waits", "owner", 0, now)) }},
+		"stop": {prepare: waits, do: func(r *trial) error {
+			return err1(r.s.For(ann()).StopRun(r.t.Context(), "waits", store.StopInterrupt, now))
+		}},
 		"stopping":   {reads: true, prepare: runs, do: func(r *trial) error { return err1(r.s.Stopping(r.t.Context(), "owner", 10)) }},
 		"waiting":    {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Waiting(r.t.Context(), now, 10)) }},
-		"position":   {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Position(r.t.Context(), "waits")) }},
+		"position":   {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.For(ann()).Position(r.t.Context(), "waits")) }},
 		"queue":      {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Queue(r.t.Context(), now)) }},
-		"delete run": {prepare: ended, do: func(r *trial) error { return r.s.DeleteRun(r.t.Context(), "ended") }},
+		"delete run": {prepare: ended, do: func(r *trial) error { return r.s.For(ann()).DeleteRun(r.t.Context(), "ended") }},
 		"unnotified": {reads: true, prepare: ended, do: func(r *trial) error { return err1(r.s.Unnotified(r.t.Context(), 10)) }},
 		"notified":   {prepare: ended, reads: true, do: func(r *trial) error { return r.s.Notified(r.t.Context(), "ended") }},
 		"abandoned":  {reads: true, prepare: runs, do: func(r *trial) error { return err1(r.s.Abandoned(r.t.Context(), "other", 10)) }},
@@ -150,27 +152,27 @@ func trials() map[string]*trial {
 				Now: r.talk.now, Run: &store.RunChange{Status: event.StatusSuccess, Usage: object}}}))
 		}},
 		"write": {prepare: func(r *trial) {
-			r.must(r.s.CreateThread(r.t.Context(), store.Thread{ID: "thread"}))
+			r.must(r.s.For(ann()).CreateThread(r.t.Context(), store.Thread{ID: "thread"}))
 		}, do: func(r *trial) error {
 			u := turns.Put(1)
 			st, err := schema.Load(nil)
 			r.must(err)
 			st, _, err = st.Apply(u)
 			r.must(err)
-			return err1(r.s.Write(r.t.Context(), "thread", store.Step{Parent: store.Origin, OnHead: true, Updates: []store.NodeUpdate{{Node: "n", Update: u}}, State: st, Now: now}))
+			return err1(r.s.For(ann()).Write(r.t.Context(), "thread", store.Step{Parent: store.Origin, OnHead: true, Updates: []store.NodeUpdate{{Node: "n", Update: u}}, State: st, Now: now}))
 		}},
 		"checkpoint": {reads: true, prepare: conversed, do: func(r *trial) error {
 			r.s.cache.forgetThread(r.talk.thread)
-			return err1(r.s.Checkpoint(r.t.Context(), schema, r.talk.thread, ""))
+			return err1(r.s.For(ann()).Checkpoint(r.t.Context(), schema, r.talk.thread, ""))
 		}},
 		"first checkpoint": {reads: true, prepare: conversed, do: func(r *trial) error {
-			return err1(r.s.FirstCheckpoint(r.t.Context(), r.talk.fence.RunID))
+			return err1(r.s.For(ann()).FirstCheckpoint(r.t.Context(), r.talk.fence.RunID))
 		}},
 		"checkpoints": {reads: true, prepare: conversed, do: func(r *trial) error {
-			return err1(r.s.Checkpoints(r.t.Context(), r.talk.thread, "", 10))
+			return err1(r.s.For(ann()).Checkpoints(r.t.Context(), r.talk.thread, "", 10))
 		}},
 		"events": {reads: true, prepare: conversed, do: func(r *trial) error {
-			return err1(r.s.Events(r.t.Context(), r.talk.fence.RunID, event.ID{}, 10))
+			return err1(r.s.For(ann()).Events(r.t.Context(), r.talk.fence.RunID, event.ID{}, 10))
 		}},
 
 		"put item": {do: func(r *trial) error { return r.s.For(ann()).PutItem(r.t.Context(), item) }},
@@ -203,10 +205,10 @@ func trials() map[string]*trial {
 		"setting":          {reads: true, do: func(r *trial) error { return err1(r.s.Setting(r.t.Context(), r.id("key"), "value")) }},
 
 		"dump": {reads: true, prepare: conversed, do: func(r *trial) error {
-			return err1(r.s.Dump(r.t.Context(), r.talk.thread, &bytes.Buffer{}))
+			return err1(r.s.For(ann()).DumpThread(r.t.Context(), r.talk.thread, &bytes.Buffer{}))
 		}},
 		"dump of all": {reads: true, prepare: func(r *trial) { r.converses(); putItem(r); assisted(r) }, do: func(r *trial) error {
-			return err1(r.s.Dump(r.t.Context(), "", &bytes.Buffer{}))
+			return err1(r.s.Dump(r.t.Context(), &bytes.Buffer{}))
 		}},
 		"load": {do: func(r *trial) error {
 			return err1(r.s.Load(r.t.Context(), strings.NewReader(`{"kind":"pudu","version":3}

@@ -83,10 +83,10 @@ func (c *commit) getsAhead() bool {
 
 // checkIdle is the first statement of a step outside of a run. It locks the thread: no run is admitted meanwhile, and one
 // that could be claimed is active already.
-func checkIdle(t *tx, all []*commit) error {
+func (d *userData) checkIdle(t *tx, all []*commit) error {
 	thread := all[0].thread
 	var active bool
-	err := found(t.scan("SELECT id FROM threads WHERE id = $1"+t.k.dialect.locking(), []any{thread}, &thread))
+	err := d.lockThread(t, thread)
 	if err == nil {
 		err = t.scan("SELECT "+busy("$1"), []any{thread}, &active)
 	}

@@ -38,11 +38,11 @@ func TestCollectChunks(t *testing.T) {
 	middle := tk.now.Add(time.Millisecond)
 	tk.ai(tk.text(500), true)
 	run := tk.fence.RunID
-	want, err := s.Events(t.Context(), run, event.ID{}, 100)
+	want, err := s.For(ann()).Events(t.Context(), run, event.ID{}, 100)
 	tk.must(err)
 
 	dry := collect(t, s, store.Retention{Chunks: middle, DryRun: true})
-	if again, err := s.Events(t.Context(), run, event.ID{}, 100); err != nil || !cmp.Equal(want, again) {
+	if again, err := s.For(ann()).Events(t.Context(), run, event.ID{}, 100); err != nil || !cmp.Equal(want, again) {
 		t.Errorf("a dry run changed the events, %v", err)
 	}
 	got := collect(t, s, store.Retention{Chunks: middle})
@@ -55,7 +55,7 @@ func TestCollectChunks(t *testing.T) {
 			want[i].Data = m
 		}
 	}
-	have, err := s.Events(t.Context(), run, event.ID{}, 100)
+	have, err := s.For(ann()).Events(t.Context(), run, event.ID{}, 100)
 	if d := cmp.Diff(want, have); d != "" || err != nil {
 		t.Errorf("events (-want +got): %v\n%s", err, d)
 	}
@@ -181,7 +181,7 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 		}
 		s.cache.forgetThread(g.thread)
 		for i, id := range g.ids {
-			c, err := s.Checkpoint(t.Context(), schema, g.thread, id)
+			c, err := s.For(ann()).Checkpoint(t.Context(), schema, g.thread, id)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 		}
 		g.state = g.states[g.ids[len(g.ids)-1]]
 		g.human("and on it goes")
-		if c, err := s.Checkpoint(t.Context(), schema, g.thread, ""); err != nil || len(chats.Get(c.State)) != len(chats.Get(g.state)) {
+		if c, err := s.For(ann()).Checkpoint(t.Context(), schema, g.thread, ""); err != nil || len(chats.Get(c.State)) != len(chats.Get(g.state)) {
 			rt.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 		}
 	}
@@ -253,7 +253,7 @@ func TestCollectShrinks(t *testing.T) {
 		gone.turn(10_000)
 	}
 	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
-	keep.must(s.DeleteThread(t.Context(), gone.thread))
+	keep.must(s.For(ann()).DeleteThread(t.Context(), gone.thread))
 	before := fileSize(t, dir)
 	if c := collect(t, s, store.Retention{Shrink: true, DryRun: true}); c.Shrunk != 0 || fileSize(t, dir) != before {
 		t.Errorf("a dry run shrank the file: %+v", c)

@@ -27,7 +27,7 @@ func TestHeadMovedMeanwhile(t *testing.T) {
 		}
 		return err
 	}, own))
-	cs, err := a.Checkpoints(t.Context(), tk.thread, "", 10)
+	cs, err := a.For(ann()).Checkpoints(t.Context(), tk.thread, "", 10)
 	tk.must(err)
 	if len(cs) != 3 || cs[0].ID != own.id || cs[0].ParentID != other.id || cs[1].ID != other.id || cs[1].ParentID != cs[2].ID || tries != 2 {
 		t.Errorf("after %d tries own %s, other %s: %+v", tries, own.id, other.id, cs)

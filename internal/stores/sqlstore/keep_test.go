@@ -53,8 +53,8 @@ func TestFromSQLiteToPostgresAndBack(t *testing.T) {
 		t.Error("they differ after collecting")
 	}
 	for _, id := range ids {
-		want, errA := back.Checkpoint(t.Context(), schema, forked.thread, id)
-		got, errB := server.Checkpoint(t.Context(), schema, forked.thread, id)
+		want, errA := back.For(ann()).Checkpoint(t.Context(), schema, forked.thread, id)
+		got, errB := server.For(ann()).Checkpoint(t.Context(), schema, forked.thread, id)
 		if d := cmp.Diff(chats.Get(want.State), chats.Get(got.State)); d != "" || errA != nil || errB != nil {
 			t.Fatalf("%v %v checkpoint %s (-want +got):\n%.300s", errA, errB, id, d)
 		}

@@ -78,7 +78,7 @@ func (s *Store) Abandoned(ctx context.Context, owner string, limit int) ([]store
 	err := checkLimit(limit, 1000)
 	var rs []store.Run
 	if err == nil {
-		rs, err = s.runs(ctx, "SELECT "+runColumns+" FROM runs WHERE status = $1 AND owner <> $2"+s.dialect.unheld()+
+		rs, err = readRuns(ctx, s, "SELECT "+runColumns+" FROM runs WHERE status = $1 AND owner <> $2"+s.dialect.unheld()+
 			" ORDER BY created_at, id LIMIT $3", event.StatusRunning, owner, limit)
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -105,7 +106,11 @@ func TestDatabaseOfVersion4(t *testing.T) {
 	if found := faults(t, s); len(found) > 0 {
 		t.Errorf("faults: %v", found)
 	}
-	c, err := s.Checkpoint(t.Context(), schema, thread, "")
+	th, err := s.Thread(t.Context(), thread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.For(access.FromRow(th.UserID)).Checkpoint(t.Context(), schema, thread, "")
 	if err != nil || len(chats.Get(c.State)) != 49 {
 		t.Fatalf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
@@ -120,7 +125,7 @@ func TestDatabaseOfVersion4(t *testing.T) {
 	}
 	tk.end()
 	s.cache.forgetThread(thread)
-	if c, err = s.Checkpoint(t.Context(), schema, thread, ""); err != nil || len(chats.Get(c.State)) != 49+60 {
+	if c, err = s.For(access.FromRow(th.UserID)).Checkpoint(t.Context(), schema, thread, ""); err != nil || len(chats.Get(c.State)) != 49+60 {
 		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
 	if found := faults(t, s); len(found) > 0 {
@@ -191,7 +196,7 @@ func testMigrated(t *testing.T, s *Store) {
 	for _, thread := range []string{"a", "b"} {
 		a := admission("next-"+thread, thread)
 		a.Thread.UserID, a.Run.UserID, a.Run.Owner, a.Strategy = "ann", "ann", "me", store.Enqueue
-		if r, err := s.Admit(t.Context(), a); err != nil || r.Status != event.StatusPending {
+		if r, err := s.For(ann()).Admit(t.Context(), a); err != nil || r.Status != event.StatusPending {
 			t.Errorf("admitted behind: %+v, %v", r, err)
 		}
 	}

@@ -155,7 +155,7 @@ func TestOpenOddFolder(t *testing.T) {
 	}
 	s = open(t, dir)
 	defer s.Close()
-	if ts, err := s.threads(t.Context(), "SELECT "+threadFields+" FROM threads t"); err != nil || len(ts) != 1 {
+	if ts, err := readThreads(t.Context(), s, "SELECT "+threadFields+" FROM threads t"); err != nil || len(ts) != 1 {
 		t.Errorf("%d threads, %v", len(ts), err)
 	}
 }
@@ -205,11 +205,11 @@ func TestMigrationKeepsBackup(t *testing.T) {
 	}
 	s := open(t, dir)
 	defer s.Close()
-	ts, err := s.threads(t.Context(), "SELECT "+threadFields+" FROM threads t")
+	ts, err := readThreads(t.Context(), s, "SELECT "+threadFields+" FROM threads t")
 	if err != nil || len(ts) != 1 {
 		t.Fatalf("%d threads in the backup, %v", len(ts), err)
 	}
-	if cs, err := s.Checkpoints(t.Context(), ts[0].ID, "", 1000); err != nil || len(cs) != 40 {
+	if cs, err := s.For(ann()).Checkpoints(t.Context(), ts[0].ID, "", 1000); err != nil || len(cs) != 40 {
 		t.Errorf("%d checkpoints in the backup, %v", len(cs), err)
 	}
 }
@@ -274,11 +274,11 @@ func TestReadOnlyBesideOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	tk.turn(1000) // the reader sees what is written after it was opened
-	c, err := reader.Checkpoint(t.Context(), schema, tk.thread, "")
+	c, err := reader.For(ann()).Checkpoint(t.Context(), schema, tk.thread, "")
 	if err != nil || len(chats.Get(c.State)) != 4 {
 		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
-	if err := reader.CreateThread(t.Context(), store.Thread{ID: "x"}); err == nil || !strings.Contains(err.Error(), "reading only") {
+	if err := reader.For(ann()).CreateThread(t.Context(), store.Thread{ID: "x"}); err == nil || !strings.Contains(err.Error(), "reading only") {
 		t.Errorf("CreateThread: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -329,7 +329,7 @@ func TestDatabaseFull(t *testing.T) {
 	}
 	tk.state = before
 	tk.ai("small", true)
-	if c, err := s.Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != 1 {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != 1 {
 		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
 	s.exec(t, "PRAGMA max_page_count = 100000")
@@ -372,7 +372,7 @@ func TestDatabaseFullHarmsNoOther(t *testing.T) {
 	if errs[1] == nil || !strings.Contains(errs[1].Error(), "free some space") {
 		t.Errorf("big step: %v", errs[1])
 	}
-	if c, err := s.Checkpoint(t.Context(), schema, small.thread, ""); err != nil || c.ID != fits.id || c.ID == "" {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, small.thread, ""); err != nil || c.ID != fits.id || c.ID == "" {
 		t.Errorf("head = %q, %v, want %q", c.ID, err, fits.id)
 	}
 }

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +12,10 @@ import (
 )
 
 // PatchThread implements [store.Threads].
-func (s *Store) PatchThread(ctx context.Context, id string, p store.ThreadPatch) (t store.Thread, err error) {
+func (d *userData) PatchThread(ctx context.Context, id string, p store.ThreadPatch) (t store.Thread, err error) {
 	if err = errors.Join(checkID("thread", id), checkObject("metadata", p.Metadata)); err == nil {
-		err = s.write(ctx, len(p.Metadata), func(tx *tx) (err error) {
-			t, err = patchThread(tx, id, p)
+		err = d.write(ctx, len(p.Metadata), func(tx *tx) (err error) {
+			t, err = d.patchThread(tx, id, p)
 			return err
 		})
 	}
@@ -26,8 +25,8 @@ func (s *Store) PatchThread(ctx context.Context, id string, p store.ThreadPatch)
 	return t, nil
 }
 
-func patchThread(tx *tx, id string, p store.ThreadPatch) (store.Thread, error) {
-	t, err := lockThread(tx, id)
+func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Thread, error) {
+	t, err := d.lockedThread(tx, id)
 	if err != nil {
 		return t, err
 	}
@@ -40,24 +39,21 @@ func patchThread(tx *tx, id string, p store.ThreadPatch) (store.Thread, error) {
 	if !p.UpdatedAt.IsZero() {
 		t.UpdatedAt = timeOf(micros(p.UpdatedAt))
 	}
-	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6 WHERE id = $1",
-		id, t.Title, micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), signature(t.Metadata))
+	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6 "+
+		"WHERE id = $1 AND user_id = $7",
+		id, t.Title, micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), signature(t.Metadata), d.user.ID())
 }
 
-// lockThread reads a thread that nobody else changes until the transaction ends.
-func lockThread(tx *tx, id string) (store.Thread, error) {
-	var n int64
-	err := tx.scan("SELECT 1 FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{id}, &n)
-	var t store.Thread
-	if err == nil { // a statement of its own, since it sees what was committed while the lock was waited for
-		t, err = scanThread(func(dest ...any) error {
-			return tx.scan("SELECT "+threadFields+" FROM threads t WHERE t.id = $1", []any{id}, dest...)
-		})
+// lockedThread locks a thread and reads it, in a statement of its own, since that sees what was committed while the lock was
+// waited for.
+func (d *userData) lockedThread(tx *tx, id string) (store.Thread, error) {
+	if err := d.lockThread(tx, id); err != nil {
+		return store.Thread{}, err
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		err = store.ErrNotFound
-	}
-	return t, err
+	t, err := scanThread(func(dest ...any) error {
+		return tx.scan("SELECT "+threadFields+" FROM threads t WHERE t.id = $1 AND t.user_id = $2", []any{id, d.user.ID()}, dest...)
+	})
+	return t, found(err)
 }
 
 // merge replaces members of metadata by those of patch, byte for byte.
@@ -81,10 +77,11 @@ func merge(metadata, patch json.RawMessage) (json.RawMessage, error) {
 }
 
 // CopyThread implements [store.Threads].
-func (s *Store) CopyThread(ctx context.Context, from string, to store.Thread) error {
+func (d *userData) CopyThread(ctx context.Context, from string, to store.Thread) error {
+	to.UserID = d.user.ID()
 	err := errors.Join(checkID("thread", from), checkNewThread(to))
 	if err == nil {
-		err = s.write(ctx, len(to.Metadata), func(tx *tx) error { return copyThread(tx, from, to) })
+		err = d.write(ctx, len(to.Metadata), func(tx *tx) error { return d.copyThread(tx, from, to) })
 	}
 	if err != nil {
 		return fmt.Errorf("copy thread %q to %q: %w", from, to.ID, err)
@@ -94,8 +91,8 @@ func (s *Store) CopyThread(ctx context.Context, from string, to store.Thread) er
 
 // copyThread copies the checkpoints as ones that no run has made: a run belongs to one thread. The lock keeps steps of
 // the old thread's runs from moving its head meanwhile.
-func copyThread(tx *tx, from string, to store.Thread) error {
-	if _, err := lockThread(tx, from); err != nil {
+func (d *userData) copyThread(tx *tx, from string, to store.Thread) error {
+	if err := d.lockThread(tx, from); err != nil {
 		return err
 	}
 	if err := tx.exec(insertThread, threadValues(to)...); err != nil {

@@ -81,7 +81,7 @@ func TestDiskFull(t *testing.T) {
 	if said == 0 || said > 200 {
 		t.Errorf("%d commits before the disk was full", said)
 	}
-	if c, err := s.Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != said {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != said {
 		t.Errorf("%d messages, %v, want %d", len(chats.Get(c.State)), err, said)
 	}
 	s.Close() // may not find the room to tidy up
@@ -90,7 +90,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	s = open(t, dir)
 	defer s.Close()
-	if c, err := s.Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != said {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != said {
 		t.Errorf("after more room: %d messages, %v, want %d", len(chats.Get(c.State)), err, said)
 	}
 }

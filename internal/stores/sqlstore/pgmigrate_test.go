@@ -89,7 +89,7 @@ func TestPostgresOpenTogether(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if err := s.CreateThread(t.Context(), store.Thread{ID: fmt.Sprint(i)}); err != nil {
+			if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: fmt.Sprint(i)}); err != nil {
 				t.Error(err)
 			}
 			s.Close()
@@ -98,7 +98,7 @@ func TestPostgresOpenTogether(t *testing.T) {
 	wg.Wait()
 	s := openWith(t, cfg)
 	defer s.Close()
-	if ts, err := s.ListThreads(t.Context(), "", 100, 0); err != nil || len(ts) != 8 {
+	if ts, err := s.For(ann()).ListThreads(t.Context(), 100, 0); err != nil || len(ts) != 8 {
 		t.Errorf("%d threads, %v", len(ts), err)
 	}
 	wantOpen(t, Config{URL: cfg.URL, Pool: 1, ReadOnly: true}, store.ErrNotFound, "start the server once") // the default schema is empty
@@ -150,14 +150,14 @@ func TestPostgresReadOnly(t *testing.T) {
 	reader := openWith(t, cfg)
 	defer reader.Close()
 	tk.turn(1000)
-	c, err := reader.Checkpoint(t.Context(), schema, tk.thread, "")
+	c, err := reader.For(ann()).Checkpoint(t.Context(), schema, tk.thread, "")
 	if err != nil || len(chats.Get(c.State)) != 4 {
 		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
 	if _, err := reader.readers.ExecContext(t.Context(), "DELETE FROM threads"); err == nil {
 		t.Error("a read-only store has deleted something")
 	}
-	if err := reader.CreateThread(t.Context(), store.Thread{ID: "x"}); err == nil {
+	if err := reader.For(ann()).CreateThread(t.Context(), store.Thread{ID: "x"}); err == nil {
 		t.Error("CreateThread succeeded")
 	}
 	if _, err := reader.Renew(t.Context(), "me"); err == nil {

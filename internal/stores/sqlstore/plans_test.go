@@ -21,7 +21,7 @@ func shortRun(tb testing.TB, s *Store, seed uint64) {
 	tk := &talk{tb: tb, s: s, user: "ann", now: time.Now(), rnd: rand.New(rand.NewPCG(seed, 1))}
 	tk.thread = fmt.Sprintf("%016x-a-thread", tk.now.UnixNano()) // ids grow, as those of the server do
 	tk.fence, tk.n = store.Fence{RunID: fmt.Sprintf("%016x-a-run", tk.now.UnixNano()), Attempt: 1}, 1
-	_, err := s.Admit(tb.Context(), store.Admission{
+	_, err := s.For(ann()).Admit(tb.Context(), store.Admission{
 		Thread: store.Thread{ID: tk.thread, UserID: tk.user, CreatedAt: tk.now, UpdatedAt: tk.now},
 		Run: store.Run{ID: tk.fence.RunID, ThreadID: tk.thread, UserID: tk.user, Owner: "me", Request: []byte(`{"input":"hello"}`),
 			CreatedAt: tk.now, UpdatedAt: tk.now},

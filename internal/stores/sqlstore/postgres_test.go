@@ -102,7 +102,7 @@ func (b *stubborn) claim() (store.Fence, store.Checkpoint, error) {
 	if err != nil {
 		return fence, store.Checkpoint{}, err
 	}
-	c, err := b.s.Checkpoint(b.t.Context(), schema, b.thread, "")
+	c, err := b.s.For(ann()).Checkpoint(b.t.Context(), schema, b.thread, "")
 	return fence, c, err
 }
 
@@ -115,7 +115,7 @@ func TestServerKilled(t *testing.T) {
 	var all []*stubborn
 	for i := range 8 {
 		b := &stubborn{t: t, s: s, thread: fmt.Sprint(i)}
-		if _, err := s.Admit(t.Context(), admission("run-"+b.thread, b.thread)); err != nil {
+		if _, err := s.For(ann()).Admit(t.Context(), admission("run-"+b.thread, b.thread)); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, b)
@@ -172,7 +172,7 @@ func TestServerHangs(t *testing.T) {
 	}
 	for name, call := range map[string]func() error{
 		"read":  func() error { _, err := s.Thread(t.Context(), tk.thread); return err },
-		"write": func() error { return s.CreateThread(t.Context(), store.Thread{ID: "x"}) },
+		"write": func() error { return s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "x"}) },
 		"lease": func() error { _, err := s.Renew(t.Context(), "me"); return err },
 	} {
 		begun := time.Now()
@@ -200,12 +200,12 @@ func TestServerGone(t *testing.T) {
 	s := openWith(t, Config{URL: server.URL("postgres")})
 	defer s.Close()
 	s.tuning.patience, s.writer.tuning.patience = time.Hour, time.Hour
-	must(t, s.CreateThread(t.Context(), store.Thread{ID: "before"}), server.Kill())
+	must(t, s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "before"}), server.Kill())
 	patient := make(chan error, 1)
-	go func() { patient <- s.CreateThread(t.Context(), store.Thread{ID: "patient"}) }()
+	go func() { patient <- s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "patient"}) }()
 	ctx := store.WithPatience(t.Context(), 50*time.Millisecond)
 	for what, err := range map[string]error{
-		"admit": second(s.Admit(ctx, admission("run", "thread"))), "write": s.CreateThread(ctx, store.Thread{ID: "hasty"}),
+		"admit": second(s.For(ann()).Admit(ctx, admission("run", "thread"))), "write": s.For(ann()).CreateThread(ctx, store.Thread{ID: "hasty"}),
 		"read": second(s.Thread(ctx, "before")),
 	} {
 		if !errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnknown) {
@@ -255,7 +255,7 @@ func TestLostConnection(t *testing.T) {
 			t.Errorf("%s: the thread: %v", name, err)
 		}
 	}
-	if err := s.CreateThread(t.Context(), store.Thread{ID: "t"}); err != nil {
+	if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "t"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -280,7 +280,7 @@ func TestDeadlock(t *testing.T) {
 		stores := []*Store{openWith(t, Config{URL: url}), openWith(t, Config{URL: url})}
 		a, b := fmt.Sprint("a", others), fmt.Sprint("b", others)
 		for _, id := range []string{a, b} {
-			if err := stores[0].CreateThread(t.Context(), store.Thread{ID: id}); err != nil {
+			if err := stores[0].For(ann()).CreateThread(t.Context(), store.Thread{ID: id}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -290,7 +290,7 @@ func TestDeadlock(t *testing.T) {
 			s := stores[i]
 			for n := range others {
 				wg.Go(func() {
-					if err := s.CreateThread(t.Context(), store.Thread{ID: fmt.Sprint("other", i, n)}); err != nil {
+					if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: fmt.Sprint("other", i, n)}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -356,7 +356,7 @@ func TestStoppedInTransaction(t *testing.T) {
 	if err == nil || errors.Is(err, store.ErrConflict) {
 		t.Errorf("the stopped commit: %v", err)
 	}
-	if c, err := b.Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || c.ID != "" {
+	if c, err := b.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || c.ID != "" {
 		t.Errorf("head %q, %v", c.ID, err)
 	}
 }

@@ -85,7 +85,7 @@ func child(cfg Config) error {
 func commitForEver(ctx context.Context, s *Store, thread string) error {
 	r, err := s.Run(ctx, "run-"+thread)
 	if err != nil {
-		if _, err := s.Admit(ctx, admission("run-"+thread, thread)); err != nil {
+		if _, err := s.For(ann()).Admit(ctx, admission("run-"+thread, thread)); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func commitForEver(ctx context.Context, s *Store, thread string) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.Checkpoint(ctx, schema, thread, "")
+	c, err := s.For(ann()).Checkpoint(ctx, schema, thread, "")
 	if err != nil {
 		return err
 	}
@@ -198,14 +198,14 @@ func checkChains(t *testing.T, s *Store, acked map[string][]string) {
 	t.Helper()
 	for thread, ids := range acked {
 		// A server may still commit what it was asked for before the kill: what comes behind this head is left out.
-		head, err := s.Checkpoint(t.Context(), schema, thread, "")
+		head, err := s.For(ann()).Checkpoint(t.Context(), schema, thread, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		have := map[string]bool{}
 		before, want := "", ""
 		for {
-			cs, err := s.Checkpoints(t.Context(), thread, before, 1000)
+			cs, err := s.For(ann()).Checkpoints(t.Context(), thread, before, 1000)
 			if err != nil {
 				t.Fatal(err)
 			}

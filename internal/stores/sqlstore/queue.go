@@ -15,9 +15,9 @@ import (
 // has nothing that its next owner would have to take back.
 const endsAtOnce = "status = 'pending' AND (attempt = 0 OR $2 = 'interrupt' AND stop <> 'rollback')"
 
-// stopRuns asks the active runs for which column is id for the action. It is one statement, so that a run which is
+// stopRuns asks the user's active runs for which column is id for the action. It is one statement, so that a run which is
 // claimed, given back or ended at this moment is seen before or after that, and never missed.
-func stopRuns(tx *tx, column, id, action string, now time.Time) error {
+func (d *userData) stopRuns(tx *tx, column, id, action string, now time.Time) error {
 	status, failure, reason := event.StatusInterrupted, "", store.Cancelled
 	if action == store.StopRollback {
 		status, failure = event.StatusError, store.RolledBack
@@ -27,23 +27,23 @@ func stopRuns(tx *tx, column, id, action string, now time.Time) error {
 	}
 	return tx.exec("UPDATE runs SET stop = CASE WHEN stop = 'rollback' THEN stop ELSE $2 END, "+set("status", "$3")+", "+
 		set("error", "$4")+", "+set("stop_reason", "$5")+", "+set("updated_at", "$6")+
-		" WHERE "+column+" = $1 AND status IN ('pending', 'running')", id, action, status, failure, reason, micros(now))
+		" WHERE "+column+" = $1 AND user_id = $7 AND status IN ('pending', 'running')", id, action, status, failure, reason, micros(now), d.user.ID())
 }
 
 // StopRun implements [store.Runs].
-func (s *Store) StopRun(ctx context.Context, id, action string, now time.Time) (store.Run, error) {
+func (d *userData) StopRun(ctx context.Context, id, action string, now time.Time) (store.Run, error) {
 	var r runRow
 	var err error
 	if action != store.StopInterrupt && action != store.StopRollback {
 		err = fmt.Errorf("action %q is unknown", action)
 	}
 	if err == nil {
-		err = s.writeRun(ctx, id, 0, func(tx *tx) error {
-			if err := stopRuns(tx, "id", id, action, now); err != nil {
+		err = d.writeRun(ctx, id, 0, func(tx *tx) error {
+			if err := d.stopRuns(tx, "id", id, action, now); err != nil {
 				return err
 			}
 			r = runRow{}
-			return found(tx.scan("SELECT "+runColumns+" FROM runs WHERE id = $1", []any{id}, r.cells()...))
+			return found(tx.scan("SELECT "+runColumns+" FROM runs WHERE id = $1 AND user_id = $2", []any{id, d.user.ID()}, r.cells()...))
 		})
 	}
 	if err != nil {
@@ -60,7 +60,7 @@ func found(err error) error {
 	return err
 }
 
-// Stopping implements [store.Runs].
+// Stopping implements [store.Work].
 func (s *Store) Stopping(ctx context.Context, owner string, limit int) ([]store.Run, error) {
 	return s.limited(ctx, "list runs to stop", limit, " WHERE owner = $2 AND status = 'running' AND stop <> '' ORDER BY created_at, id LIMIT $1", owner)
 }
@@ -70,12 +70,12 @@ const waiting = "status = 'pending' AND not_before <= $2 " +
 	"AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = runs.thread_id AND o.status = 'running') " +
 	"AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = runs.thread_id AND o.status = 'pending' AND (o.created_at, o.id) < (runs.created_at, runs.id))"
 
-// Waiting implements [store.Runs].
+// Waiting implements [store.Work].
 func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) ([]store.Run, error) {
 	return s.limited(ctx, "list runs that wait", limit, " WHERE "+waiting+" ORDER BY created_at, id LIMIT $1", micros(now))
 }
 
-// Unnotified implements [store.Runs].
+// Unnotified implements [store.Work].
 func (s *Store) Unnotified(ctx context.Context, limit int) ([]store.Run, error) {
 	return s.limited(ctx, "list runs to tell of", limit,
 		" WHERE notify = 1 AND status NOT IN ('pending', 'running') ORDER BY created_at, id LIMIT $1")
@@ -86,7 +86,7 @@ func (s *Store) limited(ctx context.Context, what string, limit int, rest string
 	err := checkLimit(limit, 1000)
 	var rs []store.Run
 	if err == nil {
-		rs, err = s.runs(ctx, "SELECT "+runColumns+" FROM runs"+rest, append([]any{limit}, args...)...)
+		rs, err = readRuns(ctx, s, "SELECT "+runColumns+" FROM runs"+rest, append([]any{limit}, args...)...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
@@ -94,7 +94,7 @@ func (s *Store) limited(ctx context.Context, what string, limit int, rest string
 	return rs, nil
 }
 
-// Notified implements [store.Runs].
+// Notified implements [store.Work].
 func (s *Store) Notified(ctx context.Context, id string) error {
 	err := s.writeRun(ctx, id, 0, func(tx *tx) error {
 		n, err := tx.change("UPDATE runs SET notify = 0 WHERE id = $1", id)
@@ -110,10 +110,11 @@ func (s *Store) Notified(ctx context.Context, id string) error {
 }
 
 // Position implements [store.Runs].
-func (s *Store) Position(ctx context.Context, id string) (int, error) {
+func (d *userData) Position(ctx context.Context, id string) (int, error) {
 	n := -1
-	err := s.read(ctx, "SELECT CASE WHEN r.status = 'pending' THEN (SELECT count(*) FROM runs w WHERE w.status = 'pending' "+
-		"AND (w.created_at, w.id) <= (r.created_at, r.id)) ELSE 0 END FROM runs r WHERE r.id = $1", []any{id},
+	err := d.read(ctx, "SELECT CASE WHEN r.status = 'pending' THEN (SELECT count(*) FROM runs w WHERE w.status = 'pending' "+
+		"AND (w.created_at, w.id) <= (r.created_at, r.id)) ELSE 0 END FROM runs r "+
+		"WHERE r.id = $1 AND r.user_id = $2", []any{id, d.user.ID()},
 		func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
 	if err == nil && n < 0 {
 		err = store.ErrNotFound
@@ -125,17 +126,17 @@ func (s *Store) Position(ctx context.Context, id string) (int, error) {
 }
 
 // DeleteRun implements [store.Runs]. Rows with checkpoints stay, as those that no run has made.
-func (s *Store) DeleteRun(ctx context.Context, id string) error {
-	err := s.writeRun(ctx, id, 0, func(tx *tx) error { return deleteRun(tx, id) })
+func (d *userData) DeleteRun(ctx context.Context, id string) error {
+	err := d.writeRun(ctx, id, 0, func(tx *tx) error { return d.deleteRun(tx, id) })
 	if err != nil {
 		return fmt.Errorf("delete run %q: %w", id, err)
 	}
 	return nil
 }
 
-func deleteRun(tx *tx, id string) error {
+func (d *userData) deleteRun(tx *tx, id string) error {
 	var thread, status string
-	err := tx.scan("SELECT thread_id, status FROM runs WHERE id = $1"+tx.k.dialect.locking(), []any{id}, &thread, &status)
+	err := tx.scan("SELECT thread_id, status FROM runs WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(), []any{id, d.user.ID()}, &thread, &status)
 	if err != nil {
 		return found(err)
 	}
@@ -150,5 +151,5 @@ func deleteRun(tx *tx, id string) error {
 			return err
 		}
 	}
-	return tx.exec("DELETE FROM runs WHERE id = $1", id)
+	return tx.exec("DELETE FROM runs WHERE id = $1 AND user_id = $2", id, d.user.ID())
 }

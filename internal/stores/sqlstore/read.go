@@ -140,9 +140,9 @@ func (s *Store) readError(err error) error {
 type scanner interface{ Scan(dest ...any) error }
 
 // exists reports whether a query finds anything.
-func (s *Store) exists(ctx context.Context, query string, args ...any) (bool, error) {
+func exists(ctx context.Context, from reader, query string, args ...any) (bool, error) {
 	found := false
-	err := s.read(ctx, query, args, func(*sql.Rows) (bool, error) {
+	err := from.read(ctx, query, args, func(*sql.Rows) (bool, error) {
 		found = true
 		return false, nil
 	})

@@ -39,8 +39,15 @@ func (r *runRow) run() store.Run {
 }
 
 // Run implements [store.Runs].
-func (s *Store) Run(ctx context.Context, id string) (store.Run, error) {
-	rs, err := s.runs(ctx, "SELECT "+runColumns+" FROM runs WHERE id = $1", id)
+func (d *userData) Run(ctx context.Context, id string) (store.Run, error) {
+	return oneRun(ctx, d, id, " AND user_id = $2", d.user.ID())
+}
+
+// Run implements [store.System].
+func (s *Store) Run(ctx context.Context, id string) (store.Run, error) { return oneRun(ctx, s, id, "") }
+
+func oneRun(ctx context.Context, from reader, id, whose string, args ...any) (store.Run, error) {
+	rs, err := readRuns(ctx, from, "SELECT "+runColumns+" FROM runs WHERE id = $1"+whose, append([]any{id}, args...)...)
 	if err == nil && len(rs) == 0 {
 		err = store.ErrNotFound
 	}
@@ -51,11 +58,20 @@ func (s *Store) Run(ctx context.Context, id string) (store.Run, error) {
 }
 
 // ListRuns implements [store.Runs].
+func (d *userData) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
+	return listRuns(ctx, d, d.mine(), f)
+}
+
+// ListRuns implements [store.System].
 func (s *Store) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
-	query, args, err := listRuns(f)
+	return listRuns(ctx, s, selection{}, f)
+}
+
+func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter) ([]store.Run, error) {
+	query, args, err := selectRuns(sel, f)
 	var rs []store.Run
 	if err == nil {
-		rs, err = s.runs(ctx, query, args...)
+		rs, err = readRuns(ctx, from, query, args...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
@@ -63,18 +79,10 @@ func (s *Store) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, e
 	return rs, nil
 }
 
-// listRuns makes the text for a filter. There are few different ones, since a status counts once, so that each can stay prepared.
-func listRuns(f store.RunFilter) (query string, args []any, err error) {
-	var where []string
-	param := func(v any) string {
-		args = append(args, v)
-		return fmt.Sprintf("$%d", len(args))
-	}
+// selectRuns makes the text for a filter. There are few different ones, since a status counts once, so that each can stay prepared.
+func selectRuns(sel selection, f store.RunFilter) (query string, args []any, err error) {
 	if f.ThreadID != "" {
-		where = append(where, "thread_id = "+param(f.ThreadID))
-	}
-	if f.UserID != "" {
-		where = append(where, "user_id = "+param(f.UserID))
+		sel.add("thread_id = " + sel.param(f.ThreadID))
 	}
 	if len(f.Statuses) > 0 {
 		var in []string
@@ -82,20 +90,14 @@ func listRuns(f store.RunFilter) (query string, args []any, err error) {
 			if !knownStatus(st) {
 				return "", nil, fmt.Errorf("run status %q is unknown", st)
 			}
-			in = append(in, param(st))
+			in = append(in, sel.param(st))
 		}
-		where = append(where, "status IN ("+strings.Join(in, ", ")+")")
-	}
-	query = "SELECT " + runColumns + " FROM runs"
-	if len(where) > 0 {
-		query += " WHERE " + strings.Join(where, " AND ")
+		sel.add("status IN (" + strings.Join(in, ", ") + ")")
 	}
 	limit := cmp.Or(f.Limit, 100)
-	query += " ORDER BY created_at DESC, id DESC LIMIT " + param(limit) + " OFFSET " + param(f.Offset)
-	if f.Offset < 0 {
-		return "", nil, fmt.Errorf("offset %d is negative", f.Offset)
-	}
-	return query, args, checkLimit(limit, 1000)
+	query = "SELECT " + runColumns + " FROM runs" + sel.text() + " ORDER BY created_at DESC, id DESC LIMIT " + sel.param(limit) +
+		" OFFSET " + sel.param(f.Offset)
+	return query, sel.args, checkPage(limit, 1000, f.Offset)
 }
 
 func knownStatus(s string) bool {
@@ -106,9 +108,9 @@ func knownStatus(s string) bool {
 	return false
 }
 
-func (s *Store) runs(ctx context.Context, query string, args ...any) ([]store.Run, error) {
+func readRuns(ctx context.Context, from reader, query string, args ...any) ([]store.Run, error) {
 	var out []store.Run
-	err := s.read(ctx, query, args, func(rows *sql.Rows) (bool, error) {
+	err := from.read(ctx, query, args, func(rows *sql.Rows) (bool, error) {
 		var r runRow
 		err := rows.Scan(r.cells()...)
 		out = append(out, r.run())
@@ -117,7 +119,7 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) ([]store.Ru
 	return out, err
 }
 
-// ClaimRun implements [store.Runs].
+// ClaimRun implements [store.Work].
 func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (store.Fence, error) {
 	f := store.Fence{RunID: id}
 	if err := checkText("owner", owner); err != nil {

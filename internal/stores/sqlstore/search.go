@@ -16,15 +16,15 @@ import (
 const maxIDs = 1000
 
 // SearchThreads implements [store.Threads].
-func (s *Store) SearchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
-	ts, err := s.searchThreads(ctx, f)
+func (d *userData) SearchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
+	ts, err := d.searchThreads(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("search threads: %w", err)
 	}
 	return ts, nil
 }
 
-func (s *Store) searchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
+func (d *userData) searchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
 	p := &page{f.Offset, cmp.Or(f.Limit, 100)}
 	if err := checkPage(p.left, 1001, p.skip); err != nil {
 		return nil, err
@@ -34,31 +34,31 @@ func (s *Store) searchThreads(ctx context.Context, f store.ThreadFilter) ([]stor
 	if err != nil {
 		return nil, err
 	}
-	sel, w, err := s.selectThreads(f)
+	sel, w, err := d.selectThreads(f)
 	if err != nil {
 		return nil, err
 	}
 	if !f.Pinned {
-		return s.listThreads(ctx, sel, w, order, p)
+		return d.listThreads(ctx, sel, w, order, p)
 	}
 	// Each part comes in the order of an index. A thread that is pinned between the two may be missed this once.
 	first := sel.with("t.pinned = 1")
-	ts, err := s.listThreads(ctx, first, w, order, p)
+	ts, err := d.listThreads(ctx, first, w, order, p)
 	if err == nil && p.skip > 0 && !sel.open {
 		var n int
-		n, err = s.countThreads(ctx, first, w)
+		n, err = d.countThreads(ctx, first, w)
 		p.skip = max(p.skip-n, 0)
 	}
 	if err != nil || p.left == 0 {
 		return ts, err
 	}
-	rest, err := s.listThreads(ctx, sel.with("t.pinned <> 1"), w, order, p)
+	rest, err := d.listThreads(ctx, sel.with("t.pinned <> 1"), w, order, p)
 	return append(ts, rest...), err
 }
 
 // listThreads reads a page in an order. The rows of the page are chosen by what indexes hold, and the rest is read of
 // these alone. Of an open selection a few more are read than are needed, and many more if that was not enough.
-func (s *Store) listThreads(ctx context.Context, sel selection, w wanted, order string, p *page) (ts []store.Thread, err error) {
+func (d *userData) listThreads(ctx context.Context, sel selection, w wanted, order string, p *page) (ts []store.Thread, err error) {
 	limit, offset := p.left, p.skip
 	if sel.open {
 		limit, offset = p.skip+p.left+p.left/8+8, 0
@@ -67,7 +67,7 @@ func (s *Store) listThreads(ctx context.Context, sel selection, w wanted, order 
 	for ; ; limit *= 4 {
 		at, read := *p, 0
 		ts = nil
-		err = s.read(ctx, query, append(slices.Clip(sel.args), limit, offset), func(r *sql.Rows) (bool, error) {
+		err = d.read(ctx, query, append(slices.Clip(sel.args), limit, offset), func(r *sql.Rows) (bool, error) {
 			read++
 			t, err := scanThread(r.Scan)
 			switch {
@@ -100,10 +100,10 @@ func chooseThreads(sel selection, order string) string {
 }
 
 // CountThreads implements [store.Threads].
-func (s *Store) CountThreads(ctx context.Context, f store.ThreadFilter) (n int, err error) {
-	sel, w, err := s.selectThreads(f)
+func (d *userData) CountThreads(ctx context.Context, f store.ThreadFilter) (n int, err error) {
+	sel, w, err := d.selectThreads(f)
 	if err == nil {
-		n, err = s.countThreads(ctx, sel, w)
+		n, err = d.countThreads(ctx, sel, w)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("count threads: %w", err)
@@ -111,12 +111,12 @@ func (s *Store) CountThreads(ctx context.Context, f store.ThreadFilter) (n int, 
 	return n, nil
 }
 
-func (s *Store) countThreads(ctx context.Context, sel selection, w wanted) (int, error) {
+func (d *userData) countThreads(ctx context.Context, sel selection, w wanted) (int, error) {
 	from := "threads t" + sel.text()
 	if sel.open { // as in listThreads, the rest is read of those alone that an index has chosen
 		from = "(SELECT t.id FROM " + from + ") c JOIN threads t ON t.id = c.id"
 	}
-	return count(ctx, s, "t.metadata", from, sel, func(r *sql.Rows) (bool, error) {
+	return count(ctx, d, "t.metadata", from, sel, func(r *sql.Rows) (bool, error) {
 		var metadata sql.RawBytes
 		err := r.Scan(&metadata)
 		return w.matches(metadata), err
@@ -124,10 +124,8 @@ func (s *Store) countThreads(ctx context.Context, sel selection, w wanted) (int,
 }
 
 // selectThreads makes the condition of a filter on the table threads as t.
-func (s *Store) selectThreads(f store.ThreadFilter) (sel selection, w wanted, err error) {
-	if f.UserID != "" {
-		sel.add("t.user_id = " + sel.param(plain(f.UserID)))
-	}
+func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w wanted, err error) {
+	sel.add("t.user_id = " + sel.param(d.user.ID()))
 	if len(f.IDs) > maxIDs {
 		return sel, nil, fmt.Errorf("filter has %d ids, more than %d", len(f.IDs), maxIDs)
 	}
@@ -136,7 +134,7 @@ func (s *Store) selectThreads(f store.ThreadFilter) (sel selection, w wanted, er
 		if err != nil {
 			return sel, nil, err
 		}
-		sel.add("t.id" + s.dialect.among(sel.param(ids)))
+		sel.add("t.id" + d.s.dialect.among(sel.param(ids)))
 	}
 	switch f.Status {
 	case "":

@@ -11,15 +11,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // testMigratedThreads: searches find what version 2 wrote about eve's threads, before and after it is changed.
 func testMigratedThreads(t *testing.T, s *Store) {
+	eve := access.FromRow("eve")
 	found := func(f store.ThreadFilter) (ids string) {
 		t.Helper()
-		f.UserID = "eve"
-		ts, err := s.SearchThreads(t.Context(), f)
+		ts, err := s.For(eve).SearchThreads(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func testMigratedThreads(t *testing.T, s *Store) {
 	one := store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("1.0")}}
 	none := store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("2")}}
 	got := []string{found(store.ThreadFilter{Pinned: true}), found(one), found(none)}
-	if _, err := s.PatchThread(t.Context(), "d", store.ThreadPatch{Metadata: json.RawMessage(`{"n":2,"deerflow_pinned":true}`)}); err != nil {
+	if _, err := s.For(eve).PatchThread(t.Context(), "d", store.ThreadPatch{Metadata: json.RawMessage(`{"n":2,"deerflow_pinned":true}`)}); err != nil {
 		t.Fatal(err)
 	}
 	got = append(got, found(store.ThreadFilter{Pinned: true}), found(one), found(none))
@@ -91,11 +92,11 @@ func TestCopyOfManySteps(t *testing.T) {
 				}
 			}
 			begun := time.Now()
-			if err := s.CopyThread(t.Context(), tk.thread, store.Thread{ID: "copy"}); err != nil {
+			if err := s.For(ann()).CopyThread(t.Context(), tk.thread, store.Thread{ID: "copy"}); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("took %v", time.Since(begun))
-			c, err := s.Checkpoint(t.Context(), schema, "copy", "")
+			c, err := s.For(ann()).Checkpoint(t.Context(), schema, "copy", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +183,7 @@ func TestLoadOfVersion1(t *testing.T) {
 	if _, err := s.Load(t.Context(), strings.NewReader(ofDump1), nil); err != nil {
 		t.Fatal(err)
 	}
-	ts, err := s.SearchThreads(t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("1")}})
+	ts, err := s.For(ann()).SearchThreads(t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("1")}})
 	if err != nil || len(ts) != 1 || ts[0].Status != store.ThreadError {
 		t.Errorf("%+v, %v", ts, err)
 	}
@@ -225,7 +226,7 @@ func TestVerifyBesideThreads(t *testing.T) {
 	} {
 		s := open(t, t.TempDir())
 		equip(t, s)
-		if err := s.CreateThread(t.Context(), store.Thread{ID: "t", Metadata: []byte(`{"n":1}`)}); err != nil {
+		if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "t", Metadata: []byte(`{"n":1}`)}); err != nil {
 			t.Fatal(err)
 		}
 		s.exec(t, tt.damage)

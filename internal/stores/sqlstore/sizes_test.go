@@ -55,8 +55,8 @@ var (
 
 func newTalk(tb testing.TB, s *Store, seed uint64) *talk {
 	tk := &talk{tb: tb, s: s, now: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC), rnd: rand.New(rand.NewPCG(seed, 1))}
-	tk.thread, tk.user = tk.uuid(), tk.uuid()
-	tk.must(s.CreateThread(tb.Context(), store.Thread{ID: tk.thread, UserID: tk.user, Title: "A talk", CreatedAt: tk.now, UpdatedAt: tk.now}))
+	tk.thread, tk.user = tk.uuid(), ann().ID()
+	tk.must(s.For(ann()).CreateThread(tb.Context(), store.Thread{ID: tk.thread, UserID: tk.user, Title: "A talk", CreatedAt: tk.now, UpdatedAt: tk.now}))
 	return tk
 }
 
@@ -87,7 +87,7 @@ func (tk *talk) begin(input string) {
 	id := tk.uuid()
 	req, err := json.Marshal(map[string]string{"input": input, "model": "some/model"})
 	tk.must(err)
-	_, err = tk.s.Admit(tk.tb.Context(), store.Admission{MustExist: true,
+	_, err = tk.s.For(ann()).Admit(tk.tb.Context(), store.Admission{MustExist: true,
 		Run: store.Run{ID: id, ThreadID: tk.thread, UserID: tk.user, Request: req, CreatedAt: tk.now, UpdatedAt: tk.now}})
 	tk.must(err)
 	tk.fence, err = tk.s.ClaimRun(tk.tb.Context(), id, "host:4711", 0, tk.now)

@@ -36,7 +36,7 @@ func TestSnapshotsOfGrowingState(t *testing.T) {
 		tk.human(tk.text(1000))
 		th, err := s.Thread(t.Context(), tk.thread)
 		tk.must(err)
-		h, err := s.history(t.Context(), tk.thread, th.Head)
+		h, err := readHistory(t.Context(), s, tk.user, tk.thread, th.Head)
 		tk.must(err)
 		whole, err := tk.state.AppendSnapshot(nil)
 		tk.must(err)
@@ -106,7 +106,7 @@ func testForks(t *testing.T, s *Store) {
 		left = on(left)
 	}
 	right = on(right)
-	if h, err := s.history(t.Context(), tk.thread, right.id); err != nil || h.snapshot == nil || len(h.deltas) > 0 {
+	if h, err := readHistory(t.Context(), s, tk.user, tk.thread, right.id); err != nil || h.snapshot == nil || len(h.deltas) > 0 {
 		t.Errorf("a fork reads %d deltas and a snapshot of %d bytes, %v; want a snapshot of its own", len(h.deltas), len(h.snapshot), err)
 	}
 	for range 60 { // grows until the snapshot at the fork is dropped
@@ -117,7 +117,7 @@ func testForks(t *testing.T, s *Store) {
 	on(left)
 	s.cache.forgetThread(tk.thread) // read them all from the database
 	for i, p := range all {
-		c, err := s.Checkpoint(t.Context(), schema, tk.thread, p.id)
+		c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, p.id)
 		tk.must(err)
 		if c.Step != p.step {
 			t.Errorf("checkpoint %d has step %d, want %d", i, c.Step, p.step)
@@ -143,7 +143,7 @@ func TestMissingAncestor(t *testing.T) {
 	}
 	s.exec(t, "DELETE FROM log WHERE step = 2")
 	s.cache.forgetThread(tk.thread)
-	if _, err := s.Checkpoint(t.Context(), schema, tk.thread, ""); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("error = %v, want %v", err, store.ErrCorrupt)
 	}
 }

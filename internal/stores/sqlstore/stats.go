@@ -43,7 +43,7 @@ func (s *Store) Stats() store.Stats {
 	return out
 }
 
-// Queue implements [store.Runs]. Both databases find the rows by the index runs_by_status.
+// Queue implements [store.Work]. Both databases find the rows by the index runs_by_status.
 func (s *Store) Queue(ctx context.Context, now time.Time) (q store.Queue, err error) {
 	var oldest sql.NullInt64
 	err = s.read(ctx, "SELECT count(*), min(CASE WHEN not_before > $1 THEN NULL WHEN not_before > created_at THEN not_before ELSE created_at END) "+

@@ -53,7 +53,7 @@ func TestEachCommitIsSynced(t *testing.T) {
 	defer s.Close()
 	for i := range 5 {
 		before := syncs.Load()
-		if err := s.CreateThread(t.Context(), store.Thread{ID: fmt.Sprint(i)}); err != nil {
+		if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 		if n := syncs.Load() - before; n < 1 {

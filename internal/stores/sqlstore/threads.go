@@ -39,7 +39,7 @@ func threadValues(t store.Thread) []any {
 }
 
 func checkNewThread(t store.Thread) error {
-	return errors.Join(checkID("thread", t.ID), checkText("user id", t.UserID), checkObject("metadata", t.Metadata),
+	return errors.Join(checkID("thread", t.ID), checkObject("metadata", t.Metadata),
 		checkSize("metadata", len(t.Metadata), maxMetadata))
 }
 
@@ -53,10 +53,11 @@ func pinned(metadata json.RawMessage) int {
 }
 
 // CreateThread implements [store.Threads].
-func (s *Store) CreateThread(ctx context.Context, t store.Thread) error {
+func (d *userData) CreateThread(ctx context.Context, t store.Thread) error {
+	t.UserID = d.user.ID()
 	err := checkNewThread(t)
 	if err == nil {
-		err = s.write(ctx, len(t.Metadata), func(tx *tx) error { return tx.exec(insertThread, threadValues(t)...) })
+		err = d.write(ctx, len(t.Metadata), func(tx *tx) error { return tx.exec(insertThread, threadValues(t)...) })
 	}
 	if err != nil {
 		return fmt.Errorf("create thread %q: %w", t.ID, err)
@@ -65,8 +66,17 @@ func (s *Store) CreateThread(ctx context.Context, t store.Thread) error {
 }
 
 // Thread implements [store.Threads].
+func (d *userData) Thread(ctx context.Context, id string) (store.Thread, error) {
+	return oneThread(ctx, d, id, " AND t.user_id = $2", d.user.ID())
+}
+
+// Thread implements [store.System].
 func (s *Store) Thread(ctx context.Context, id string) (store.Thread, error) {
-	ts, err := s.threads(ctx, "SELECT "+threadFields+" FROM threads t WHERE t.id = $1", id)
+	return oneThread(ctx, s, id, "")
+}
+
+func oneThread(ctx context.Context, from reader, id, whose string, args ...any) (store.Thread, error) {
+	ts, err := readThreads(ctx, from, "SELECT "+threadFields+" FROM threads t WHERE t.id = $1"+whose, append([]any{id}, args...)...)
 	if err == nil && len(ts) == 0 {
 		err = store.ErrNotFound
 	}
@@ -76,23 +86,32 @@ func (s *Store) Thread(ctx context.Context, id string) (store.Thread, error) {
 	return ts[0], nil
 }
 
+// Taken implements [store.Threads].
+func (d *userData) Taken(ctx context.Context, id string) (bool, error) {
+	taken, err := exists(ctx, d, "SELECT 1 FROM threads WHERE id = $1 AND user_id <> $2", id, d.user.ID())
+	if err != nil {
+		return false, fmt.Errorf("look for thread %q: %w", id, err)
+	}
+	return taken, nil
+}
+
 // ListThreads implements [store.Threads].
-func (s *Store) ListThreads(ctx context.Context, userID string, limit, offset int) ([]store.Thread, error) {
+func (d *userData) ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error) {
 	err := checkPage(limit, 1000, offset)
 	var ts []store.Thread
 	if err == nil {
-		ts, err = s.threads(ctx, "SELECT "+threadFields+" FROM threads t WHERE t.user_id = $1 "+
-			"ORDER BY t.updated_at DESC, t.id DESC LIMIT $2 OFFSET $3", userID, limit, offset)
+		ts, err = readThreads(ctx, d, "SELECT "+threadFields+" FROM threads t WHERE t.user_id = $1 "+
+			"ORDER BY t.updated_at DESC, t.id DESC LIMIT $2 OFFSET $3", d.user.ID(), limit, offset)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list threads of user %q: %w", userID, err)
+		return nil, fmt.Errorf("list threads of user %q: %w", d.user.ID(), err)
 	}
 	return ts, nil
 }
 
-func (s *Store) threads(ctx context.Context, query string, args ...any) ([]store.Thread, error) {
+func readThreads(ctx context.Context, from reader, query string, args ...any) ([]store.Thread, error) {
 	var out []store.Thread
-	err := s.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
+	err := from.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
 		t, err := scanThread(r.Scan)
 		out = append(out, t)
 		return true, err
@@ -109,18 +128,13 @@ func scanThread(scan func(dest ...any) error) (t store.Thread, err error) {
 }
 
 // DeleteThread implements [store.Threads].
-func (s *Store) DeleteThread(ctx context.Context, id string) error {
-	err := s.write(ctx, 0, func(tx *tx) error {
+func (d *userData) DeleteThread(ctx context.Context, id string) error {
+	err := d.write(ctx, 0, func(tx *tx) error {
 		// A run that is being admitted at this moment is waited for here, and seen by the next statement.
-		var n int64
-		err := tx.scan("SELECT 1 FROM threads WHERE id = $1"+tx.k.dialect.locking(), []any{id}, &n)
-		if errors.Is(err, sql.ErrNoRows) {
-			return store.ErrNotFound
-		}
-		if err != nil {
+		if err := d.lockThread(tx, id); err != nil {
 			return err
 		}
-		n, err = tx.change("DELETE FROM threads WHERE id = $1 AND NOT "+busy("$1"), id)
+		n, err := tx.change("DELETE FROM threads WHERE id = $1 AND user_id = $2 AND NOT "+busy("$1"), id, d.user.ID())
 		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: it has an active run; cancel that first", store.ErrConflict)
 		}
@@ -129,8 +143,14 @@ func (s *Store) DeleteThread(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("delete thread %q: %w", id, err)
 	}
-	s.cache.forgetThread(id)
+	d.s.cache.forgetThread(id)
 	return nil
+}
+
+// lockThread locks a thread: nobody else changes or removes it until the transaction ends.
+func (d *userData) lockThread(tx *tx, id string) error {
+	var n int64
+	return found(tx.scan("SELECT 1 FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(), []any{id, d.user.ID()}, &n))
 }
 
 // checkID refuses what cannot be a key in every database.

@@ -19,6 +19,9 @@ type userData struct {
 	user access.User
 }
 
+// System implements [store.Store].
+func (s *Store) System() store.System { return s }
+
 // check refuses nobody, and what can be no user's id.
 func (d *userData) check() error {
 	if err := d.user.Check(); err != nil {
@@ -46,10 +49,28 @@ func (d *userData) read(ctx context.Context, query string, args []any, scan func
 
 // write is that of the store.
 func (d *userData) write(ctx context.Context, size int, run func(*tx) error) error {
+	return d.writeRun(ctx, "", size, run)
+}
+
+// writeRun is that of the store.
+func (d *userData) writeRun(ctx context.Context, runID string, size int, run func(*tx) error) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	return d.s.write(ctx, size, run)
+	return d.s.writeRun(ctx, runID, size, run)
+}
+
+// threadOf and runOf are the conditions that a thread, or a run, is the user's; each is looked at once, not for each row.
+func threadOf(id, user string) string {
+	return "EXISTS (SELECT 1 FROM threads o WHERE o.id = " + id + " AND o.user_id = " + user + ")"
+}
+
+func runOf(id, user string) string {
+	return "EXISTS (SELECT 1 FROM runs o WHERE o.id = " + id + " AND o.user_id = " + user + ")"
+}
+
+func (d *userData) hasRun(ctx context.Context, id string) (bool, error) {
+	return exists(ctx, d, "SELECT 1 WHERE "+runOf("$1", "$2"), id, d.user.ID())
 }
 
 // mine begins a selection with the rows that are the user's.

@@ -215,7 +215,7 @@ func checkEvents(l logRow) error {
 // states replays the head of each thread and compares each snapshot with what the log makes.
 func (c *checkup) states(ctx context.Context) error {
 	for after := ""; ; {
-		ts, err := c.threads(ctx, "SELECT "+threadFields+" FROM threads t WHERE t.id > $1 ORDER BY t.id LIMIT 100", after)
+		ts, err := readThreads(ctx, c, "SELECT "+threadFields+" FROM threads t WHERE t.id > $1 ORDER BY t.id LIMIT 100", after)
 		if err != nil || len(ts) == 0 {
 			return err
 		}
@@ -235,7 +235,7 @@ func (c *checkup) head(ctx context.Context, t store.Thread) error {
 	if t.Head == "" {
 		return nil
 	}
-	h, err := c.history(ctx, t.ID, t.Head)
+	h, err := readHistory(ctx, c, t.UserID, t.ID, t.Head)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // it was told as a fault between rows, or the thread was deleted meanwhile
 	}
@@ -269,7 +269,7 @@ func (c *checkup) snapshots(ctx context.Context, t store.Thread) error {
 		return err
 	}
 	for _, id := range ids {
-		h, stored, err := c.without(ctx, t.ID, id)
+		h, stored, err := c.without(ctx, t, id)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // as in head
 		}
@@ -303,17 +303,17 @@ func (c *checkup) compare(h history, stored []byte) error {
 }
 
 // without is the history of a checkpoint that has a snapshot, up to the snapshot before that one.
-func (c *checkup) without(ctx context.Context, thread, id string) (h history, snapshot []byte, err error) {
+func (c *checkup) without(ctx context.Context, t store.Thread, id string) (h history, snapshot []byte, err error) {
 	var parent string
 	var updates []byte
 	err = c.read(ctx, "SELECT l.parent_id, l.updates, s.state FROM log l JOIN snapshots s ON s.thread_id = l.thread_id "+
-		"AND s.checkpoint_id = l.checkpoint_id WHERE l.thread_id = $1 AND l.checkpoint_id = $2", []any{thread, id},
+		"AND s.checkpoint_id = l.checkpoint_id WHERE l.thread_id = $1 AND l.checkpoint_id = $2", []any{t.ID, id},
 		func(r *sql.Rows) (bool, error) { return false, r.Scan(&parent, &updates, &snapshot) })
 	if err == nil && snapshot == nil {
 		err = store.ErrNotFound
 	}
 	if err == nil && parent != "" {
-		h, err = c.history(ctx, thread, parent)
+		h, err = readHistory(ctx, c, t.UserID, t.ID, parent)
 	}
 	h.deltas = slices.Insert(h.deltas, 0, updates)
 	return h, snapshot, err

@@ -60,17 +60,17 @@ func TestDatabaseLost(t *testing.T) {
 			}
 			var log buffertest.Buffer
 			s := openWith(t, Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-			must(t, s.CreateThread(t.Context(), store.Thread{ID: "last"}))
+			must(t, s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "last"}))
 			tt.lose(t, file)
 			if tt.atOnce {
-				if err := s.CreateThread(t.Context(), store.Thread{ID: "late"}); !errors.Is(err, store.ErrLost) {
+				if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "late"}); !errors.Is(err, store.ErrLost) {
 					t.Errorf("the next write: %v", err)
 				}
 			}
 			soon(t, "the loss is noticed", func() bool { return s.watch.err() != nil })
 			for what, err := range map[string]error{
-				"write": s.CreateThread(t.Context(), store.Thread{ID: "later"}), "read": second(s.Thread(t.Context(), "last")),
-				"dump": second(s.Dump(t.Context(), "", io.Discard)),
+				"write": s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "later"}), "read": second(s.Thread(t.Context(), "last")),
+				"dump": second(s.Dump(t.Context(), io.Discard)),
 			} {
 				if !errors.Is(err, store.ErrLost) || !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), file) {
 					t.Errorf("%s: %v", what, err)
@@ -138,7 +138,7 @@ func TestWatchSeesNoLoss(t *testing.T) {
 		for range 4 {
 			tk.turn(500 << 10)
 		}
-		must(t, s.DeleteThread(t.Context(), tk.thread))
+		must(t, s.For(ann()).DeleteThread(t.Context(), tk.thread))
 	}
 	collect(t, s, store.Retention{Shrink: true})
 	newTalk(t, s, 100).turn(1 << 20)

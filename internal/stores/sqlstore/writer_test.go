@@ -38,7 +38,7 @@ func TestWriterQueue(t *testing.T) {
 	}
 	close(gate)
 	wg.Wait()
-	if err := s.CreateThread(t.Context(), store.Thread{ID: "after"}); err != nil {
+	if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "after"}); err != nil {
 		t.Error(err)
 	}
 	if len(ran) != 0 {
@@ -74,7 +74,7 @@ func TestWriterFinishesWhatItBegan(t *testing.T) {
 		if err := <-out; !errors.Is(err, want) || (want == nil) != (err == nil) {
 			t.Errorf("error = %v, want %v", err, want)
 		}
-		there, err := s.exists(t.Context(), "SELECT 1 FROM settings WHERE key = $1", fmt.Sprint(want))
+		there, err := exists(t.Context(), s, "SELECT 1 FROM settings WHERE key = $1", fmt.Sprint(want))
 		if err != nil || there != (want == nil) {
 			t.Errorf("written %t, %v after %v", there, err, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -156,12 +157,12 @@ func perform(t *rapid.T, st *counted, h *follow.Hub, thread string, list []answe
 	a, err := agent.New(agent.Config{Model: &scripted{list, cancel}, Tools: []tool.Tool{look}}, m)
 	must(t, err)
 	manager := runs.NewManager(runs.Config{
-		Store: st, Owner: "p1", Feed: func(id string, attempt int) runs.Feed { return h.Own(id, attempt) },
+		Store: st, Owner: "p1", Feed: func(run store.Run) runs.Feed { return h.Own(run) },
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 		},
 	})
-	run, err := manager.Admit(ctx, runs.Request{ThreadID: thread, UserID: "u", Input: []message.Message{message.New(message.Human, "go")}})
+	run, err := manager.For(user()).Admit(ctx, runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, "go")}})
 	must(t, err)
 	live := start(h, run.ID, event.ID{}, nil)
 	attached(t, h, run.ID, 1)

@@ -8,12 +8,18 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
 )
 
 // running is a log of runs that are running and have no events.
-type running struct{}
+type running struct{ store.UserData }
+
+func (r running) For(access.User) store.UserData { return r }
+
+// ours is such a run, as the process has it that executes it.
+func ours(id string) store.Run { return store.Run{ID: id, UserID: user().ID(), Attempt: 1} }
 
 func (running) Run(_ context.Context, id string) (store.Run, error) {
 	return store.Run{ID: id, Status: event.StatusRunning, Attempt: 1}, nil
@@ -33,7 +39,7 @@ func piece(i int) event.Event {
 // TestAReaderThatNeverReads does not hold up Show, which would never return here, and does not let the memory grow.
 func TestAReaderThatNeverReads(t *testing.T) {
 	h := openHub(t, follow.Config{Store: running{}, MaxEvents: 1000})
-	feed := h.Own("r", 1)
+	feed := h.Own(ours("r"))
 	held := make(chan struct{})
 	stuck := start(h, "r", event.ID{}, func() { <-held })
 	const n = 300_000
@@ -74,7 +80,7 @@ func TestStreamsAreSmallInMemory(t *testing.T) {
 			before := heap()
 			feeds := make([]*follow.Feed, tt.runs)
 			for r := range feeds {
-				feeds[r] = h.Own(fmt.Sprint("r", r), 1)
+				feeds[r] = h.Own(ours(fmt.Sprint("r", r)))
 				for i := range tt.tokens {
 					feeds[r].Show(piece(i + 1))
 				}
@@ -95,7 +101,7 @@ func BenchmarkShow(b *testing.B) {
 	for _, readers := range []int{0, 1, 10, 100} {
 		b.Run(fmt.Sprint(readers, " readers"), func(b *testing.B) {
 			h := openHub(b, follow.Config{Store: running{}})
-			feed := h.Own("r", 1)
+			feed := h.Own(ours("r"))
 			var all []*followed
 			ctx, cancel := context.WithCancel(context.Background())
 			for range readers {
@@ -103,7 +109,7 @@ func BenchmarkShow(b *testing.B) {
 				all = append(all, f)
 				go func() {
 					defer close(f.done)
-					_, f.err = h.Follow(ctx, "r", event.ID{}, func([]event.Event) error { return nil })
+					_, f.err = h.Follow(ctx, user(), "r", event.ID{}, func([]event.Event) error { return nil })
 				}()
 			}
 			evs := make([]event.Event, b.N)
@@ -128,13 +134,13 @@ func BenchmarkShow(b *testing.B) {
 // BenchmarkPassOn is the way of one chunk to one reader who waits for it.
 func BenchmarkPassOn(b *testing.B) {
 	h := openHub(b, follow.Config{Store: running{}})
-	feed := h.Own("r", 1)
+	feed := h.Own(ours("r"))
 	ctx, cancel := context.WithCancel(context.Background())
 	got := make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = h.Follow(ctx, "r", event.ID{}, func(evs []event.Event) error {
+		_, _ = h.Follow(ctx, user(), "r", event.ID{}, func(evs []event.Event) error {
 			got <- struct{}{}
 			return nil
 		})

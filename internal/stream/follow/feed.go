@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // Feed takes the events of an attempt that this process executes. After a higher attempt has begun it does nothing.
@@ -12,14 +14,15 @@ type Feed struct {
 	attempt int
 }
 
-// Own begins the live feed of a run that this process executes as the attempt. Close it when the attempt has ended.
-func (h *Hub) Own(runID string, attempt int) *Feed {
+// Own begins the live feed of a run that this process executes as the attempt of its row. Close it when the attempt has ended.
+func (h *Hub) Own(run store.Run) *Feed {
+	runID, attempt := run.ID, run.Attempt
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.listen()
 	t := h.topics[runID]
 	if t == nil {
-		t = newTopic(h, runID)
+		t = newTopic(h, access.FromRow(run.UserID), runID)
 		h.topics[runID] = t
 	}
 	t.mu.Lock()

@@ -17,11 +17,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -29,15 +31,14 @@ import (
 // ErrClosed ends the readers of a hub that was closed.
 var ErrClosed = errors.New("following runs has ended: this process stops")
 
-// Log is what a hub reads of the store.
-type Log interface {
-	Run(ctx context.Context, id string) (store.Run, error)
-	Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error)
+// Store is where a hub reads what a user has. It is a store.Store.
+type Store interface {
+	For(u access.User) store.UserData
 }
 
 // Config is what a hub needs. Store is required.
 type Config struct {
-	Store Log
+	Store Store
 	// Bus joins the processes that share the store. Without one, what others execute is seen when the log is polled.
 	Bus bus.Bus
 	// Owner is the name of this process in the run rows. Required with a Bus.
@@ -98,7 +99,7 @@ func (h *Hub) Close() {
 	h.working.Wait()
 }
 
-// Follow yields the events of a run after an id, durable and live ones, in order of their ids and each once, until the run
+// Follow yields the events of a user's run after an id, durable and live ones, in order of their ids and each once, until the run
 // is at its end; then it returns the run. The zero id is before all events. A run that waits is waited for.
 //
 // Live events of the past are gone, except the chunks of messages that are finished and were not withdrawn: these come as
@@ -106,15 +107,15 @@ func (h *Hub) Close() {
 //
 // It ends early with the error of yield, with the cause of ctx, with [store.ErrNotFound] if there is no such run or it was
 // deleted, or when the log cannot be read. The events must not be changed.
-func (h *Hub) Follow(ctx context.Context, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error) {
+func (h *Hub) Follow(ctx context.Context, u access.User, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error) {
 	r := &reader{pos: after, wake: make(chan struct{}, 1), yield: yield}
-	t, run, err := h.enter(ctx, runID)
+	t, run, err := h.enter(ctx, u, runID)
 	if err != nil {
 		return store.Run{}, err
 	}
 	ctx = store.WithPatience(ctx, 0) // who follows already need not hear of a database that was away for a moment
 	if t == nil {                    // the run is at its end
-		if err := r.readLog(ctx, h.cfg.Store, runID, theEnd); err != nil {
+		if err := r.readLog(ctx, h.cfg.Store.For(u), runID, theEnd); err != nil {
 			return store.Run{}, err
 		}
 		return run, nil
@@ -129,20 +130,20 @@ func (h *Hub) Follow(ctx context.Context, runID string, after event.ID, yield fu
 }
 
 // enter finds or makes the topic of a run and counts a reader in; nil if the run is at its end.
-func (h *Hub) enter(ctx context.Context, runID string) (*topic, store.Run, error) {
-	if t, err := h.join(runID, nil); t != nil || err != nil { //nolint:contextcheck // what it starts serves later readers, too
+func (h *Hub) enter(ctx context.Context, u access.User, runID string) (*topic, store.Run, error) {
+	if t, err := h.join(u, runID, nil); t != nil || err != nil { //nolint:contextcheck // what it starts serves later readers, too
 		return t, store.Run{}, err
 	}
-	run, err := h.cfg.Store.Run(ctx, runID)
+	run, err := h.cfg.Store.For(u).Run(ctx, runID)
 	if err != nil || !run.Active() {
 		return nil, run, err
 	}
-	t, err := h.join(runID, &run) //nolint:contextcheck // as above
+	t, err := h.join(u, runID, &run) //nolint:contextcheck // as above
 	return t, run, err
 }
 
 // join counts a reader in. Without a row it makes no topic.
-func (h *Hub) join(runID string, row *store.Run) (*topic, error) {
+func (h *Hub) join(u access.User, runID string, row *store.Run) (*topic, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ctx.Err() != nil {
@@ -153,9 +154,12 @@ func (h *Hub) join(runID string, row *store.Run) (*topic, error) {
 		if row == nil {
 			return nil, nil
 		}
-		t = newTopic(h, runID)
+		t = newTopic(h, u, runID)
 		t.row, t.ownerName, t.known = *row, row.Owner, row.Attempt == 0
 		h.topics[runID] = t
+	}
+	if t.user != u {
+		return nil, fmt.Errorf("follow run %q: %w", runID, store.ErrNotFound)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -135,7 +135,7 @@ func TestWhoGoesAtTheEndLeavesTheStoreAlone(t *testing.T) {
 	errEnough := errors.New("enough")
 	gone := make(chan error)
 	go func() {
-		_, err := h.Follow(context.Background(), "r", event.ID{}, func(evs []event.Event) error {
+		_, err := h.Follow(context.Background(), user(), "r", event.ID{}, func(evs []event.Event) error {
 			if d, ok := evs[len(evs)-1].Data.(event.Run); ok && d.Status == event.StatusSuccess {
 				time.Sleep(20 * time.Millisecond) // for a look that nobody has asked for
 				return errEnough
@@ -286,12 +286,12 @@ func TestEnds(t *testing.T) {
 	admit(t, st, "cancelled")
 	f := start(h, "cancelled", event.ID{}, nil)
 	waitFor(t, "look", func() bool { runs, _ := st.reads(); return runs > 2 })
-	_, err := st.StopRun(t.Context(), "cancelled", store.StopInterrupt, time.Now())
+	_, err := st.For(user()).StopRun(t.Context(), "cancelled", store.StopInterrupt, time.Now())
 	must(t, err)
 	if evs := f.end(t); len(evs) > 0 || f.run.Status != event.StatusInterrupted {
 		t.Errorf("a pending run that was cancelled: %v, %s", evs, f.run.Status)
 	}
-	must(t, st.DeleteRun(t.Context(), "cancelled"))
+	must(t, st.For(user()).DeleteRun(t.Context(), "cancelled"))
 
 	admit(t, st, "r")
 	own(t, st, nil, "r", "p1", 1).durable(number(1))
@@ -299,7 +299,7 @@ func TestEnds(t *testing.T) {
 	f.until(t, event.ID{Attempt: 1, N: 1})
 	f.stop(t)
 	errYield := errors.New("the client is gone")
-	if _, err := h.Follow(t.Context(), "r", event.ID{}, func([]event.Event) error { return errYield }); !errors.Is(err, errYield) {
+	if _, err := h.Follow(t.Context(), user(), "r", event.ID{}, func([]event.Event) error { return errYield }); !errors.Is(err, errYield) {
 		t.Errorf("an error of yield: %v", err)
 	}
 	f = start(h, "r", event.ID{}, nil)
@@ -308,7 +308,7 @@ func TestEnds(t *testing.T) {
 	if <-f.done; !errors.Is(f.err, follow.ErrClosed) {
 		t.Errorf("a closed hub: %v", f.err)
 	}
-	if _, err := h.Follow(t.Context(), "r", event.ID{}, nil); !errors.Is(err, follow.ErrClosed) {
+	if _, err := h.Follow(t.Context(), user(), "r", event.ID{}, nil); !errors.Is(err, follow.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	h.Close()
@@ -326,7 +326,7 @@ func TestARunIsDeletedWhileItIsFollowed(t *testing.T) {
 	slow := start(h, "r", event.ID{}, func() { <-held })
 	o.end()
 	f.end(t)
-	must(t, st.DeleteRun(t.Context(), "r"))
+	must(t, st.For(user()).DeleteRun(t.Context(), "r"))
 	close(held)
 	<-slow.done // it had all of it in memory, or reads that the run is gone
 	if slow.err != nil && !errors.Is(slow.err, store.ErrNotFound) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/buses/memory"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -57,18 +58,28 @@ type counted struct {
 	runs, logs int
 }
 
-func (c *counted) Run(ctx context.Context, id string) (store.Run, error) {
-	c.mu.Lock()
-	c.runs++
-	c.mu.Unlock()
-	return c.Store.Run(ctx, id)
+// user is whose the runs of these tests are.
+func user() access.User { return access.FromRow("u") }
+
+func (c *counted) For(u access.User) store.UserData { return countedData{c.Store.For(u), c} }
+
+type countedData struct {
+	store.UserData
+	c *counted
 }
 
-func (c *counted) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
-	c.mu.Lock()
-	c.logs++
-	c.mu.Unlock()
-	return c.Store.Events(ctx, runID, after, limit)
+func (d countedData) Run(ctx context.Context, id string) (store.Run, error) {
+	d.c.mu.Lock()
+	d.c.runs++
+	d.c.mu.Unlock()
+	return d.UserData.Run(ctx, id)
+}
+
+func (d countedData) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
+	d.c.mu.Lock()
+	d.c.logs++
+	d.c.mu.Unlock()
+	return d.UserData.Events(ctx, runID, after, limit)
 }
 
 func (c *counted) reads() (runs, logs int) {
@@ -111,7 +122,7 @@ func (l *lossy) Publish(subject string, data []byte) {
 // owner is one attempt of a run: what the recorder does, step by step.
 type owner struct {
 	t     fataler
-	st    store.Log
+	st    store.System
 	fence store.Fence
 	feed  interface {
 		Show(event.Event)
@@ -139,9 +150,9 @@ func (unseen) Close()           {}
 func admit(t fataler, st store.Store, id string) {
 	t.Helper()
 	now := time.Now()
-	_, err := st.Admit(context.Background(), store.Admission{
-		Run:    store.Run{ID: id, ThreadID: "t-" + id, UserID: "u", Status: event.StatusPending, Request: json.RawMessage(`{}`), CreatedAt: now, UpdatedAt: now},
-		Thread: store.Thread{ID: "t-" + id, UserID: "u", CreatedAt: now, UpdatedAt: now},
+	_, err := st.For(user()).Admit(context.Background(), store.Admission{
+		Run:    store.Run{ID: id, ThreadID: "t-" + id, Status: event.StatusPending, Request: json.RawMessage(`{}`), CreatedAt: now, UpdatedAt: now},
+		Thread: store.Thread{ID: "t-" + id, CreatedAt: now, UpdatedAt: now},
 	})
 	must(t, err)
 }
@@ -149,13 +160,13 @@ func admit(t fataler, st store.Store, id string) {
 // own claims a run for a process; hub may be nil.
 func own(t fataler, st store.Store, hub *follow.Hub, id, process string, attempt int) *owner {
 	t.Helper()
-	fence, err := st.ClaimRun(context.Background(), id, process, attempt-1, time.Now())
+	fence, err := st.System().ClaimRun(context.Background(), id, process, attempt-1, time.Now())
 	must(t, err)
-	head, err := st.Checkpoint(context.Background(), state.Schema{agent.Messages.Name(): agent.Messages}, "t-"+id, "")
+	head, err := st.For(user()).Checkpoint(context.Background(), state.Schema{agent.Messages.Name(): agent.Messages}, "t-"+id, "")
 	must(t, err)
-	o := &owner{t: t, st: st, fence: fence, feed: unseen{}, open: make(map[string]*shownMessage), state: head.State}
+	o := &owner{t: t, st: st.System(), fence: fence, feed: unseen{}, open: make(map[string]*shownMessage), state: head.State}
 	if hub != nil {
-		o.feed = hub.Own(id, fence.Attempt)
+		o.feed = hub.Own(store.Run{ID: id, UserID: user().ID(), Attempt: fence.Attempt})
 	}
 	return o
 }
@@ -338,7 +349,7 @@ func start(h *follow.Hub, runID string, after event.ID, slow func()) *followed {
 	go func() {
 		defer close(f.done)
 		defer cancel()
-		f.run, f.err = h.Follow(ctx, runID, after, func(evs []event.Event) error {
+		f.run, f.err = h.Follow(ctx, user(), runID, after, func(evs []event.Event) error {
 			if slow != nil {
 				slow()
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // pageSize is how many events are read from the log at once, and batchSize how many are yielded.
@@ -23,7 +24,7 @@ var theEnd = event.ID{Attempt: math.MaxInt, N: math.MaxInt64}
 // pages reads a run's log from a position on and puts the chunks of finished messages back where they were. A message comes
 // behind its chunks, and other events may stand between: these are held until it has come. Their Open tells.
 type pages struct {
-	log   Log
+	log   store.Log
 	runID string
 	pos   event.ID // everything up to here was returned
 	after event.ID // where the next page begins

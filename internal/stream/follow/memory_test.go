@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 )
 
 // TestMemoryKeepsItsPromises: after any events it is within its bounds, and holds every event behind its floor.
@@ -96,7 +97,7 @@ func FuzzCutHeader(f *testing.F) {
 		if err == nil && (h.Attempt < 1 || h.After < 0 || len(raw) > len(data)) {
 			t.Fatalf("%+v", h)
 		}
-		tp := newTopic(&Hub{cfg: cfg}, "r")
+		tp := newTopic(&Hub{cfg: cfg}, access.FromRow("u"), "r")
 		tp.hear(data)
 		tp.hear(data)
 		if tp.known && tp.mem.attempt != h.Attempt {

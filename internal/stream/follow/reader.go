@@ -43,7 +43,7 @@ func (t *topic) serve(ctx context.Context, r *reader) (run store.Run, done bool,
 	case len(do.events) > 0:
 		return store.Run{}, false, r.pass(do.events)
 	case do.log:
-		if err := r.readLog(ctx, t.hub.cfg.Store, t.runID, do.through); err != nil {
+		if err := r.readLog(ctx, t.log(), t.runID, do.through); err != nil {
 			return store.Run{}, true, err
 		}
 		t.seed(r)
@@ -69,7 +69,7 @@ func (r *reader) pass(evs []event.Event) error {
 }
 
 // readLog yields what the log has behind the position and is complete. At its end everything up to through is.
-func (r *reader) readLog(ctx context.Context, log Log, runID string, through event.ID) error {
+func (r *reader) readLog(ctx context.Context, log store.UserData, runID string, through event.ID) error {
 	for p := (&pages{log: log, runID: runID, pos: r.pos, after: r.pos}); !p.done; {
 		evs, err := p.next(ctx, through)
 		if err != nil {

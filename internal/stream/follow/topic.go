@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // topic is a run that is executed or followed in this process: what is in memory of it and who waits for more.
 type topic struct {
 	hub   *Hub
+	user  access.User // whose run it is
 	runID string
 
 	mu  sync.Mutex
@@ -51,11 +53,14 @@ type topic struct {
 	pub *publisher // while somebody elsewhere is interested
 }
 
-func newTopic(h *Hub, runID string) *topic {
-	t := &topic{hub: h, runID: runID, kick: make(chan struct{}, 1), turn: 1}
+func newTopic(h *Hub, u access.User, runID string) *topic {
+	t := &topic{hub: h, user: u, runID: runID, kick: make(chan struct{}, 1), turn: 1}
 	t.mem.cfg = &h.cfg
 	return t
 }
+
+// log is what the run's user has.
+func (t *topic) log() store.UserData { return t.hub.cfg.Store.For(t.user) }
 
 // next finds out what the reader does next.
 func (t *topic) next(r *reader) task {

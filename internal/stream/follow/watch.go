@@ -92,7 +92,7 @@ func (t *topic) due() bool {
 func (t *topic) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	row, err := t.hub.cfg.Store.Run(ctx, t.runID)
+	row, err := t.log().Run(ctx, t.runID)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil || row.Attempt < t.mem.attempt { // read before the run was taken over
@@ -130,7 +130,7 @@ func (t *topic) fill(ctx context.Context, row store.Run) error {
 		through = theEnd
 	}
 	at := t.mem.lastID()
-	for p := (&pages{log: t.hub.cfg.Store, runID: t.runID, pos: at, after: at}); !p.done; {
+	for p := (&pages{log: t.log(), runID: t.runID, pos: at, after: at}); !p.done; {
 		t.mu.Unlock()
 		evs, err := p.next(ctx, through)
 		t.mu.Lock()

@@ -195,7 +195,7 @@ func TestNoToolStartsBehindACancel(t *testing.T) {
 func TestTheContextOfAToolEndsWithItsCall(t *testing.T) {
 	var left context.Context
 	leaves := newTool("leaves", tool.ReadOnly, func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
-		left = ctx
+		left = ctx //nolint:fatcontext // to see its end
 		return tool.Text("done"), nil
 	})
 	newBed().mustRun(t, mustAgent(t, agent.Config{Model: turns(call("leaves", `{}`), say("x")), Tools: []tool.Tool{leaves}}))
@@ -253,7 +253,7 @@ type mute struct {
 }
 
 func (m mute) Inspect(ctx context.Context, _ *tool.Call) string {
-	*m.looked = ctx
+	*m.looked = ctx //nolint:fatcontext // to see its end
 	if _, bounded := ctx.Deadline(); !bounded {
 		return "it may take for ever"
 	}

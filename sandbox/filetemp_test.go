@@ -31,7 +31,7 @@ func TestIsTemp(t *testing.T) {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
-	if tempName() == tempName() {
+	if first, second := tempName(), tempName(); first == second {
 		t.Error("two files that are being written have one name")
 	}
 }

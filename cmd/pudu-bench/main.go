@@ -23,9 +23,9 @@ import (
 
 // Exit codes.
 const (
-	exitOK = iota
-	exitFailed
-	exitUsage
+	exitOK        = 0
+	exitFailed    = 1
+	exitUsage     = 2
 	exitCancelled = 130
 )
 
@@ -46,7 +46,7 @@ func run(ctx context.Context, out, errs io.Writer, args []string) int {
 	root.SetErr(errs)
 	root.SetArgs(args)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(goalsCommand(), serveCommand(), modelCommand(), promptCommand())
+	root.AddCommand(goalsCommand(), serveCommand(), modelCommand(), promptCommand()) //nolint:contextcheck // cobra hands it on
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

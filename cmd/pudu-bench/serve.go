@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -86,7 +87,7 @@ func checkLoad(c load.Config) error {
 	}
 	if c.URL == "" {
 		if c.PID != 0 {
-			return fmt.Errorf("--pid is of a server at --url: the Pudu that is started here is known")
+			return errors.New("--pid is of a server at --url: the Pudu that is started here is known")
 		}
 		return nil
 	}

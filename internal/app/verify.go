@@ -96,7 +96,7 @@ func (i *inspection) head(t store.Thread, st state.State) error {
 	names := namedFiles(st)
 	place, err := i.disk.User(access.FromRow(t.UserID)).Thread(t.ID)
 	if len(names) == 0 || err != nil {
-		return nil //nolint:nilerr // it can have no folder
+		return nil // it can have no folder
 	}
 	files, err := place.Open(true)
 	if err != nil {

@@ -65,7 +65,7 @@ func (k *kit) cut(r *http.Request) (w *httptest.ResponseRecorder, cut bool) {
 	w = httptest.NewRecorder()
 	defer func() {
 		if err := recover(); err != nil {
-			if cut = err == http.ErrAbortHandler; !cut { //nolint:errorlint // it is compared so by net/http too
+			if cut = err == http.ErrAbortHandler; !cut {
 				panic(err)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 const (
 	// smallValue is how many bytes a value may have that is kept when Limits.History is reached.
 	smallValue = 1 << 10
-	// scanPage checkpoints are looked at at once, and maxScans times at most, to fill a page by metadata.
+	// To fill a page by metadata, scanPage checkpoints are read together, and that maxScans times at most.
 	scanPage, maxScans = 1000, 20
 )
 

@@ -133,7 +133,7 @@ func TestBlanksOfAnAnswer(t *testing.T) {
 		w := newSink()
 		func() {
 			defer func() {
-				if err := recover(); err != http.ErrAbortHandler { //nolint:errorlint // it is compared so by net/http too
+				if err := recover(); err != http.ErrAbortHandler {
 					t.Errorf("it ends with %v", err)
 				}
 			}()

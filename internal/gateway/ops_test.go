@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,7 +152,7 @@ func TestOpenAPIBodies(t *testing.T) {
 	for _, r := range Routes() {
 		op := at(api[r.Template()], strings.ToLower(r.Method))
 		want := `{"requestBody":"<absent>"}`
-		if r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH" {
+		if slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, r.Method) {
 			want = `{"requestBody":{"content":{"application/json":{"schema":{"type":"object"}}}}}`
 		}
 		if why := unlike(decode(t, []byte(want)), op); why != "" || at(op, "summary") != r.Summary || at(op, "tags.0") != r.Group || at(op, "responses.default.description") != "see docs/api.md" {

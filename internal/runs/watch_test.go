@@ -202,7 +202,7 @@ func TestEveryAudienceSeesAllEvents(t *testing.T) {
 
 // TestTheTitleOfANewThread is the start of the first thing that a human says for others to see.
 func TestTheTitleOfANewThread(t *testing.T) {
-	say := func(role message.Role, text string) message.Message { return message.New(role, text) }
+	say := message.New
 	hidden := say(message.Human, "for the model")
 	hidden.Kwargs = message.Fields{message.KeyHidden: []byte("true")}
 	for i, c := range []struct {

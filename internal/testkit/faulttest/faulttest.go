@@ -100,7 +100,7 @@ func listen() (int, error) {
 	}
 	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&filter)))
+	fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&filter))) //nolint:gosec // as seccomp(2) wants it
 	if e != 0 {
 		return 0, e
 	}
@@ -142,7 +142,7 @@ func answer(fd int, dir string, fail func(call string) unix.Errno, done <-chan s
 			}
 		}
 		var q question
-		if err := ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)); err != nil {
+		if err := ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)); err != nil { //nolint:gosec // as seccomp_unotify(2) wants it
 			if err == unix.ENOENT || err == unix.EINTR {
 				continue
 			}
@@ -157,7 +157,7 @@ func answer(fd int, dir string, fail func(call string) unix.Errno, done <-chan s
 		if e == 0 {
 			r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
-		err := ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+		err := ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) //nolint:gosec // the same
 		if again = err == unix.ENOENT; err != nil && !again {
 			return err
 		}

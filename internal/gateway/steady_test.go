@@ -151,14 +151,19 @@ func TestUploadTooSlowOnAverage(t *testing.T) {
 	const hour = 3600
 	for got, want := range map[int64]error{0: os.ErrDeadlineExceeded, (hour - 60) * slowest: os.ErrDeadlineExceeded, (hour + 60) * slowest: nil} {
 		var failed error
+		half := make(chan struct{}) // the first half was read; the second has to be waited for
 		k := newFileKit(t, nil)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b := k.steady(w, r, 1<<30)
 			b.begun, b.got = time.Now().Add(-hour*time.Second), got
-			_, failed = io.ReadFull(b, make([]byte, 100))
+			_, failed = io.ReadFull(b, make([]byte, 50))
+			close(half)
+			if failed == nil {
+				_, failed = io.ReadFull(b, make([]byte, 50))
+			}
 		}))
 		conn := raw(t, server, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nConnection: close\r\n\r\n"+strings.Repeat("x", 50))
-		time.Sleep(10 * time.Millisecond)
+		<-half
 		if _, err := io.WriteString(conn, strings.Repeat("x", 50)); err != nil {
 			t.Fatal(err)
 		}

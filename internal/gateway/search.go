@@ -12,7 +12,7 @@ import (
 
 // threadFilter reads which threads are meant. Clients ask for those of a graph. There is one, so that all threads are meant,
 // those too that have had no run and do not tell it.
-func (s *Server) threadFilter(in *input, r *http.Request) store.ThreadFilter {
+func threadFilter(in *input) store.ThreadFilter {
 	f := store.ThreadFilter{
 		IDs: in.names("ids", 1000), Status: in.text("status", 64), Metadata: in.filter("metadata"),
 	}
@@ -35,7 +35,7 @@ func (s *Server) searchThreads(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f, p, selected := s.threadFilter(in, r), in.page(100), in.names("select", maxSelect)
+	f, p, selected := threadFilter(in), in.page(100), in.names("select", maxSelect)
 	f.Sort = in.oneOf("sort_by", "updated_at", "created_at", "thread_id", "status", "state_updated_at")
 	f.Ascending = in.oneOf("sort_order", "desc", "asc") == "asc"
 	if f.Sort == "state_updated_at" {
@@ -81,7 +81,7 @@ func (s *Server) countThreads(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f := s.threadFilter(in, r)
+	f := threadFilter(in)
 	if err := in.err(); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (f *fixture) held(of belongings) []any {
 	f.must(err)
 	t, err := f.Thread(f.Context(), of.thread)
 	f.must(err)
-	rs, err := f.UserData.ListRuns(f.Context(), store.RunFilter{})
+	rs, err := f.ListRuns(f.Context(), store.RunFilter{})
 	f.must(err)
 	evs, err := f.Events(f.Context(), of.run, event.ID{}, 100)
 	f.must(err)

@@ -125,7 +125,7 @@ type run struct {
 	events  []Emitted
 	usage   spending
 	ran     string // the node before next, empty at first
-	saved   string // the next node of the last checkpoint
+	saved   string // the next node of the last step; behind one without a checkpoint the run has ended
 }
 
 func newRun(a *Agent, rt *Runtime, s state.State) *run {

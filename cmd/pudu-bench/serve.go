@@ -23,8 +23,9 @@ func serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Put load on a server and print what it does, beside the same model calls made directly",
 		Long: "Put load on a server and print what it does, beside the same model calls made directly. The model is a server on loopback\n" +
-			"that comes with this command. Without --url each measurement starts a Pudu of its own on an empty data folder. A server at --url must use the model at --model-addr (any model name, any key), with the tool glob\n" +
-			"or the one that --tool names. The exit code is 1 if a goal is missed that holds on every machine.\n\n" +
+			"that comes with this command. Without --url each measurement starts a Pudu of its own on an empty data folder. A server\n" +
+			"at --url must use the model at --model-addr (any model name, any key), with the tool glob or the one that --tool names.\n" +
+			"The exit code is 1 if a goal is missed that holds on every machine.\n\n" +
 			"Measurements: " + strings.Join(load.Groups(), ", ") + ".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

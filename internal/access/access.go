@@ -13,8 +13,11 @@ var ErrNoUser = errors.New("no user is named")
 // User is whose something is. The zero value is nobody.
 type User struct{ id string }
 
-// FromRow is the user that a row of the store names, or the one whom the configuration names as the default. An id that a client
-// sends is no row: a client's user comes from its [Principal].
+// Default is the one user of an installation without accounts.
+func Default() User { return User{"default"} }
+
+// FromRow is the user that a row of the store names. An id that a client sends is no row: a client's user comes from its
+// [Principal].
 func FromRow(id string) User { return User{id} }
 
 // ID is the id that rows keep; empty for nobody.

@@ -43,12 +43,6 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// DefaultUser owns the threads of a Pudu without accounts.
-const DefaultUser = "default"
-
-// defaultUser is who that is.
-func defaultUser() access.User { return access.FromRow(DefaultUser) }
-
 // App implements cli.App. The zero value works on the process's own environment. Its fields are what a program that embeds
 // this one brings along; the package pudu documents them.
 type App struct {
@@ -152,8 +146,8 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 	if err != nil {
 		return nil, err
 	}
-	mine := st.For(defaultUser())
-	s := &cli.Session{List: mine, Store: mine, UserID: DefaultUser, Close: st.Close}
+	mine := st.For(access.Default())
+	s := &cli.Session{List: mine, Store: mine, UserID: access.Default().ID(), Close: st.Close}
 	s.Owner = func(ctx context.Context, run store.Run) (string, error) {
 		if isShared(cfg, o) {
 			return leaseholder(ctx, st, run)
@@ -290,7 +284,7 @@ func openBus(ctx context.Context, url string, log *slog.Logger) (bus.Bus, error)
 // session is the program as the commands see it.
 func (h *house) session(notes []string) *cli.Session {
 	s := &cli.Session{
-		Runner: runner{h, defaultUser()}, List: h.mine(), Store: h.mine(), UserID: DefaultUser, Notes: notes,
+		Runner: runner{h, access.Default()}, List: h.mine(), Store: h.mine(), UserID: access.Default().ID(), Notes: notes,
 		Model: h.model.name(), Why: h.model.why, NoModel: h.model.missing,
 		Sandbox: h.box.name, Data: h.dir, Questions: h.questions, Close: h.close,
 	}
@@ -301,7 +295,7 @@ func (h *house) session(notes []string) *cli.Session {
 }
 
 func (h *house) questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {
-	at, err := h.manager.For(defaultUser()).Snapshot(ctx, threadID, "")
+	at, err := h.manager.For(access.Default()).Snapshot(ctx, threadID, "")
 	return at.Questions, err
 }
 
@@ -321,7 +315,7 @@ func (h *house) deleteThread(ctx context.Context, u access.User, id string) erro
 }
 
 // mine is what the user of the commands has.
-func (h *house) mine() store.UserData { return h.store.For(defaultUser()) }
+func (h *house) mine() store.UserData { return h.store.For(access.Default()) }
 
 // upload keeps an uploaded file of a user's thread.
 func (h *house) upload(user access.User, threadID, name string, content io.Reader, limit int64) error {

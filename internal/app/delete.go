@@ -25,7 +25,7 @@ func (a App) DeleteThread(ctx context.Context, o cli.Options, id string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(deleteThread(ctx, k.store.For(defaultUser()), k.disk, id), k.store.Close())
+	return errors.Join(deleteThread(ctx, k.store.For(access.Default()), k.disk, id), k.store.Close())
 }
 
 // deleteThread removes a thread for the command.

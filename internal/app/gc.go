@@ -49,7 +49,10 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 	if err != nil {
 		return cli.Collected{}, err
 	}
-	c := &collection{store: k.store.System(), dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(), shrink: true, dryRun: dryRun}
+	c := &collection{
+		store: k.store.System(), dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(),
+		shrink: true, dryRun: dryRun,
+	}
 	err = c.run(ctx)
 	return c.out, errors.Join(err, k.store.Close())
 }

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/access/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
@@ -138,7 +139,7 @@ func (es edges) close() {
 // gatewayConfig is the gateway of this house.
 func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
-		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, User: defaultUser(),
+		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, User: access.Default(),
 		Answers: h.answers,
 		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: h.callers, Open: !server.Local(), Origins: server.Origins},
 		Log:     h.log, Ready: h.ready,

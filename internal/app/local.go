@@ -97,7 +97,7 @@ func (l *Local) Close() error {
 
 // Snapshot is a thread's state as its last step has left it.
 func (l *Local) Snapshot(ctx context.Context, threadID string) (runs.Snapshot, error) {
-	return l.house.manager.For(defaultUser()).Snapshot(ctx, threadID, "")
+	return l.house.manager.For(access.Default()).Snapshot(ctx, threadID, "")
 }
 
 // Upload keeps a file of at most limit bytes in a thread's uploads, in the place of one of its name.
@@ -107,5 +107,5 @@ func (l *Local) Upload(threadID, name string, content io.Reader, limit int64) er
 
 // Delete removes a thread with its files.
 func (l *Local) Delete(ctx context.Context, threadID string) error {
-	return l.house.deleteThread(ctx, defaultUser(), threadID)
+	return l.house.deleteThread(ctx, access.Default(), threadID)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
@@ -123,7 +124,7 @@ models:
 	var mu sync.Mutex
 	var said []string
 	for turn := range 2 {
-		out, err := h.manager.For(defaultUser()).Run(t.Context(), runs.Request{
+		out, err := h.manager.For(access.Default()).Run(t.Context(), runs.Request{
 			ThreadID: "t", Input: []message.Message{message.New(message.Human, "hello")},
 		}, func(ev event.Event) {
 			if c, ok := ev.Data.(event.Custom); ok && strings.Contains(string(c.Value), `"llm_fallback"`) {
@@ -167,7 +168,7 @@ models:
 		var wg sync.WaitGroup
 		for i, name := range slices.Repeat(names, 3) {
 			wg.Go(func() {
-				out, err := h.manager.For(defaultUser()).Run(t.Context(), runs.Request{
+				out, err := h.manager.For(access.Default()).Run(t.Context(), runs.Request{
 					ThreadID: fmt.Sprintf("%s-%d-%d", name, len(names), i), Model: name, Input: []message.Message{message.New(message.Human, "hello")},
 				}, nil)
 				if msgs := agent.Messages.Get(out.State); err != nil || len(msgs) == 0 || msgs[len(msgs)-1].Text() != "x" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -78,7 +79,7 @@ func TestARunIsNotAnsweredByAnotherModel(t *testing.T) {
 	t.Parallel()
 	h := houseOf(t, &vendor{}, "title: {enabled: false}\n")
 	req := runs.Request{ThreadID: "t", Model: "openai/gpt-5.5"}
-	run, err := h.manager.For(defaultUser()).Admit(t.Context(), req)
+	run, err := h.manager.For(access.Default()).Admit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}

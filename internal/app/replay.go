@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
@@ -78,7 +79,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	owner := newOwner()
 	return &replay.Bench{
 		Manager: runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Now: r.Clock()}),
-		Store:   h.store, Owner: owner, User: defaultUser(), Files: h.files, Close: closeAll,
+		Store:   h.store, Owner: owner, User: access.Default(), Files: h.files, Close: closeAll,
 	}, nil
 }
 

@@ -39,7 +39,7 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 	if _, err := r.house.agent(optionsOf(req), req.UserID); errors.Is(err, agents.ErrNotFound) {
 		return runs.Outcome{}, err
 	}
-	if err := r.house.manager.For(defaultUser()).Free(ctx, req.ThreadID); err != nil {
+	if err := r.house.manager.For(access.Default()).Free(ctx, req.ThreadID); err != nil {
 		return runs.Outcome{}, err
 	}
 	for name, content := range uploads {
@@ -47,7 +47,7 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)
 		}
 	}
-	return r.house.manager.For(defaultUser()).Run(ctx, req, show)
+	return r.house.manager.For(access.Default()).Run(ctx, req, show)
 }
 
 // errLeft ends the following of a run whose owner has died meanwhile.

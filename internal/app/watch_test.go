@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -72,11 +73,11 @@ func has(t *testing.T, line, want map[string]any) {
 // TestTheLogTellsOfARun: that it began, which calls of a model failed, and how it ended, each with the ids.
 func TestTheLogTellsOfARun(t *testing.T) {
 	h, log := watched(t, &vendor{words: map[string]string{"spare-1": "hello"}})
-	out, err := h.manager.For(defaultUser()).Run(t.Context(), wants(), nil)
+	out, err := h.manager.For(access.Default()).Run(t.Context(), wants(), nil)
 	if err != nil || out.Run.Status != event.StatusSuccess {
 		t.Fatalf("%+v, %v", out.Run, err)
 	}
-	ids := map[string]any{"request": "r-1", "token": "ci", "run": out.Run.ID, "thread": "t", "user": DefaultUser}
+	ids := map[string]any{"request": "r-1", "token": "ci", "run": out.Run.ID, "thread": "t", "user": access.Default().ID()}
 	for msg, want := range map[string]map[string]any{
 		"run started":       {"level": "INFO", "attempt": 1.0},
 		"model call failed": {"level": "WARN", "model": "main", "class": "busy", "status": 503.0},
@@ -111,7 +112,7 @@ func TestTheLogTellsOfARun(t *testing.T) {
 // TestTheLogTellsWhyARunFailed, at a level that a log of warnings has.
 func TestTheLogTellsWhyARunFailed(t *testing.T) {
 	h, log := watched(t, &vendor{})
-	if _, err := h.manager.For(defaultUser()).Run(t.Context(), wants(), nil); err != nil {
+	if _, err := h.manager.For(access.Default()).Run(t.Context(), wants(), nil); err != nil {
 		t.Fatal(err)
 	}
 	lines := log.lines(t, "run ended")
@@ -128,7 +129,7 @@ func TestTheLogTellsWhyARunFailed(t *testing.T) {
 func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
 	h, log := watched(t, &vendor{})
 	first := wants()
-	running, err := h.manager.For(defaultUser()).Admit(t.Context(), first) // holds the thread; nobody executes it
+	running, err := h.manager.For(access.Default()).Admit(t.Context(), first) // holds the thread; nobody executes it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,18 +137,18 @@ func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
 	waits.Strategy = store.Enqueue
 	var ids []string
 	for range 2 {
-		run, err := h.manager.For(defaultUser()).Admit(t.Context(), waits)
+		run, err := h.manager.For(access.Default()).Admit(t.Context(), waits)
 		if err != nil || run.Status != event.StatusPending {
 			t.Fatal(run, err)
 		}
 		ids = append(ids, run.ID)
 	}
-	if _, err := h.manager.For(defaultUser()).Cancel(t.Context(), ids[0], store.StopInterrupt); err != nil {
+	if _, err := h.manager.For(access.Default()).Cancel(t.Context(), ids[0], store.StopInterrupt); err != nil {
 		t.Fatal(err)
 	}
 	replaces := wants()
 	replaces.Strategy = store.Interrupt
-	if _, err := h.manager.For(defaultUser()).Admit(t.Context(), replaces); err != nil {
+	if _, err := h.manager.For(access.Default()).Admit(t.Context(), replaces); err != nil {
 		t.Fatal(err)
 	}
 	lines := log.lines(t, "run ended")

@@ -120,7 +120,8 @@ func f(c *web.Client) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := dialsIn(set, f), []string{"p.go:5:12: net.Dial", "p.go:6:6: web.DefaultClient", "p.go:7:7: web.Client", "p.go:8:8: net.Dialer"}; !slices.Equal(got, want) {
+	want := []string{"p.go:5:12: net.Dial", "p.go:6:6: web.DefaultClient", "p.go:7:7: web.Client", "p.go:8:8: net.Dialer"}
+	if got := dialsIn(set, f); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }

@@ -70,7 +70,7 @@ func (u User) Thread(id string) (Space, error) {
 	if err != nil {
 		return Space{}, err
 	}
-	return Space{Folder{u.disk.dir, path.Join(folder, id)}, sandboxID(u.user.ID(), id)}, nil
+	return Space{Folder{u.disk.dir, path.Join(folder, id)}, sandboxID(u.user, id)}, nil
 }
 
 // Threads are the folders of all users' threads, those whose removal was cut off among them.
@@ -163,13 +163,13 @@ func folderOf(user string) string {
 	return name[:min(len(name), maxUserID)] + "-" + hashOf(user)[:16]
 }
 
-// sandboxID names the sandbox of a user's thread. The user without whom there were no others has its threads' ids, as ever: a
-// server of root gives the files of a sandbox to an account that follows from its id.
-func sandboxID(user, thread string) string {
-	if user == "default" && thread[0] != '-' { // with which no id of a sandbox begins
+// sandboxID names the sandbox of a user's thread. For the default user that is the thread's id, as it was when there was no other:
+// a server of root gives the files of a sandbox to an account that follows from its id, and files that exist keep theirs.
+func sandboxID(user access.User, thread string) string {
+	if user == access.Default() && thread[0] != '-' { // with which no id of a sandbox begins
 		return thread
 	}
-	return hashOf(user)[:32] + "." + thread
+	return hashOf(user.ID())[:32] + "." + thread
 }
 
 func hashOf(s string) string {

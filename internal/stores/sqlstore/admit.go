@@ -63,7 +63,8 @@ func (d *userData) runOfKey(ctx context.Context, key string) (first store.Run, f
 
 func checkAdmission(a store.Admission) error {
 	r, t := a.Run, a.Thread
-	err := errors.Join(checkNewThread(t), checkID("run", r.ID), checkText("owner", r.Owner), checkText("key", r.Key), checkJSON("request", r.Request), checkJSON("usage", r.Usage))
+	err := errors.Join(checkNewThread(t), checkID("run", r.ID), checkText("owner", r.Owner), checkText("key", r.Key),
+		checkJSON("request", r.Request), checkJSON("usage", r.Usage))
 	if st := cmp.Or(r.Status, event.StatusPending); st != event.StatusPending || r.Attempt != 0 || r.Stop != "" {
 		err = errors.Join(err, fmt.Errorf("a new run is pending, has attempt 0 and no stop, not %q, %d and %q", st, r.Attempt, r.Stop))
 	}

@@ -45,7 +45,9 @@ type page struct{ skip, left int }
 // readPage reads a page, in an order, of what is selected, and moves the page on behind what it read. scan reads a row and
 // says whether it is one of those that are meant. Of an open selection the database cannot count the rows; they come one
 // by one until the page is full.
-func readPage[T any](ctx context.Context, from reader, query, order string, sel selection, p *page, scan func(*sql.Rows) (T, bool, error)) (out []T, err error) {
+func readPage[T any](ctx context.Context, from reader, query, order string, sel selection, p *page,
+	scan func(*sql.Rows) (T, bool, error),
+) (out []T, err error) {
 	query += sel.text() + " ORDER BY " + order
 	args := sel.args
 	if !sel.open {

@@ -100,7 +100,8 @@ func listen() (int, error) {
 	}
 	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&filter))) //nolint:gosec // as seccomp(2) wants it
+	fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
+		uintptr(unsafe.Pointer(&filter))) //nolint:gosec // as seccomp(2) wants it
 	if e != 0 {
 		return 0, e
 	}

@@ -1,8 +1,10 @@
 // Command mutate looks for what the tests do not hold: `make mutate`. It makes one small change after the other in a
 // package, the kind that slips in by carelessness, and runs the package's own tests on each. A change that no test notices
-// survives; either a test is missing, or it changes nothing that anybody could see.
+// survives; either a test is missing, or it changes nothing that anybody could see. Each change is compiled once; the
+// tests that reach its line are tried first, the quickest before the others, and all of them before it counts as survived.
 //
 //	find.go       the changes that a package could suffer
+//	reach.go      which tests reach which lines
 //	try.go        one of them, tried: the source is not touched, the go command gets the changed file as an overlay
 //	survivors.txt the survivors that were looked at and change nothing, each with the reason
 //

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -49,24 +47,13 @@ func TestFind(t *testing.T) {
 
 // TestRun examines a module with a function whose boundary no test holds, and one that a change lets make too much.
 func TestRun(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":              "module example.org/p\n\ngo 1.26\n",
+	t.Chdir(module(t, map[string]string{
 		"p/p.go":              "package p\n\nfunc Large(n int) bool {\n\tif n > 10 {\n\t\treturn true\n\t}\n\treturn false\n}\n",
 		"p/p_test.go":         "package p\n\nimport \"testing\"\n\nfunc TestLarge(t *testing.T) {\n\tif Large(5) || !Large(50) {\n\t\tt.Error()\n\t}\n}\n",
 		"large/large.go":      "package large\n\nfunc Make(n int) []byte { return make([]byte, n-2<<30) }\n",
 		"large/large_test.go": "package large\n\nimport \"testing\"\n\nfunc TestMake(t *testing.T) {\n\tif len(Make(2<<30+1)) == 0 {\n\t\tt.Error()\n\t}\n}\n",
 		"table.txt":           "# one\np/p.go:Large: if n > 10 { => if n >= 10 { | 10 itself never comes\n",
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
+	}))
 	for _, tt := range []struct {
 		args []string
 		code int

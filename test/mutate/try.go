@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,7 +42,7 @@ func (o options) examine(ctx context.Context, pkg string, known map[string]strin
 	rnd := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // a sample
 	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = slices.DeleteFunc(all, func(c change) bool { return !strings.Contains(c.name(), o.match) })
-	limit, err := baseline(ctx, pkg)
+	reached, err := findReach(ctx, pkg, o.dir)
 	if err != nil {
 		return r, err
 	}
@@ -66,7 +65,7 @@ func (o options) examine(ctx context.Context, pkg string, known map[string]strin
 	for n := range o.parallel {
 		trying.Go(func() {
 			for c, ok := next(); ok; c, ok = next() {
-				f, failed := o.try(ctx, pkg, c, filepath.Join(o.dir, strconv.Itoa(n)), limit)
+				f, failed := o.try(ctx, pkg, c, filepath.Join(o.dir, strconv.Itoa(n)), reached)
 				mu.Lock()
 				err = errors.Join(err, failed)
 				open--
@@ -104,18 +103,8 @@ func sources(ctx context.Context, pkg string) (files []string, err error) {
 	return files, nil
 }
 
-// baseline runs the tests on the package as it is and returns how long those of a change may take.
-func baseline(ctx context.Context, pkg string) (time.Duration, error) {
-	begun := time.Now()
-	out, err := test(ctx, pkg, "", 20*time.Minute)
-	if err != nil {
-		return 0, fmt.Errorf("its tests fail without a change: %w\n%s", err, out)
-	}
-	return 30*time.Second + 3*time.Since(begun), nil
-}
-
 // try runs the tests on a change. dir is for its files.
-func (o options) try(ctx context.Context, pkg string, c change, dir string, limit time.Duration) (fate, error) {
+func (o options) try(ctx context.Context, pkg string, c change, dir string, r reach) (fate, error) {
 	path, err := filepath.Abs(c.file)
 	if err != nil {
 		return stale, err
@@ -123,36 +112,44 @@ func (o options) try(ctx context.Context, pkg string, c change, dir string, limi
 	file, overlay := filepath.Join(dir, filepath.Base(c.file)), filepath.Join(dir, "overlay.json")
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: file}})
 	if err == nil {
-		err = errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(file, c.changed(), 0o600), os.WriteFile(overlay, list, 0o600))
+		err = errors.Join(
+			os.MkdirAll(dir, 0o700), os.WriteFile(file, c.changed(), 0o600), os.WriteFile(overlay, list, 0o600),
+		)
 	}
 	if err != nil {
 		return stale, fmt.Errorf("write change: %w", err)
 	}
-	out, err := test(ctx, pkg, overlay, limit)
-	switch {
-	case ctx.Err() != nil:
+	binary := filepath.Join(dir, "changed.test")
+	if _, err := build(ctx, pkg, binary, "-overlay", overlay); err != nil {
 		return stale, ctx.Err()
-	case err == nil:
-		return survived, nil
-	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
-		return stale, nil
 	}
-	return noticed, nil
+	for _, g := range append(r.of(c.file, c.line), r.all()) {
+		limit := 30*time.Second + 3*g.takes
+		if _, failed := runTests(ctx, pkg, binary, limit, "-test.failfast", "-test.run", only(g.tests...)); failed != nil {
+			return noticed, ctx.Err()
+		}
+	}
+	return survived, nil
 }
 
 // bounded starts the tests so that each of their processes gets at most 2 GiB of memory: a change may allocate without end.
 // A process that wants more dies, which counts as noticed.
-const bounded = `sh -c 'ulimit -d 2097152 && exec "$0" "$@"'`
+const bounded = `ulimit -d 2097152 && exec "$0" "$@"`
 
-// test runs the tests of a package alone. They end themselves at the limit; the go command gets a little longer.
-func test(ctx context.Context, pkg, overlay string, limit time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit+2*time.Minute)
+// build compiles the tests of a package.
+func build(ctx context.Context, pkg, binary string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	args := []string{"test", "-count=1", "-failfast", "-vet=off", "-timeout", limit.String(), "-exec", bounded}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+pkg)...)
+	args = append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}, args...)
+	return exec.CommandContext(ctx, "go", append(args, "./"+pkg)...).CombinedOutput()
+}
+
+// runTests runs tests of a package alone. They end themselves at the limit; the process gets a little longer.
+func runTests(ctx context.Context, pkg, binary string, limit time.Duration, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", bounded, binary, "-test.timeout", limit.String()}, args...)...)
+	cmd.Dir = pkg
 	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=1") // nothing is written beside the source
 	cmd.WaitDelay = 10 * time.Second
 	return cmd.CombinedOutput()

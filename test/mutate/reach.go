@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/cover"
+)
+
+// reach says which tests of a package reach which lines, and how long each test takes.
+type reach struct {
+	tests []reachingTest // the quickest first
+}
+
+type reachingTest struct {
+	name   string
+	took   time.Duration
+	blocks map[string][]block // of each file of the package, by its name
+}
+
+// block is a piece of a file, from its first to its last line.
+type block struct{ from, to int }
+
+// findReach runs each test of a package alone. dir is for its files.
+func findReach(ctx context.Context, pkg, dir string) (r reach, err error) {
+	binary := filepath.Join(dir, "cover.test")
+	if out, err := build(ctx, pkg, binary, "-cover"); err != nil {
+		return r, fmt.Errorf("build its tests: %w\n%s", err, out)
+	}
+	list, err := runTests(ctx, pkg, binary, time.Minute, "-test.list", ".")
+	if err != nil {
+		return r, fmt.Errorf("list its tests: %w\n%s", err, list)
+	}
+	for name := range strings.Lines(string(list)) {
+		name = strings.TrimSpace(name)
+		if !isTest.MatchString(name) {
+			continue
+		}
+		profile, begun := filepath.Join(dir, "cover.out"), time.Now()
+		out, err := runTests(ctx, pkg, binary, 10*time.Minute, "-test.run", only(name), "-test.coverprofile", profile)
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+		if err != nil {
+			return r, fmt.Errorf("its test %s fails without a change: %w\n%s", name, err, out)
+		}
+		t := reachingTest{name: name, took: time.Since(begun)}
+		if t.blocks, err = readProfile(profile); err != nil {
+			return r, fmt.Errorf("its test %s: %w", name, err)
+		}
+		r.tests = append(r.tests, t)
+	}
+	slices.SortStableFunc(r.tests, func(a, b reachingTest) int { return cmp.Compare(a.took, b.took) })
+	return r, nil
+}
+
+// isTest matches what -test.list names of tests; benchmarks are not run.
+var isTest = regexp.MustCompile(`^(Test|Fuzz|Example)`)
+
+// only is the pattern of the tests of these names.
+func only(names ...string) string { return "^(" + strings.Join(names, "|") + ")$" }
+
+// of returns the names of the tests that reach a line, in groups that are tried one after the other: each takes about four
+// times as long as the one before it. The tests' time in each group goes with it.
+func (r reach) of(file string, line int) (groups []group) {
+	most := 2 * time.Second
+	for _, t := range r.tests {
+		if !slices.ContainsFunc(t.blocks[filepath.Base(file)], func(b block) bool { return b.from <= line && line <= b.to }) {
+			continue
+		}
+		if last := len(groups) - 1; last >= 0 && groups[last].takes+t.took <= most {
+			groups[last].tests, groups[last].takes = append(groups[last].tests, t.name), groups[last].takes+t.took
+			continue
+		} else if last >= 0 {
+			most *= 4
+		}
+		groups = append(groups, group{tests: []string{t.name}, takes: t.took})
+	}
+	return groups
+}
+
+// all is every test.
+func (r reach) all() (g group) {
+	for _, t := range r.tests {
+		g.tests, g.takes = append(g.tests, t.name), g.takes+t.took
+	}
+	return g
+}
+
+// group is some tests, and how long they take one after the other.
+type group struct {
+	tests []string
+	takes time.Duration
+}
+
+// readProfile returns the blocks of a coverage profile that were run, by the names of their files.
+func readProfile(path string) (map[string][]block, error) {
+	profiles, err := cover.ParseProfiles(path)
+	if err != nil {
+		return nil, fmt.Errorf("read coverage: %w", err)
+	}
+	blocks := make(map[string][]block)
+	for _, p := range profiles {
+		for _, b := range p.Blocks {
+			if name := filepath.Base(p.FileName); b.Count > 0 {
+				blocks[name] = append(blocks[name], block{from: b.StartLine, to: b.EndLine})
+			}
+		}
+	}
+	return blocks, os.Remove(path)
+}

@@ -8,11 +8,12 @@ GO      := $(shell scripts/find-go)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 BUILD   := $(GO) build -trimpath -buildvcs=false
 GOLANGCI_VERSION := 2.15.0
+DEADCODE_VERSION := 0.51.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= bin/pudu
 
-.PHONY: help run build install image test test-image test-model lint fmt bench crash soak mutate setup setup-tests need-go
+.PHONY: help run build install image test test-image test-model lint deadcode fmt bench crash soak mutate setup setup-tests need-go
 
 help: ## show this list
 	@echo "make TARGET, one of:"
@@ -40,7 +41,7 @@ image: build ## build the image pudu for Docker, on a root of Debian's packages
 	@packaging/image.sh $(OUT)
 
 test: need-go setup-tests ## everything that must hold before a commit
-	@GO="$(GO)" GOLANGCI_VERSION=$(GOLANGCI_VERSION) scripts/test
+	@GO="$(GO)" GOLANGCI_VERSION=$(GOLANGCI_VERSION) DEADCODE_VERSION=$(DEADCODE_VERSION) scripts/test
 
 test-model: need-go ## drive a real language model, a small one; the first time llama.cpp is built (minutes)
 	@model="$$(scripts/real-model)" && PUDU_REAL_MODEL="$$model" $(GO) test -count=1 -v -tags realmodel ./test/realmodel
@@ -51,6 +52,9 @@ test-image: need-go ## build the image and start it with Docker (a daemon of its
 
 lint: need-go ## golangci-lint in the pinned version; it checks the formatting too
 	@GO="$(GO)" scripts/lint $(GOLANGCI_VERSION)
+
+deadcode: need-go ## functions that nothing calls, or only tests
+	@GO="$(GO)" scripts/deadcode $(DEADCODE_VERSION)
 
 fmt: need-go ## format all Go files
 	$(GO) fmt ./...

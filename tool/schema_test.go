@@ -9,6 +9,15 @@ import (
 	"pgregory.net/rapid"
 )
 
+// validate reports whether a JSON value of any type fits, without repairs.
+func (s *Schema) validate(raw json.RawMessage) error {
+	v, err := parseValue(raw, maxArgsDepth)
+	if err != nil {
+		return err
+	}
+	return s.verdict(&v, &checker{})
+}
+
 func TestParseSchemaKeepsTheText(t *testing.T) {
 	const raw = `{ "x-mcp" : {"b":1,"a":[2.0]}, "type":"object", "properties":{"b":{"format":"uri"},"a":{}} }`
 	if got := mustParse(t, raw).JSON(); string(got) != raw {

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"errors"
 	"unicode/utf8"
 )
@@ -258,15 +257,6 @@ func (c *checker) fail(v *value, s *Schema, at *path, r rule) bool {
 		c.report.add(r.describe(v, s, at))
 	}
 	return false
-}
-
-// validate reports whether a JSON value of any type fits, without repairs.
-func (s *Schema) validate(raw json.RawMessage) error {
-	v, err := parseValue(raw, maxArgsDepth)
-	if err != nil {
-		return err
-	}
-	return s.verdict(&v, &checker{})
 }
 
 // verdict returns nil if v fits, else an [ArgumentError] that lists the misfits.

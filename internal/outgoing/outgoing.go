@@ -43,7 +43,7 @@ const (
 // Guard makes clients. They share their connections.
 type Guard struct{ transport *http.Transport }
 
-// New makes a guard. Close it.
+// New makes a guard.
 func New(c Config) *Guard {
 	dialer := &net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error { return c.check(address) }}
 	return &Guard{transport: &http.Transport{
@@ -52,9 +52,6 @@ func New(c Config) *Guard {
 		ResponseHeaderTimeout: headTimeout, MaxResponseHeaderBytes: maxHeader, ForceAttemptHTTP2: true,
 	}}
 }
-
-// Close closes the connections that are not in use.
-func (g *Guard) Close() { g.transport.CloseIdleConnections() }
 
 // Profile bounds the calls of a client.
 type Profile struct {

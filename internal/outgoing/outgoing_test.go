@@ -34,7 +34,7 @@ func local() *Guard {
 // get returns what a call of the profile brings, and closes the guard.
 func get(t *testing.T, g *Guard, p Profile, url string) (string, error) {
 	t.Helper()
-	defer g.Close()
+	defer g.transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 func local(t *testing.T) *Caller {
 	t.Helper()
 	g := outgoing.New(outgoing.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	t.Cleanup(g.Close)
 	return New(g)
 }
 

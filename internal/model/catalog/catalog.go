@@ -38,7 +38,7 @@ type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
 
 // Row is what is known of a model, or of a family of models.
 type Row struct {
-	// Pattern is an id as [Normalise] writes it, or a family with "*".
+	// Pattern is an id in its shortest spelling, or a family with "*".
 	Pattern string
 	// Window is the context window and Output the longest answer, in tokens; an Output of 0 is not known.
 	Window, Output int
@@ -76,7 +76,7 @@ func Rows() []Row {
 }
 
 // Lookup finds what is known of a provider's model: the row with the longest pattern that fits the id, as it is written or
-// [Normalise]d; of two, the provider's own. The price is there only if the provider is the row's vendor.
+// in its shortest spelling; of two, the provider's own. The price is there only if the provider is the row's vendor.
 func Lookup(provider, id string) (Row, bool) {
 	var best Row
 	most := -1

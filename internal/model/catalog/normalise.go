@@ -2,15 +2,10 @@ package catalog
 
 import "strings"
 
-// Normalise brings the many spellings of a model's id to one: lower case, without the vendor or path in front ("openai/gpt-5",
-// "models/gemini-2.5-pro", "us.anthropic.claude-…"), without what is behind ":" or "@" ("qwen3:8b", ":free"), and without a
-// date, "latest" or the form of the weights ("-q4_k_m", "-fp8", "-gguf") at its end.
-func Normalise(id string) string {
-	list := spellings(id)
-	return list[len(list)-1]
-}
-
-// spellings are the ids to look for, from the one that is written to the [Normalise]d one: a date can be part of a model's name.
+// spellings are the ids to look for, from the one that is written to the shortest: a date can be part of a model's name.
+// The shortest is in lower case, without the vendor or path in front ("openai/gpt-5", "models/gemini-2.5-pro",
+// "us.anthropic.claude-…"), without what is behind ":" or "@" ("qwen3:8b", ":free"), and without a date, "latest" or
+// the form of the weights ("-q4_k_m", "-fp8", "-gguf") at its end.
 func spellings(id string) []string {
 	list := []string{base(id)}
 	for {

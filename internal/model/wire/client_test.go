@@ -48,7 +48,7 @@ func TestPostReusesTheConnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ev, err := NewEventReader(resp.Body).Next(); err != nil || string(ev.Data) != "[DONE]" {
+		if ev, err := eventReader(resp.Body).Next(); err != nil || string(ev.Data) != "[DONE]" {
 			t.Fatalf("%q, %v", ev.Data, err)
 		}
 		Finish(resp.Body)

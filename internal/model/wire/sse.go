@@ -31,7 +31,7 @@ type Event struct {
 	Data []byte
 }
 
-// EventReader splits a stream into events. Lines end with LF, CR or CRLF. Make one with [NewEventReader].
+// EventReader splits a stream into events. Lines end with LF, CR or CRLF.
 type EventReader struct {
 	src    *bufio.Reader
 	long   []byte // a line that spans buffers
@@ -40,11 +40,6 @@ type EventReader struct {
 	skipLF bool // the last line ended with CR: an LF right after it belongs to it
 	begun  bool
 	err    error
-}
-
-// NewEventReader reads events from r.
-func NewEventReader(r io.Reader) *EventReader {
-	return &EventReader{src: bufio.NewReaderSize(r, sourceSize), limit: MaxEvent}
 }
 
 // Next returns the next event that has a name or data; io.EOF ends the stream. An event that the end of the stream

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -12,6 +13,11 @@ import (
 )
 
 type gotEvent struct{ Name, Data string }
+
+// eventReader reads events from r.
+func eventReader(r io.Reader) *EventReader {
+	return &EventReader{src: bufio.NewReaderSize(r, sourceSize), limit: MaxEvent}
+}
 
 func readAll(r *EventReader) (evs []gotEvent, err error) {
 	for {
@@ -49,7 +55,7 @@ func TestEvents(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for name, r := range map[string]io.Reader{"whole": strings.NewReader(tt.in),
 				"byte by byte": iotest.OneByteReader(strings.NewReader(tt.in))} {
-				got, err := readAll(NewEventReader(r))
+				got, err := readAll(eventReader(r))
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -63,7 +69,7 @@ func TestEvents(t *testing.T) {
 
 func TestEventsLongLine(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
-	got, err := readAll(NewEventReader(strings.NewReader("data: " + long + "\r\n\r\ndata: y\n\n")))
+	got, err := readAll(eventReader(strings.NewReader("data: " + long + "\r\n\r\ndata: y\n\n")))
 	if err != nil || len(got) != 2 || got[0].Data != long || got[1].Data != "y" {
 		t.Fatalf("got %d events, error %v", len(got), err)
 	}
@@ -72,7 +78,7 @@ func TestEventsLongLine(t *testing.T) {
 func TestEventsBound(t *testing.T) {
 	for name, in := range map[string]string{"one line": "data: " + strings.Repeat("x", 99<<10),
 		"many lines": strings.Repeat("data: xxxxxxxxx\n", 300)} {
-		r := NewEventReader(strings.NewReader(in))
+		r := eventReader(strings.NewReader(in))
 		r.limit = 1000
 		if _, err := readAll(r); !errors.Is(err, ErrEventTooLong) {
 			t.Errorf("%s: error %v, want ErrEventTooLong", name, err)
@@ -82,7 +88,7 @@ func TestEventsBound(t *testing.T) {
 
 func TestEventsCutByError(t *testing.T) {
 	in := io.MultiReader(strings.NewReader("data: a\n\ndata: b\n"), iotest.ErrReader(io.ErrUnexpectedEOF))
-	got, err := readAll(NewEventReader(in))
+	got, err := readAll(eventReader(in))
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("error %v", err)
 	}
@@ -97,11 +103,11 @@ func FuzzSSE(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		whole, err := readAll(NewEventReader(bytes.NewReader(in)))
+		whole, err := readAll(eventReader(bytes.NewReader(in)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		pieces, err := readAll(NewEventReader(iotest.OneByteReader(bytes.NewReader(in))))
+		pieces, err := readAll(eventReader(iotest.OneByteReader(bytes.NewReader(in))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +118,7 @@ func FuzzSSE(f *testing.F) {
 		for _, ev := range whole {
 			out.WriteString("event: " + ev.Name + "\ndata: " + strings.ReplaceAll(ev.Data, "\n", "\ndata: ") + "\n\n")
 		}
-		again, _ := readAll(NewEventReader(strings.NewReader(out.String())))
+		again, _ := readAll(eventReader(strings.NewReader(out.String())))
 		if d := cmp.Diff(whole, again); d != "" {
 			t.Fatal(d)
 		}
@@ -125,7 +131,7 @@ func BenchmarkEvents(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r := NewEventReader(bytes.NewReader(in))
+		r := eventReader(bytes.NewReader(in))
 		for {
 			if _, err := r.Next(); err != nil {
 				break

@@ -5,41 +5,27 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/bus"
-	"github.com/pudu-ai/pudu/internal/buses/nats"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/feature/agents"
-	"github.com/pudu-ai/pudu/internal/feature/picture"
-	"github.com/pudu-ai/pudu/internal/feature/webhook"
-	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lead"
-	"github.com/pudu-ai/pudu/internal/metrics"
 	"github.com/pudu-ai/pudu/internal/model/catalog"
-	"github.com/pudu-ai/pudu/internal/runs"
-	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/stream/follow"
 	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
-	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -79,7 +65,7 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	if o.ReadOnly {
 		return openReadOnly(ctx, cfg, dir, o)
 	}
-	h, err := a.assemble(ctx, cfg, dir, o)
+	e, err := a.assemble(ctx, cfg, dir, o)
 	for told := false; errors.Is(err, store.ErrLocked); told = true {
 		s, errThere := throughSocket(ctx, cfg, dir, o)
 		if !errors.Is(errThere, store.ErrLocked) {
@@ -89,14 +75,14 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 			o.Note(fmt.Sprintf("waiting for %s, which works on %s (with pudu serve, several can work at once)", holder(dir), dir))
 		}
 		if err = pause(ctx, lockPause); err == nil {
-			h, err = a.assemble(ctx, cfg, dir, o)
+			e, err = a.assemble(ctx, cfg, dir, o)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := h.session(append(notes, h.notes...))
-	left, err := h.manager.Unfinished(ctx)
+	s := e.session(notes)
+	left, err := e.manager.Unfinished(ctx)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -170,174 +156,6 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		return agent.Messages.Get(at.State), err
 	}
 	return s, nil
-}
-
-// house is what the runs of one process share.
-type house struct {
-	cfg    *config.Config
-	dir    string
-	disk   userdata.Disk // what dir has of users
-	store  store.Store
-	model  chosen
-	models *modelSet
-	box    box
-	mounts []sandbox.Mount
-	prompt string // of the standard agent
-	guards lead.Guards
-	schema state.Schema // every channel that a thread can have
-	agents *agents.Folder
-	album  *picture.Album
-	shares shares
-	pool   *pool.Pool
-	inside []agent.Middleware
-	own    App // what the program that embeds this one brings along
-	log    *slog.Logger
-
-	bus     bus.Bus // to other processes; nil if there is no way to them
-	hub     *follow.Hub
-	watch   *watch
-	callers gateway.Tokens // their named tokens; nil is none
-	manager *runs.Manager
-	version string
-	// report and webhooks tell of the ends of runs; they are there once the server listens.
-	report   func(ctx context.Context, run store.Run) ([]byte, error)
-	webhooks *webhook.Caller
-	notes    []string
-	release  func() // gives up the lease
-	// shared: other processes work on the store too.
-	shared bool
-	reaped atomic.Bool // nothing is left of killed servers, and no other can be killed
-}
-
-// assemble opens the store and builds the program around it. The lease on its runs is taken.
-func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (_ *house, err error) {
-	h := &house{
-		cfg: cfg, dir: dir, disk: userdata.New(dir), shared: isShared(cfg, o), version: o.Version, own: a, log: cmp.Or(a.Log, slog.Default()),
-		watch: &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
-	}
-	h.inside = []agent.Middleware{toolWatch{h.watch.metrics}}
-	if err := a.check(cfg); err != nil {
-		return nil, err
-	}
-	if h.store, err = openStore(ctx, cfg, o, dir, false); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, h.store.Close())
-		}
-	}()
-	if err := h.begin(ctx); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, h.end(ctx))
-		}
-	}()
-	h.box = openSandbox(ctx, cfg, a.Sandbox)
-	if h.model, err = a.chooseModel(ctx, cfg, o.Model, h.box.demo()); err != nil {
-		return nil, err
-	}
-	h.notes = h.box.notes
-	if unread := h.model.unread; len(unread) > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("model %s: %s is read but has no effect", h.model.model.Name(), strings.Join(unread, ", ")))
-	}
-	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
-		return nil, err
-	}
-	h.models = newModelSet(cfg, h.model, h.box.demo(), h.watch.call, h.log)
-	if err := h.furnish(); err != nil {
-		return nil, err
-	}
-	if h.shares, err = sharesOfProcess(); err != nil {
-		return nil, err
-	}
-	h.pool = pool.New(pool.Config{Provider: h.box.provider, Max: h.shares.boxes, Observe: h.watch.metrics.CommandRun})
-	if h.shared {
-		if err := h.checkFolder(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if h.bus, err = openBus(ctx, o.NATS, h.log); err != nil {
-		return nil, err
-	}
-	owner := newOwner()
-	h.hub = follow.New(follow.Config{Store: h.store, Bus: h.bus, Owner: owner})
-	h.manager = runs.NewManager(runs.Config{
-		Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Log: h.log, Bus: h.bus, Delete: h.deleteThread, Notify: h.notify, Watch: h.watch,
-		Room: h.room, Parallel: h.shares.runs, Feed: func(run store.Run) runs.Feed { return h.hub.Own(run) }, Events: a.Events,
-		ThreadMetadata: gateway.ThreadMetadata,
-	})
-	h.release, err = h.manager.KeepLease(ctx)
-	return h, err
-}
-
-// openBus connects to the other processes by NATS; without a URL there is no bus.
-func openBus(ctx context.Context, url string, log *slog.Logger) (bus.Bus, error) {
-	if url == "" {
-		return nil, nil //nolint:nilnil // to be alone is no error
-	}
-	return nats.Open(ctx, nats.Config{URL: url, Logger: log})
-}
-
-// session is the program as the commands see it.
-func (h *house) session(notes []string) *cli.Session {
-	s := &cli.Session{
-		Runner: runner{h, access.Default()}, List: h.mine(), Store: h.mine(), UserID: access.Default().ID(), Notes: notes,
-		Model: h.model.name(), Why: h.model.why, NoModel: h.model.missing,
-		Sandbox: h.box.name, Data: h.dir, Questions: h.questions, Close: h.close,
-	}
-	if h.model.entry.IsDemo() {
-		s.Demo = demo()
-	}
-	return s
-}
-
-func (h *house) questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {
-	at, err := h.manager.For(access.Default()).Snapshot(ctx, threadID, "")
-	return at.Questions, err
-}
-
-func (h *house) close() error {
-	h.release()
-	h.hub.Close()
-	err := errors.Join(h.pool.Close(), h.end(context.Background()))
-	if h.bus != nil {
-		err = errors.Join(err, h.bus.Close())
-	}
-	return errors.Join(err, h.store.Close())
-}
-
-// deleteThread removes a thread with its files and its sandbox, as its store says.
-func (h *house) deleteThread(ctx context.Context, u access.User, id string) error {
-	return removeThread(ctx, h.store.For(u), h.disk, id, h.pool.Drop)
-}
-
-// mine is what the user of the commands has.
-func (h *house) mine() store.UserData { return h.store.For(access.Default()) }
-
-// upload keeps an uploaded file of a user's thread.
-func (h *house) upload(user access.User, threadID, name string, content io.Reader, limit int64) error {
-	files, err := h.files(user, threadID)
-	if err != nil {
-		return err
-	}
-	defer files.Close()
-	_, err = files.WriteFrom(sandbox.Uploads+"/"+name, content, limit)
-	return err
-}
-
-// configuredMounts joins the mounts of the configuration and of the command line.
-func configuredMounts(cfg *config.Config, more []sandbox.Mount) ([]sandbox.Mount, error) {
-	var mounts []sandbox.Mount
-	for _, m := range cfg.Sandbox.Mounts {
-		if _, err := os.Stat(m.HostPath); err != nil {
-			return nil, fmt.Errorf("%s:%d: sandbox mount: %w", cfg.Path, m.Line, err)
-		}
-		mounts = append(mounts, sandbox.Mount{Host: m.HostPath, Path: m.ContainerPath, ReadOnly: m.ReadOnly})
-	}
-	return append(mounts, more...), nil
 }
 
 // Keep stores a key in the credentials file.

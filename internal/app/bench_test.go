@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +24,7 @@ import (
 )
 
 // BenchmarkRuns is what one streamed run on a new thread takes, without the network: the request goes into the gateway of
-// a house with a real store and sandbox, the model answers at once.
+// an engine with a real store and sandbox, the model answers at once.
 func BenchmarkRuns(b *testing.B) {
 	for _, steps := range []int{0, 5} {
 		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
@@ -61,21 +60,23 @@ func benchGateway(b *testing.B, steps int) http.Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := App{}.assemble(b.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
+	e, err := App{}.assemble(b.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.models = newModelSet(cfg, chosen{model: benchModel{steps}}, nil, nil, slog.Default())
+	if err := e.settle(cfg, chosen{model: benchModel{steps}}, nil); err != nil {
+		b.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
-	serving.Go(func() { h.manager.Serve(ctx, nil) })
-	g := gateway.New(h.gatewayConfig(h.session(nil), config.Server{Addr: "127.0.0.1:0"}))
-	h.report = g.Report
+	serving.Go(func() { e.manager.Serve(ctx, nil) })
+	g := gateway.New(e.gatewayConfig(e.session(nil), config.Server{Addr: "127.0.0.1:0"}))
+	e.report = g.Report
 	b.Cleanup(func() {
 		g.Stop()
 		stop()
 		serving.Wait()
-		if err := h.close(); err != nil {
+		if err := e.close(); err != nil {
 			b.Error(err)
 		}
 	})

@@ -6,42 +6,29 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
-	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
 
-// furnish makes what the agents of all runs share.
-func (h *house) furnish() (err error) {
-	h.agents, h.album = agents.NewFolder(h.dir), picture.NewAlbum(0)
-	if h.guards, err = lead.NewGuards(h.cfg); err != nil {
-		return err
-	}
-	if h.schema, err = lead.Schema(h.cfg, h.own.Middlewares...); err != nil {
-		return err
-	}
-	h.prompt, err = lead.Prompt(h.leadConfig())
-	return err
-}
-
 // leadConfig is what the agents of all runs have in common.
-func (h *house) leadConfig() lead.Config {
+func (e *engine) leadConfig(s *settings) lead.Config {
 	return lead.Config{
-		Settings: h.cfg, Tools: h.own.Tools, Middlewares: h.own.Middlewares, Without: h.own.Without, Addition: h.own.System, Log: h.log,
-		Mounts: h.mounts, Programs: h.box.programs, Isolated: h.box.isolated, CodeOff: h.box.off,
-		Inside: h.inside, Guards: h.guards, Agents: h.agents, Album: h.album,
+		Settings: s.cfg, Tools: e.own.Tools, Middlewares: e.own.Middlewares, Without: e.own.Without, Addition: e.own.System, Log: e.log,
+		Mounts: s.mounts, Programs: e.box.programs, Isolated: e.box.isolated, CodeOff: e.box.off,
+		Inside: e.inside, Guards: s.guards, Agents: e.agents, Album: e.album,
 	}
 }
 
 // build makes the agent for a job.
-func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
-	ws, err := h.space(ctx, job.Run)
+func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
+	s := e.now()
+	ws, err := e.space(ctx, job.Run, s.mounts)
 	if err != nil {
 		return runs.Built{}, err
 	}
-	c := h.leadConfig()
+	c := e.leadConfig(s)
 	c.Space, c.Park = ws, ws.Park
-	err = h.choose(&c, job)
+	err = e.choose(s, &c, job)
 	if err == nil && c.Choice.Model.IsDemo() {
 		err = layOut(ws.Files())
 	}
@@ -52,31 +39,31 @@ func (h *house) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, errors.Join(err, ws.Close())
 	}
-	return runs.Built{Agent: a, Config: lead.Limits(h.cfg, job.Request.MaxSteps), Close: ws.Close}, nil
+	return runs.Built{Agent: a, Config: lead.Limits(s.cfg, job.Request.MaxSteps), Close: ws.Close}, nil
 }
 
 // choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the model.
-func (h *house) choose(c *lead.Config, job runs.Job) (err error) {
+func (e *engine) choose(s *settings, c *lead.Config, job runs.Job) (err error) {
 	c.Options = optionsOf(job.Request)
-	if c.Agent, err = h.agent(c.Options, job.Run.UserID); err != nil {
+	if c.Agent, err = e.agent(c.Options, job.Run.UserID); err != nil {
 		return err
 	}
-	if c.Choice, err = h.models.resolve(c.Options.Request, c.Agent); err != nil {
+	if c.Choice, err = s.models.resolve(c.Options.Request, c.Agent); err != nil {
 		return err
 	}
 	for _, w := range c.Choice.Warnings {
-		h.log.Warn(w, "run", job.Run.ID)
+		e.log.Warn(w, "run", job.Run.ID)
 	}
-	m := h.models.of(c.Choice.Model)
+	m := s.models.of(c.Choice.Model)
 	c.Model, c.Guard, c.Vision = m.model, m.guard, m.entry.SupportsVision
 	if !m.entry.IsDemo() { // which asks no other model for anything
-		c.Fallbacks = h.models.fallbacks(m.entry)
-		c.TitleModel, _ = h.models.named(h.cfg.Title.Model)
-		summary, entry := h.models.named(h.cfg.Summarization.Model)
+		c.Fallbacks = s.models.fallbacks(m.entry)
+		c.TitleModel, _ = s.models.named(s.cfg.Title.Model)
+		summary, entry := s.models.named(s.cfg.Summarization.Model)
 		c.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}
 	}
 	if c.Agent.Name == "" && c.Agent.Soul == "" {
-		c.System = h.prompt
+		c.System = s.prompt
 	}
 	return nil
 }
@@ -92,23 +79,23 @@ func optionsOf(req runs.Request) lead.Options {
 
 // answers is nil if there is a model that can answer the request, else a config.ErrNoModel. That an agent cannot be read is
 // the run's own failure.
-func (h *house) answers(req runs.Request) error {
+func (e *engine) answers(req runs.Request) error {
 	o := optionsOf(req)
-	a, _ := h.agent(o, req.UserID)
-	_, err := h.models.resolve(o.Request, a)
+	a, _ := e.agent(o, req.UserID)
+	_, err := e.now().models.resolve(o.Request, a)
 	return err
 }
 
 // agent is the one that the run is to be. A run that makes a new one is the standard agent.
-func (h *house) agent(o lead.Options, user string) (agents.Agent, error) {
+func (e *engine) agent(o lead.Options, user string) (agents.Agent, error) {
 	if o.Agent == "" || o.Bootstrap {
 		if o.Agent != "" {
 			if _, err := agents.CheckName(o.Agent); err != nil {
 				return agents.Agent{}, err
 			}
 		}
-		soul, err := h.agents.StandardSoul()
+		soul, err := e.agents.StandardSoul()
 		return agents.Agent{Soul: soul}, err
 	}
-	return h.agents.Load(access.FromRow(user), o.Agent)
+	return e.agents.Load(access.FromRow(user), o.Agent)
 }

@@ -21,18 +21,18 @@ func TestPrivateChannelsOfMiddlewaresStayPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := App{}.assemble(t.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
+	e, err := App{}.assemble(t.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.close()
+	defer e.close()
 	for _, name := range []string{"loop_detection", "uploads_known", "compaction", "todo_work", "loop_steps"} {
-		if ch, known := h.manager.Schema()[name]; !known || !ch.Private() {
+		if ch, known := e.manager.Schema()[name]; !known || !ch.Private() {
 			t.Errorf("channel %s: known %t, so clients see it", name, known)
 		}
 	}
 	for _, name := range []string{"messages", "title", "todos"} {
-		if ch, known := h.manager.Schema()[name]; !known || ch.Private() {
+		if ch, known := e.manager.Schema()[name]; !known || ch.Private() {
 			t.Errorf("channel %s: known %t, or private", name, known)
 		}
 	}

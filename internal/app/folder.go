@@ -21,8 +21,11 @@ const folderToken = "folder.id"
 
 // checkFolder refuses a data folder that is not the one of the other processes: a run would not find its thread's files
 // when it moves from one to the other.
-func (h *house) checkFolder(ctx context.Context) error {
-	path := filepath.Join(h.dir, folderToken)
+func (e *engine) checkFolder(ctx context.Context) error {
+	if !e.shared {
+		return nil
+	}
+	path := filepath.Join(e.dir, folderToken)
 	raw, err := os.ReadFile(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if fresh {
@@ -31,7 +34,7 @@ func (h *house) checkFolder(ctx context.Context) error {
 		return fmt.Errorf("check the data folder: %w", err)
 	}
 	mine := strings.TrimSpace(string(raw))
-	agreed, err := h.store.Setting(ctx, folderToken, mine)
+	agreed, err := e.store.Setting(ctx, folderToken, mine)
 	switch {
 	case err != nil:
 		return fmt.Errorf("check the data folder: %w", err)
@@ -44,7 +47,7 @@ func (h *house) checkFolder(ctx context.Context) error {
 	}
 	return fmt.Errorf("the data folder %s is not the one that this database's other servers use: give all of them the same folder, "+
 		"on storage that they share, with --data (%s tells it apart; if there is but this one server, and the folder was moved or lost, "+
-		"write %s into that file)", h.dir, path, agreed)
+		"write %s into that file)", e.dir, path, agreed)
 }
 
 // comes waits a little for a file to say what it should.

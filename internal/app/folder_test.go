@@ -36,7 +36,9 @@ func TestCheckFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	check := func(dir string, a *agrees) error { return (&house{dir: dir, store: a}).checkFolder(t.Context()) }
+	check := func(dir string, a *agrees) error {
+		return (&engine{shared: true, dir: dir, store: a}).checkFolder(t.Context())
+	}
 
 	if err := check(dir, &agrees{token: "theirs", then: write}); err != nil {
 		t.Errorf("beside one that begins at the same moment: %v", err)

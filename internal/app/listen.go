@@ -53,28 +53,63 @@ func listening(cfg *config.Config, o cli.Options, tokens *bearer.File) (config.S
 	return s, nil
 }
 
-// listen opens the address, and the socket in the data folder, and puts the gateway behind them; serve answers.
-func (h *house) listen(ctx context.Context, s *cli.Session, server config.Server) (edges, error) {
+// listen opens the address, and the socket in the data folder, and puts the gateway behind them; answer has it answer.
+func (e *engine) listen(ctx context.Context, server config.Server) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, networkOf(server.Addr), server.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen at %s (another address: --addr HOST:PORT): %w", server.Addr, err)
+		return fmt.Errorf("listen at %s (another address: --addr HOST:PORT): %w", server.Addr, err)
 	}
-	s.Address, s.Token = "http://"+l.Addr().String(), server.Token != "" || h.callers != nil && h.callers.Required()
-	s.Examples = h.examples(s.Address, s.Token)
-	c := h.gatewayConfig(s, server)
-	g := gateway.New(c)
-	h.report, h.webhooks = g.Report, webhook.New(outgoing.New(outgoing.Config{Allow: server.Webhooks}))
-	h.shares.tell(h.log)
-	open := edges{newEdge(g, netutil.LimitListener(l, h.shares.connections), h.log)}
-	if h.shared { // pudu run works on the database by itself
-		return open, nil
+	s := e.shown
+	s.Address, s.Token = "http://"+l.Addr().String(), server.Token != "" || e.callers != nil && e.callers.Required()
+	s.Examples = e.examples(s.Address, s.Token)
+	c := e.gatewayConfig(s, server)
+	g := e.newGateway(c, server.Webhooks)
+	e.shares.tell(e.log)
+	e.doors = edges{newEdge(g, netutil.LimitListener(l, e.shares.connections), e.log)}
+	if e.shared { // pudu run works on the database by itself
+		return nil
 	}
-	socket, err := client.Listen(ctx, h.dir)
+	socket, err := client.Listen(ctx, e.dir)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("listen in the data folder: %w", err), l.Close())
+		return errors.Join(fmt.Errorf("listen in the data folder: %w", err), l.Close())
 	}
-	return append(open, newEdge(gateway.New(behindSocket(c)), socket, h.log)), nil
+	e.doors = append(e.doors, newEdge(gateway.New(behindSocket(c)), socket, e.log))
+	return nil
+}
+
+// closeListeners gives up the addresses, for a server that has not begun to answer; later the gateway has done so.
+func (e *engine) closeListeners(context.Context) error {
+	for _, d := range e.doors {
+		_ = d.listener.Close()
+	}
+	return nil
+}
+
+// newGateway makes the gateway, and what tells of the ends of runs.
+func (e *engine) newGateway(c gateway.Config, webhooks []netip.Prefix) *gateway.Server {
+	g := gateway.New(c)
+	e.report, e.webhooks = g.Report, webhook.New(outgoing.New(outgoing.Config{Allow: webhooks}))
+	return g
+}
+
+// answer begins to serve what has come to the listeners. The server ends when one fails.
+func (e *engine) answer(context.Context) error {
+	for _, d := range e.doors {
+		e.serving.Go(func() {
+			if err := d.serve(); err != nil {
+				e.log.Error("a listener has failed", "error", err)
+				e.halt()
+			}
+		})
+	}
+	return nil
+}
+
+func (e *engine) closeGateway(context.Context) error {
+	e.doors.close()
+	e.serving.Wait()
+	return nil
 }
 
 // behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. Files that
@@ -130,33 +165,33 @@ type edges []*edge
 
 func (es edges) close() {
 	var closing sync.WaitGroup
-	for _, e := range es {
-		closing.Go(e.close)
+	for _, d := range es {
+		closing.Go(d.close)
 	}
 	closing.Wait()
 }
 
-// gatewayConfig is the gateway of this house.
-func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
+// gatewayConfig is the gateway of this engine.
+func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
-		Manager: h.manager, Hub: h.hub, Store: h.store, Files: h.files, DeleteThread: h.deleteThread, User: access.Default(),
-		Answers: h.answers,
-		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: h.callers, Open: !server.Local(), Origins: server.Origins},
-		Log:     h.log, Ready: h.ready,
+		Manager: e.manager, Hub: e.hub, Store: e.store, Files: e.files, DeleteThread: e.deleteThread, User: access.Default(),
+		Answers: e.answers,
+		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins},
+		Log:     e.log, Ready: e.ready,
 		About: gateway.About{
-			Version: h.version, PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, Data: h.dir,
+			Version: e.options.Version, PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, Data: e.dir,
 			Address: s.Address, Examples: s.Examples, Started: time.Now(),
 		},
 	}
 	if s.NoModel != nil {
 		c.About.NoModel = s.NoModel.Error()
 	}
-	c.Metrics, c.Watch = h.watch.metrics.Handler(), h.watch.metrics
-	h.watch.metrics.Read(h.figures())
-	if h.shared {
+	c.Metrics, c.Watch = e.watch.metrics.Handler(), e.watch.metrics
+	e.watch.metrics.Read(e.figures())
+	if e.shared {
 		c.About.Data += " and a PostgreSQL"
 	}
-	for _, m := range h.cfg.Models {
+	for _, m := range e.now().cfg.Models {
 		if m.Err == nil {
 			c.Models = append(c.Models, gateway.Model{
 				Name: m.Name, DisplayName: m.DisplayName, Model: m.ID, Description: m.Description,
@@ -164,10 +199,10 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 			})
 		}
 	}
-	if e := h.model.entry; len(c.Models) == 0 && s.Model != "" { // from the environment
+	if m := e.now().model.entry; len(c.Models) == 0 && s.Model != "" { // from the environment
 		c.Models = []gateway.Model{{
 			Name: s.Model, DisplayName: s.Model, Model: s.Model,
-			Thinking: e.SupportsThinking, ReasoningEffort: e.SupportsReasoningEffort, Vision: e.SupportsVision,
+			Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
 		}}
 	}
 	if !slices.ContainsFunc(c.Models, func(m gateway.Model) bool { return m.Name == config.Demo }) {
@@ -178,24 +213,24 @@ func (h *house) gatewayConfig(s *cli.Session, server config.Server) gateway.Conf
 }
 
 // notify calls the webhook of a run that has ended.
-func (h *house) notify(ctx context.Context, run store.Run) error {
+func (e *engine) notify(ctx context.Context, run store.Run) error {
 	var req runs.Request
 	if err := json.Unmarshal(run.Request, &req); err != nil {
 		return fmt.Errorf("read the webhook of run %s: %w", run.ID, err)
 	}
-	body, err := h.report(ctx, run)
+	body, err := e.report(ctx, run)
 	if err != nil {
 		return fmt.Errorf("report run %s: %w", run.ID, err)
 	}
-	return h.webhooks.Call(ctx, req.Webhook, body)
+	return e.webhooks.Call(ctx, req.Webhook, body)
 }
 
 // figures is where /metrics reads what is so at present.
-func (h *house) figures() metrics.Source {
+func (e *engine) figures() metrics.Source {
 	return metrics.Source{
-		Version: h.version, Runs: h.manager.Stats, Sandboxes: h.pool.Stats, Database: h.store.Stats, Bus: h.bus,
-		Queue: func(ctx context.Context) (store.Queue, error) { return h.store.System().Queue(ctx, time.Now()) },
-		Disk:  func() (size, free int64, err error) { return diskOf(h.dir) },
+		Version: e.options.Version, Runs: e.manager.Stats, Sandboxes: e.pool.Stats, Database: e.store.Stats, Bus: e.bus,
+		Queue: func(ctx context.Context) (store.Queue, error) { return e.store.System().Queue(ctx, time.Now()) },
+		Disk:  func() (size, free int64, err error) { return diskOf(e.dir) },
 	}
 }
 
@@ -208,13 +243,13 @@ const (
 )
 
 // ready reports whether runs can be taken: there is room for them, and the database answers.
-func (h *house) ready(ctx context.Context) error {
-	if err := h.room(); err != nil {
+func (e *engine) ready(ctx context.Context) error {
+	if err := e.room(); err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	_, err := h.store.System().Waiting(bounded, time.Now(), 1)
+	_, err := e.store.System().Waiting(bounded, time.Now(), 1)
 	if bounded.Err() != nil {
 		err = fmt.Errorf("%w: no answer within %v", store.ErrUnreachable, readyTimeout)
 	}
@@ -225,10 +260,10 @@ func (h *house) ready(ctx context.Context) error {
 }
 
 // room reports whether the disk of the data folder has place for another run.
-func (h *house) room() error {
-	free, err := freeBytes(h.dir)
+func (e *engine) room() error {
+	free, err := freeBytes(e.dir)
 	if err != nil || free >= minFree { // what the error is about, the store tells
 		return nil //nolint:nilerr // see above
 	}
-	return fmt.Errorf("%w: %s has %s left, and a run needs %s; free some space", store.ErrDiskFull, h.dir, units.Bytes(float64(free)), units.Bytes(minFree))
+	return fmt.Errorf("%w: %s has %s left, and a run needs %s; free some space", store.ErrDiskFull, e.dir, units.Bytes(float64(free)), units.Bytes(minFree))
 }

@@ -83,8 +83,8 @@ func (v *vendor) peak() int {
 	return n
 }
 
-// houseOf assembles a house whose models are those of a file; VENDOR stands for the address of their server.
-func houseOf(t *testing.T, v *vendor, file string) *house {
+// engineOf assembles an engine whose models are those of a file; VENDOR stands for the address of their server.
+func engineOf(t *testing.T, v *vendor, file string) *engine {
 	t.Helper()
 	server := httptest.NewServer(v)
 	t.Cleanup(server.Close)
@@ -97,22 +97,22 @@ func houseOf(t *testing.T, v *vendor, file string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := App{}.assemble(t.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
+	e, err := App{}.assemble(t.Context(), cfg, filepath.Join(dir, "data"), cli.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := h.close(); err != nil {
+		if err := e.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return h
+	return e
 }
 
 // TestARunGoesOnWithTheNextModel and says so; its title is made by the model of that role, which has a fallback of its own.
 func TestARunGoesOnWithTheNextModel(t *testing.T) {
 	v := &vendor{words: map[string]string{"spare-1": "from the spare one", "tiny-1": "A Title"}}
-	h := houseOf(t, v, `
+	e := engineOf(t, v, `
 llm_call: {retry_base_delay_ms: 1, retry_cap_delay_ms: 2, burst_retry_base_delay_ms: 1}
 title: {model_name: titles}
 models:
@@ -124,7 +124,7 @@ models:
 	var mu sync.Mutex
 	var said []string
 	for turn := range 2 {
-		out, err := h.manager.For(access.Default()).Run(t.Context(), runs.Request{
+		out, err := e.manager.For(access.Default()).Run(t.Context(), runs.Request{
 			ThreadID: "t", Input: []message.Message{message.New(message.Human, "hello")},
 		}, func(ev event.Event) {
 			if c, ok := ev.Data.(event.Custom); ok && strings.Contains(string(c.Value), `"llm_fallback"`) {
@@ -157,7 +157,7 @@ models:
 // TestModelsOfOneKeyTakeTurns, those of another key do not wait for them.
 func TestModelsOfOneKeyTakeTurns(t *testing.T) {
 	v := &vendor{words: map[string]string{"a-1": "x", "b-1": "x", "c-1": "x"}, takes: 20 * time.Millisecond}
-	h := houseOf(t, v, `
+	e := engineOf(t, v, `
 models:
   - {name: a, provider: openai, model: a-1, api_key: k, VENDOR, use_responses_api: false, rate_limit: {concurrent: 1}}
   - {name: b, provider: openai, model: b-1, api_key: k, VENDOR, use_responses_api: false}
@@ -168,7 +168,7 @@ models:
 		var wg sync.WaitGroup
 		for i, name := range slices.Repeat(names, 3) {
 			wg.Go(func() {
-				out, err := h.manager.For(access.Default()).Run(t.Context(), runs.Request{
+				out, err := e.manager.For(access.Default()).Run(t.Context(), runs.Request{
 					ThreadID: fmt.Sprintf("%s-%d-%d", name, len(names), i), Model: name, Input: []message.Message{message.New(message.Human, "hello")},
 				}, nil)
 				if msgs := agent.Messages.Get(out.State); err != nil || len(msgs) == 0 || msgs[len(msgs)-1].Text() != "x" {
@@ -189,21 +189,21 @@ models:
 
 // TestFallbacksOfTheDemonstration: it answers whatever model is asked for, and there is no other.
 func TestFallbacksOfTheDemonstration(t *testing.T) {
-	h := houseOf(t, &vendor{}, `
+	e := engineOf(t, &vendor{}, `
 models:
   - {name: a, provider: openai, model: m, api_key: k, VENDOR}
   - {name: b, provider: openai, model: n, api_key: k, VENDOR, fallbacks: [a]}
 `)
-	b, _ := h.cfg.Model("b")
-	if list := h.models.fallbacks(b); len(list) != 1 || list[0].Model != h.model.model || list[0].Guard != h.models.std.guard {
+	b, _ := e.now().cfg.Model("b")
+	if list := e.now().models.fallbacks(b); len(list) != 1 || list[0].Model != e.now().model.model || list[0].Guard != e.now().models.std.guard {
 		t.Errorf("a model is made once: %+v", list)
 	}
-	if side, entry := h.models.named("b"); side == nil || entry.Name != "b" {
+	if side, entry := e.now().models.named("b"); side == nil || entry.Name != "b" {
 		t.Errorf("%v, %+v", side, entry.Name)
 	}
-	h.models.alone = true
-	side, _ := h.models.named("b")
-	if list := h.models.fallbacks(b); list != nil || side != nil {
+	e.now().models.alone = true
+	side, _ := e.now().models.named("b")
+	if list := e.now().models.fallbacks(b); list != nil || side != nil {
 		t.Errorf("the demonstration goes on with %+v", list)
 	}
 }

@@ -19,9 +19,9 @@ import (
 // demonstration that did not ask for it.
 func TestWithoutAModelRunsAreRefusedBeforeTheyAreAdmitted(t *testing.T) {
 	t.Parallel()
-	h := houseOf(t, &vendor{}, "title: {enabled: false}\n")
-	h.hub = follow.New(follow.Config{Store: h.store})
-	g := gateway.New(h.gatewayConfig(h.session(nil), config.Server{}))
+	e := engineOf(t, &vendor{}, "title: {enabled: false}\n")
+	e.hub = follow.New(follow.Config{Store: e.store})
+	g := gateway.New(e.gatewayConfig(e.session(nil), config.Server{}))
 	post := func(path, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodPost, "http://localhost"+path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
@@ -49,7 +49,7 @@ func TestWithoutAModelRunsAreRefusedBeforeTheyAreAdmitted(t *testing.T) {
 		}
 		refused(t, "batch", body, post("/runs/batch", "["+body+"]"))
 	}
-	list, err := h.mine().ListRuns(t.Context(), store.RunFilter{Limit: 10})
+	list, err := e.mine().ListRuns(t.Context(), store.RunFilter{Limit: 10})
 	if err != nil || len(list) > 0 {
 		t.Fatalf("admitted: %+v, %v", list, err)
 	}
@@ -77,17 +77,17 @@ func refused(t *testing.T, path, body string, w *httptest.ResponseRecorder) {
 // there is none.
 func TestARunIsNotAnsweredByAnotherModel(t *testing.T) {
 	t.Parallel()
-	h := houseOf(t, &vendor{}, "title: {enabled: false}\n")
+	e := engineOf(t, &vendor{}, "title: {enabled: false}\n")
 	req := runs.Request{ThreadID: "t", Model: "openai/gpt-5.5"}
-	run, err := h.manager.For(access.Default()).Admit(t.Context(), req)
+	run, err := e.manager.For(access.Default()).Admit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	show := func(event.Event) {}
-	if _, err := (runner{house: h}).Resume(t.Context(), run, show, func(string) {}); err == nil || !strings.Contains(err.Error(), "no language model") {
+	if _, err := (runner{engine: e}).Resume(t.Context(), run, show, func(string) {}); err == nil || !strings.Contains(err.Error(), "no language model") {
 		t.Errorf("%v", err)
 	}
-	if at, err := h.mine().Run(t.Context(), run.ID); err != nil || !at.Active() {
+	if at, err := e.mine().Run(t.Context(), run.ID); err != nil || !at.Active() {
 		t.Errorf("the run is lost: %+v, %v", at, err)
 	}
 }

@@ -23,24 +23,24 @@ func (a App) check(cfg *config.Config) error {
 }
 
 // begin calls the program's Start, which may bring more along.
-func (h *house) begin(ctx context.Context) error {
-	if h.own.Start == nil {
+func (e *engine) begin(ctx context.Context) error {
+	if e.own.Start == nil {
 		return nil
 	}
-	h.own.Tools, h.own.Middlewares = slices.Clone(h.own.Tools), slices.Clone(h.own.Middlewares)
-	if err := h.own.Start(ctx, &h.own, h.dir); err != nil {
+	e.own.Tools, e.own.Middlewares = slices.Clone(e.own.Tools), slices.Clone(e.own.Middlewares)
+	if err := e.own.Start(ctx, &e.own, e.dir); err != nil {
 		return fmt.Errorf("start of the program: %w", err)
 	}
-	if err := h.own.check(h.cfg); err != nil {
-		return errors.Join(err, h.end(ctx))
+	if err := e.own.check(e.cfg); err != nil {
+		return errors.Join(err, e.end(ctx))
 	}
 	return nil
 }
 
 // end calls the program's Stop, once, also if ctx has ended.
-func (h *house) end(ctx context.Context) error {
-	stop := h.own.Stop
-	if h.own.Stop = nil; stop == nil {
+func (e *engine) end(ctx context.Context) error {
+	stop := e.own.Stop
+	if e.own.Stop = nil; stop == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)

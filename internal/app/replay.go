@@ -1,10 +1,8 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,15 +14,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
-	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
-	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // replayRetry is how long a replay waits before it makes a failed model call again: the recorded failure will not pass.
 const replayRetry = time.Millisecond
 
-// Bench implements cli.App: a house of its own in a new temporary folder, as the configuration wants it but for the model.
+// Bench implements cli.App: an engine of its own in a new temporary folder, as the configuration wants it but for the model.
 // What it must tell a person goes to note.
 func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *replay.Player, note func(string)) (_ *replay.Bench, err error) {
 	cfg, data, notes, err := a.settings(o)
@@ -35,52 +31,49 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	if err != nil {
 		return nil, err
 	}
-	h := &house{
-		cfg: quick(cfg), model: chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}, inside: []agent.Middleware{p.Inside()},
-		box: openSandbox(ctx, cfg, a.Sandbox), dir: filepath.Join(dir, "data"), disk: userdata.New(filepath.Join(dir, "data")),
-		own: a, log: cmp.Or(a.Log, slog.Default()),
-	}
-	if err := h.begin(ctx); err != nil {
+	e, err := a.newEngine(quick(cfg), filepath.Join(dir, "data"), o)
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	for _, text := range append(notes, h.box.notes...) {
+	e.agents, e.inside = agents.NewFolder(data), []agent.Middleware{p.Inside()}
+	alone := func(context.Context) error {
+		m := chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}
+		err := e.settle(e.cfg, m, nil)
+		if err == nil {
+			e.now().models.alone = true
+		}
+		return err
+	}
+	err = e.start(ctx, parts{
+		{"folder", func(context.Context) error { return walkable(dir) }, func(context.Context) error { return os.RemoveAll(dir) }},
+		{"database", e.openOwnDatabase, e.closeDatabase},
+		{"program", e.begin, e.end},
+		{"sandboxes", e.openSandboxes, e.closeSandboxes},
+		{"settings", alone, nil},
+	})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	for _, text := range append(notes, e.box.notes...) {
 		note(text)
 	}
-	h.models = newModelSet(h.cfg, h.model, nil, nil, h.log)
-	h.models.alone = true
-	if err := h.furnish(); err != nil {
-		return nil, errors.Join(err, h.end(ctx), os.RemoveAll(dir))
-	}
-	h.agents = agents.NewFolder(data)
-	h.pool = pool.New(pool.Config{Provider: h.box.provider})
-	closers := []func() error{h.pool.Close, func() error { return h.end(context.WithoutCancel(ctx)) }}
-	closeAll := func() error {
-		var errs []error
-		for _, c := range closers {
-			errs = append(errs, c())
-		}
-		return errors.Join(append(errs, os.RemoveAll(dir))...)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, closeAll())
-		}
-	}()
-	if err := os.Chmod(dir, 0o711); err != nil { // a sandbox of root runs as another user, who must be able to walk there
-		return nil, err
-	}
-	if h.mounts, err = configuredMounts(cfg, o.Mounts); err != nil {
-		return nil, err
-	}
-	if h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: h.dir}); err != nil {
-		return nil, err
-	}
-	closers = append(closers, h.store.Close)
 	owner := newOwner()
 	return &replay.Bench{
-		Manager: runs.NewManager(runs.Config{Store: h.store, Build: h.build, Owner: owner, Schema: h.schema, Now: r.Clock()}),
-		Store:   h.store, Owner: owner, User: access.Default(), Files: h.files, Close: closeAll,
+		Manager: runs.NewManager(runs.Config{Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Now: r.Clock()}),
+		Store:   e.store, Owner: owner, User: access.Default(), Files: e.files, Close: e.close,
 	}, nil
+}
+
+// walkable lets others walk through a folder: a sandbox of root runs as another user.
+func walkable(dir string) error { return os.Chmod(dir, 0o711) }
+
+// openOwnDatabase opens a file in the data folder, whatever database is configured.
+func (e *engine) openOwnDatabase(ctx context.Context) error {
+	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: e.dir})
+	if err == nil {
+		e.store = st // not the nil of another type
+	}
+	return err
 }
 
 // quick is the configuration with nothing to wait for between the tries of a model call.

@@ -25,29 +25,29 @@ import (
 
 // runner carries runs out in this process.
 type runner struct {
-	house *house
-	user  access.User // who asks
+	engine *engine
+	user   access.User // who asks
 }
 
 var _ cli.Runner = runner{}
 
 // Run implements cli.Runner.
 func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), _ func(string)) (runs.Outcome, error) {
-	if err := r.house.answers(req); err != nil {
+	if err := r.engine.answers(req); err != nil {
 		return runs.Outcome{}, err
 	}
-	if _, err := r.house.agent(optionsOf(req), req.UserID); errors.Is(err, agents.ErrNotFound) {
+	if _, err := r.engine.agent(optionsOf(req), req.UserID); errors.Is(err, agents.ErrNotFound) {
 		return runs.Outcome{}, err
 	}
-	if err := r.house.manager.For(access.Default()).Free(ctx, req.ThreadID); err != nil {
+	if err := r.engine.manager.For(access.Default()).Free(ctx, req.ThreadID); err != nil {
 		return runs.Outcome{}, err
 	}
 	for name, content := range uploads {
-		if err := r.house.upload(r.user, req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
+		if err := r.engine.upload(r.user, req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
 			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)
 		}
 	}
-	return r.house.manager.For(access.Default()).Run(ctx, req, show)
+	return r.engine.manager.For(access.Default()).Run(ctx, req, show)
 }
 
 // errLeft ends the following of a run whose owner has died meanwhile.
@@ -55,12 +55,12 @@ var errLeft = errors.New("the run was left by its owner")
 
 // Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process die.
 func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event), _ func(string)) (runs.Outcome, error) {
-	m := r.house.manager
+	m := r.engine.manager
 	var req runs.Request
 	if err := json.Unmarshal(run.Request, &req); err != nil {
 		return runs.Outcome{}, fmt.Errorf("read the request of run %s: %w", run.ID, err)
 	}
-	if err := r.house.answers(req); err != nil { // the run stays unfinished until there is a model
+	if err := r.engine.answers(req); err != nil { // the run stays unfinished until there is a model
 		return runs.Outcome{}, err
 	}
 	var last event.ID
@@ -77,7 +77,7 @@ func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event
 			}
 			return err
 		}
-		out, err = runs.Follow(ctx, r.house.mine(), run.ID, last, left, func(ev event.Event) {
+		out, err = runs.Follow(ctx, r.engine.mine(), run.ID, last, left, func(ev event.Event) {
 			last = ev.ID
 			show(ev)
 		})
@@ -89,7 +89,7 @@ func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event
 
 // ReadFile implements cli.Runner.
 func (r runner) ReadFile(_ context.Context, threadID, path string, limit int64) ([]byte, error) {
-	files, err := r.house.files(r.user, threadID)
+	files, err := r.engine.files(r.user, threadID)
 	if err != nil {
 		return nil, fmt.Errorf("open the files of thread %s: %w", threadID, err)
 	}

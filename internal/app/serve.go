@@ -2,11 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"runtime"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access/bearer"
@@ -45,13 +44,12 @@ func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 		ready = logReady
 	}
 	o.NATS = server.NATS.Reveal()
-	h, err := a.assemble(ctx, cfg, dir, o)
+	e, err := a.newEngine(cfg, dir, o)
 	if err != nil {
 		return server.JSONLog, err
 	}
-	h.watch.log, h.callers = h.log, tokens
-	s := h.session(append(notes, h.notes...))
-	return server.JSONLog, errors.Join(h.serve(ctx, s, server, func() { ready(s) }), s.Close())
+	e.watch.log, e.callers = e.log, tokens
+	return server.JSONLog, e.serve(ctx, server, notes, ready)
 }
 
 // ballast is how many bytes a server holds without ever touching them, so that they take no memory. The collector counts
@@ -60,35 +58,22 @@ func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 const ballast = 64 << 20
 
 // serve goes on with unfinished runs and listens, for pudu run too, until ctx ends.
-func (h *house) serve(ctx context.Context, s *cli.Session, server config.Server, ready func()) error {
-	doors, err := h.listen(ctx, s, server)
-	if err != nil {
-		return err
-	}
+func (e *engine) serve(ctx context.Context, server config.Server, notes []string, ready func(*cli.Session)) error {
 	held := make([]byte, ballast)
 	defer runtime.KeepAlive(held)
-	ctx, stop := context.WithCancel(ctx)
-	var background sync.WaitGroup
-	defer background.Wait()
-	defer stop()
-	defer doors.close()
-	background.Go(func() { h.manager.Serve(ctx, nil) })
-	background.Go(func() { h.collect(ctx) })
-	for _, door := range doors {
-		background.Go(func() {
-			if err := door.serve(); err != nil {
-				h.log.Error("a listener has failed", "error", err)
-				stop()
-			}
-		})
+	ctx, e.halt = context.WithCancel(ctx)
+	defer e.halt()
+	session := part{name: "session", start: func(context.Context) error { e.shown = e.session(notes); return nil }}
+	if err := e.start(ctx, slices.Concat(e.forRuns(), parts{session}, e.forServer(server))); err != nil {
+		return err
 	}
-	ready()
+	ready(e.shown)
 	<-ctx.Done()
-	return nil
+	return e.close() //nolint:contextcheck // ctx has ended
 }
 
 // collect drops what has outlived its use, every few hours until ctx ends.
-func (h *house) collect(ctx context.Context) {
+func (e *engine) collect(ctx context.Context) {
 	const every = 6 * time.Hour
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -97,9 +82,10 @@ func (h *house) collect(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			c := &collection{store: h.store.System(), dir: h.dir, disk: h.disk, keep: h.cfg.Retention, rests: leavings(h.cfg.ToolOutput), now: now}
+			keep := e.now().cfg
+			c := &collection{store: e.store.System(), dir: e.dir, disk: e.disk, keep: keep.Retention, rests: leavings(keep.ToolOutput), now: now}
 			if err := c.run(ctx); err != nil && ctx.Err() == nil {
-				h.log.Warn("cannot drop what has outlived its use", "error", err)
+				e.log.Warn("cannot drop what has outlived its use", "error", err)
 			}
 		}
 	}

@@ -17,51 +17,51 @@ const reapTimeout = 5 * time.Second
 
 // space opens the place of a run's thread. Nothing of an earlier process works in it any more: no command still runs, and,
 // when the run was taken over, no half-written file is left.
-func (h *house) space(ctx context.Context, run store.Run) (*pool.Space, error) {
-	if err := h.reap(ctx); err != nil {
+func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Mount) (*pool.Space, error) {
+	if err := e.reap(ctx); err != nil {
 		return nil, err
 	}
-	place, err := h.disk.User(access.FromRow(run.UserID)).Thread(run.ThreadID)
+	place, err := e.disk.User(access.FromRow(run.UserID)).Thread(run.ThreadID)
 	if err != nil {
 		return nil, err
 	}
-	files, err := h.open(place)
+	files, err := e.open(place, mounts)
 	if err != nil {
 		return nil, fmt.Errorf("open the files of thread %s: %w", run.ThreadID, err)
 	}
 	if run.Attempt > 1 {
 		_, _ = files.Sweep(ctx) // what stays is hidden
 	}
-	spec := sandbox.Spec{ID: place.SandboxID(), Mounts: append(place.Mounts(), h.mounts...), Limits: h.box.limits}
-	return h.pool.Space(spec, files, h.box.off), nil
+	spec := sandbox.Spec{ID: place.SandboxID(), Mounts: append(place.Mounts(), mounts...), Limits: e.box.limits}
+	return e.pool.Space(spec, files, e.box.off), nil
 }
 
 // open opens the files of a thread for who works in it.
-func (h *house) open(place userdata.Space) (*sandbox.Files, error) {
-	return place.Files(h.mounts, h.box.owner(place.SandboxID()))
+func (e *engine) open(place userdata.Space, mounts []sandbox.Mount) (*sandbox.Files, error) {
+	return place.Files(mounts, e.box.owner(place.SandboxID()))
 }
 
 // files opens the files of a user's thread, which need not be there yet.
-func (h *house) files(user access.User, threadID string) (*sandbox.Files, error) {
-	place, err := h.disk.User(user).Thread(threadID)
+func (e *engine) files(user access.User, threadID string) (*sandbox.Files, error) {
+	place, err := e.disk.User(user).Thread(threadID)
 	if err != nil {
 		return nil, err
 	}
-	return h.open(place)
+	return e.open(place, e.now().mounts)
 }
 
 // reap waits for the end of the sandboxes of killed servers. Who alone works on the store does so once: the others died
 // before it began.
-func (h *house) reap(ctx context.Context) error {
-	p, ok := h.box.provider.(interface {
+func (e *engine) reap(ctx context.Context) error {
+	p, ok := e.box.provider.(interface {
 		Reap(ctx context.Context) error
 	})
-	if !ok || h.reaped.Load() {
+	if !ok || e.reaped.Load() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reapTimeout)
 	defer cancel()
 	err := p.Reap(ctx)
-	h.reaped.Store(err == nil && !h.shared)
+	e.reaped.Store(err == nil && !e.shared)
 	return err
 }

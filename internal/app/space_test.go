@@ -21,25 +21,25 @@ import (
 )
 
 // boxed is what spaces need, with real sandboxes.
-func boxed(t *testing.T) *house {
+func boxed(t *testing.T) *engine {
 	t.Helper()
-	h := &house{dir: t.TempDir(), box: openSandbox(t.Context(), config.Default(), nil)}
-	if h.box.off != "" {
-		machinetest.Cannot(t, "no sandbox: "+h.box.off)
+	e := &engine{dir: t.TempDir(), box: openSandbox(t.Context(), config.Default(), nil)}
+	if e.box.off != "" {
+		machinetest.Cannot(t, "no sandbox: "+e.box.off)
 	}
-	h.disk, h.pool = userdata.New(h.dir), pool.New(pool.Config{Provider: h.box.provider})
-	t.Cleanup(func() { h.pool.Close() })
-	if err := os.Chmod(h.dir, 0o711); err != nil { // a sandbox of root runs as another user
+	e.disk, e.pool = userdata.New(e.dir), pool.New(pool.Config{Provider: e.box.provider})
+	t.Cleanup(func() { e.pool.Close() })
+	if err := os.Chmod(e.dir, 0o711); err != nil { // a sandbox of root runs as another user
 		t.Fatal(err)
 	}
-	return h
+	return e
 }
 
 // leave has a run leave a secret, in its thread's files and in its sandbox alone; it returns what others had left there, and the
 // sandbox. The run lasts until the test ends, or is over if it shall park.
-func leave(t *testing.T, h *house, run store.Run, park bool) (found, instance string) {
+func leave(t *testing.T, e *engine, run store.Run, park bool) (found, instance string) {
 	t.Helper()
-	space, err := h.space(t.Context(), run)
+	space, err := e.space(t.Context(), run, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +67,12 @@ func leave(t *testing.T, h *house, run store.Run, park bool) (found, instance st
 // in use or waits in the pool. Each finds its own again.
 func TestUsersDoNotMeet(t *testing.T) {
 	for _, park := range []bool{false, true} {
-		h := boxed(t)
+		e := boxed(t)
 		mine := map[string]string{}
 		for round := range 2 {
 			for _, run := range []store.Run{{UserID: "default", ThreadID: "t"}, {UserID: "bob", ThreadID: "t"}, {UserID: "bob", ThreadID: "u"}} {
 				who := run.UserID + "/" + run.ThreadID
-				found, instance := leave(t, h, run, park)
+				found, instance := leave(t, e, run, park)
 				if want := strings.Repeat(who+"\n", 2*round); found != want || cmp.Or(mine[who], instance) != instance {
 					t.Errorf("parked %v: %s finds %q in sandbox %s, its own is %s", park, who, found, instance, mine[who])
 				}
@@ -80,28 +80,28 @@ func TestUsersDoNotMeet(t *testing.T) {
 			}
 		}
 	}
-	if _, err := boxed(t).space(t.Context(), store.Run{ThreadID: "t"}); !errors.Is(err, access.ErrNoUser) {
+	if _, err := boxed(t).space(t.Context(), store.Run{ThreadID: "t"}, nil); !errors.Is(err, access.ErrNoUser) {
 		t.Errorf("a run of nobody has a place: %v", err)
 	}
 }
 
 // TestRemovedThreadLeavesNothing: a new thread of the id of one that was removed finds neither its files nor its sandbox.
 func TestRemovedThreadLeavesNothing(t *testing.T) {
-	h := boxed(t)
+	e := boxed(t)
 	var err error
-	if h.store, err = sqlstore.Open(t.Context(), sqlstore.Config{Dir: h.dir}); err != nil {
+	if e.store, err = sqlstore.Open(t.Context(), sqlstore.Config{Dir: e.dir}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { h.store.Close() })
+	t.Cleanup(func() { e.store.Close() })
 	bob := access.FromRow("bob")
 	for range 2 {
-		if err := h.store.For(bob).CreateThread(t.Context(), store.Thread{ID: "t", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+		if err := e.store.For(bob).CreateThread(t.Context(), store.Thread{ID: "t", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
-		if found, _ := leave(t, h, store.Run{UserID: "bob", ThreadID: "t"}, true); found != "" {
+		if found, _ := leave(t, e, store.Run{UserID: "bob", ThreadID: "t"}, true); found != "" {
 			t.Errorf("it finds %q", found)
 		}
-		if err := h.deleteThread(t.Context(), bob, "t"); err != nil {
+		if err := e.deleteThread(t.Context(), bob, "t"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,17 +180,18 @@ func TestCollectLooksForTheUsersThread(t *testing.T) {
 }
 
 func TestFilesAreTheCallers(t *testing.T) {
-	h := &house{disk: userdata.New(t.TempDir())}
-	if err := h.upload(access.FromRow("ada"), "t", "a.txt", strings.NewReader("hers"), 10); err != nil {
+	e := &engine{disk: userdata.New(t.TempDir())}
+	e.current.Store(&settings{})
+	if err := e.upload(access.FromRow("ada"), "t", "a.txt", strings.NewReader("hers"), 10); err != nil {
 		t.Fatal(err)
 	}
 	for user, want := range map[string]string{"ada": "hers", "bob": ""} {
-		raw, err := runner{h, access.FromRow(user)}.ReadFile(t.Context(), "t", sandbox.Uploads+"/a.txt", 10)
+		raw, err := runner{e, access.FromRow(user)}.ReadFile(t.Context(), "t", sandbox.Uploads+"/a.txt", 10)
 		if string(raw) != want || (err == nil) != (want != "") {
 			t.Errorf("%s reads %q, %v", user, raw, err)
 		}
 	}
-	if err := h.upload(access.User{}, "t", "a.txt", strings.NewReader("x"), 10); err == nil {
+	if err := e.upload(access.User{}, "t", "a.txt", strings.NewReader("x"), 10); err == nil {
 		t.Error("nobody uploads a file")
 	}
 }

@@ -11,12 +11,13 @@ import (
 
 // examples are commands that try a server, for another terminal of its machine. They can be typed as they are, in any folder;
 // where the server asks for a token, PUDU_TOKEN must hold it.
-func (h *house) examples(address string, token bool) []string {
+func (e *engine) examples(address string, token bool) []string {
+	m := e.now().model
 	demo, task, header, key := "", `"Write a haiku about small deer into deer.md"`, "", ""
-	if h.model.missing != nil {
+	if m.missing != nil {
 		demo = `,"context":{"model_name":"` + config.Demo + `"}`
 	}
-	if h.model.missing != nil || h.model.entry.IsDemo() {
+	if m.missing != nil || m.entry.IsDemo() {
 		task = "--model " + config.Demo
 	}
 	if token {
@@ -24,7 +25,7 @@ func (h *house) examples(address string, token bool) []string {
 	}
 	order := `{"assistant_id":"lead_agent","input":{"messages":"hello"}` + demo
 	return []string{
-		programName() + " run" + h.whereabouts(address) + " " + task,
+		programName() + " run" + e.whereabouts(address) + " " + task,
 		fmt.Sprintf(`curl -N %s/runs/stream%s -H 'Content-Type: application/json' -d '%s,"stream_mode":"messages-tuple"}'`, address, header, order),
 		"python3 -m venv /tmp/langgraph && /tmp/langgraph/bin/pip install -q langgraph-sdk",
 		fmt.Sprintf(`/tmp/langgraph/bin/python -c 'import os; from langgraph_sdk import get_sync_client as c; print(c(url="%s"%s).runs.wait(None, **%s}))'`,
@@ -33,8 +34,8 @@ func (h *house) examples(address string, token bool) []string {
 }
 
 // whereabouts are the flags by which pudu run finds the server: none if that holds the folder that is chosen without flags.
-func (h *house) whereabouts(address string) string {
-	if h.shared { // it listens at no socket
+func (e *engine) whereabouts(address string) string {
+	if e.shared { // it listens at no socket
 		return " --server " + address
 	}
 	others := config.EnvFrom(func(name string) (string, bool) { // another terminal has what every session has
@@ -43,10 +44,10 @@ func (h *house) whereabouts(address string) string {
 		}
 		return "", false
 	})
-	if usual, err := config.DataDir(others, os.Getuid()); err == nil && usual == h.dir {
+	if usual, err := config.DataDir(others, os.Getuid()); err == nil && usual == e.dir {
 		return ""
 	}
-	return " --data " + cli.Quote(h.dir)
+	return " --data " + cli.Quote(e.dir)
 }
 
 // programName is how this program is called from any folder: its name, if the path leads to it, else its place.

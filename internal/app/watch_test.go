@@ -22,9 +22,9 @@ import (
 type logged struct{ buffertest.Buffer }
 
 // lines are those with the message, without their time.
-func (h *logged) lines(t *testing.T, msg string) (list []map[string]any) {
+func (e *logged) lines(t *testing.T, msg string) (list []map[string]any) {
 	t.Helper()
-	for text := range strings.Lines(h.String()) {
+	for text := range strings.Lines(e.String()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatal(err)
@@ -37,10 +37,10 @@ func (h *logged) lines(t *testing.T, msg string) (list []map[string]any) {
 	return list
 }
 
-// watched is a house that logs to the one that is returned.
-func watched(t *testing.T, v *vendor) (*house, *logged) {
+// watched is an engine that logs to the one that is returned.
+func watched(t *testing.T, v *vendor) (*engine, *logged) {
 	t.Helper()
-	h := houseOf(t, v, `
+	e := engineOf(t, v, `
 llm_call: {retry_base_delay_ms: 1, retry_cap_delay_ms: 2, burst_retry_base_delay_ms: 1, retry_max_attempts: 2}
 title: {enabled: false}
 models:
@@ -49,9 +49,9 @@ models:
      pricing: {currency: USD, input_per_million: 1000, output_per_million: 5000}}
 `)
 	log := &logged{}
-	h.watch.log = slog.New(logctx.Handler(slog.NewJSONHandler(log, nil)))
-	h.watch.metrics.Read(h.figures())
-	return h, log
+	e.watch.log = slog.New(logctx.Handler(slog.NewJSONHandler(log, nil)))
+	e.watch.metrics.Read(e.figures())
+	return e, log
 }
 
 func wants() runs.Request {
@@ -72,8 +72,8 @@ func has(t *testing.T, line, want map[string]any) {
 
 // TestTheLogTellsOfARun: that it began, which calls of a model failed, and how it ended, each with the ids.
 func TestTheLogTellsOfARun(t *testing.T) {
-	h, log := watched(t, &vendor{words: map[string]string{"spare-1": "hello"}})
-	out, err := h.manager.For(access.Default()).Run(t.Context(), wants(), nil)
+	e, log := watched(t, &vendor{words: map[string]string{"spare-1": "hello"}})
+	out, err := e.manager.For(access.Default()).Run(t.Context(), wants(), nil)
 	if err != nil || out.Run.Status != event.StatusSuccess {
 		t.Fatalf("%+v, %v", out.Run, err)
 	}
@@ -96,7 +96,7 @@ func TestTheLogTellsOfARun(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	h.watch.metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	e.watch.metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
 		`pudu_model_calls_total{model="main"} 2`, `pudu_model_errors_total{class="busy",model="main"} 2`, `pudu_model_calls_total{model="spare"} 1`,
 		`pudu_model_tokens_total{kind="input",model="spare"} 10`, `pudu_model_cost_total{currency="USD",model="spare"} 0.015`,
@@ -111,8 +111,8 @@ func TestTheLogTellsOfARun(t *testing.T) {
 
 // TestTheLogTellsWhyARunFailed, at a level that a log of warnings has.
 func TestTheLogTellsWhyARunFailed(t *testing.T) {
-	h, log := watched(t, &vendor{})
-	if _, err := h.manager.For(access.Default()).Run(t.Context(), wants(), nil); err != nil {
+	e, log := watched(t, &vendor{})
+	if _, err := e.manager.For(access.Default()).Run(t.Context(), wants(), nil); err != nil {
 		t.Fatal(err)
 	}
 	lines := log.lines(t, "run ended")
@@ -127,9 +127,9 @@ func TestTheLogTellsWhyARunFailed(t *testing.T) {
 
 // TestTheLogTellsOfARunThatEndsWhileItWaits: by a cancel, and by a new run that takes its place.
 func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
-	h, log := watched(t, &vendor{})
+	e, log := watched(t, &vendor{})
 	first := wants()
-	running, err := h.manager.For(access.Default()).Admit(t.Context(), first) // holds the thread; nobody executes it
+	running, err := e.manager.For(access.Default()).Admit(t.Context(), first) // holds the thread; nobody executes it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,18 +137,18 @@ func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
 	waits.Strategy = store.Enqueue
 	var ids []string
 	for range 2 {
-		run, err := h.manager.For(access.Default()).Admit(t.Context(), waits)
+		run, err := e.manager.For(access.Default()).Admit(t.Context(), waits)
 		if err != nil || run.Status != event.StatusPending {
 			t.Fatal(run, err)
 		}
 		ids = append(ids, run.ID)
 	}
-	if _, err := h.manager.For(access.Default()).Cancel(t.Context(), ids[0], store.StopInterrupt); err != nil {
+	if _, err := e.manager.For(access.Default()).Cancel(t.Context(), ids[0], store.StopInterrupt); err != nil {
 		t.Fatal(err)
 	}
 	replaces := wants()
 	replaces.Strategy = store.Interrupt
-	if _, err := h.manager.For(access.Default()).Admit(t.Context(), replaces); err != nil {
+	if _, err := e.manager.For(access.Default()).Admit(t.Context(), replaces); err != nil {
 		t.Fatal(err)
 	}
 	lines := log.lines(t, "run ended")
@@ -158,7 +158,7 @@ func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
 	for i, line := range lines {
 		has(t, line, map[string]any{"run": ids[i], "request": "r-1", "thread": "t", "status": event.StatusInterrupted, "cause": store.Cancelled})
 	}
-	if err := h.manager.Fail(context.WithoutCancel(t.Context()), running, context.Canceled); err != nil {
+	if err := e.manager.Fail(context.WithoutCancel(t.Context()), running, context.Canceled); err != nil {
 		t.Fatal(err)
 	}
 	if lines = log.lines(t, "run ended"); len(lines) != 3 || lines[2]["run"] != running.ID {

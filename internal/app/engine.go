@@ -1,0 +1,210 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/bus"
+	"github.com/pudu-ai/pudu/internal/buses/nats"
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/webhook"
+	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/metrics"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stream/follow"
+	"github.com/pudu-ai/pudu/internal/userdata"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// engine is what carries out the runs of one process. Its parts, in parts.go, set the fields from top to bottom.
+type engine struct {
+	cfg     *config.Config // that the process began with
+	options cli.Options
+	own     App // what the program that embeds this one brings along
+	log     *slog.Logger
+	dir     string
+	disk    userdata.Disk // what dir has of users
+	shared  bool          // other processes work on the store too
+	shares  shares
+	watch   *watch
+	callers gateway.Tokens // their named tokens; nil is none
+	inside  []agent.Middleware
+	running parts // what has been started
+
+	store   store.Store
+	box     box
+	pool    *pool.Pool
+	reaped  atomic.Bool              // nothing is left of killed servers, and no other can be killed
+	current atomic.Pointer[settings] // for the runs that begin
+	schema  state.Schema             // every channel that a thread can have
+	agents  *agents.Folder
+	album   *picture.Album
+	bus     bus.Bus // to other processes; nil if there is no way to them
+	hub     *follow.Hub
+	manager *runs.Manager
+	release func() // gives up the lease
+
+	shown   *cli.Session // to who has started the server
+	doors   edges
+	serving sync.WaitGroup // the doors
+	halt    func()         // ends the server
+	// report and webhooks tell of the ends of runs; they are there once the server listens.
+	report   func(ctx context.Context, run store.Run) ([]byte, error)
+	webhooks *webhook.Caller
+}
+
+// newEngine is an engine that has not begun anything.
+func (a App) newEngine(cfg *config.Config, dir string, o cli.Options) (*engine, error) {
+	e := &engine{
+		cfg: cfg, options: o, own: a, log: cmp.Or(a.Log, slog.Default()), dir: dir, disk: userdata.New(dir), shared: isShared(cfg, o),
+		watch:  &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
+		agents: agents.NewFolder(dir), album: picture.NewAlbum(0),
+	}
+	e.inside = []agent.Middleware{toolWatch{e.watch.metrics}}
+	if err := a.check(cfg); err != nil {
+		return nil, err
+	}
+	var err error
+	e.shares, err = sharesOfProcess()
+	return e, err
+}
+
+// assemble makes an engine and starts what runs need. The lease on the runs of the store is taken.
+func (a App) assemble(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*engine, error) {
+	e, err := a.newEngine(cfg, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.start(ctx, e.forRuns()); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// start starts parts, which close will stop.
+func (e *engine) start(ctx context.Context, more parts) error {
+	err := more.start(ctx)
+	if err == nil {
+		e.running = append(e.running, more...)
+	}
+	return err
+}
+
+// close stops what was started.
+func (e *engine) close() error {
+	ps := e.running
+	e.running = nil
+	return ps.stop(context.Background())
+}
+
+func (e *engine) openDatabase(ctx context.Context) (err error) {
+	e.store, err = openStore(ctx, e.cfg, e.options, e.dir, false)
+	return err
+}
+
+func (e *engine) closeDatabase(context.Context) error { return e.store.Close() }
+
+func (e *engine) openSandboxes(ctx context.Context) error {
+	e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)
+	e.pool = pool.New(pool.Config{Provider: e.box.provider, Max: e.shares.boxes, Observe: e.watch.metrics.CommandRun})
+	return nil
+}
+
+func (e *engine) closeSandboxes(context.Context) error { return e.pool.Close() }
+
+// openBus connects to the other processes by NATS; without a URL there is no bus.
+func (e *engine) openBus(ctx context.Context) error {
+	if e.options.NATS == "" {
+		return nil
+	}
+	b, err := nats.Open(ctx, nats.Config{URL: e.options.NATS, Logger: e.log})
+	if err == nil {
+		e.bus = b // not the nil of another type
+	}
+	return err
+}
+
+func (e *engine) closeBus(context.Context) error {
+	if e.bus == nil {
+		return nil
+	}
+	return e.bus.Close()
+}
+
+func (e *engine) openHub(context.Context) error {
+	owner := newOwner()
+	e.hub = follow.New(follow.Config{Store: e.store, Bus: e.bus, Owner: owner})
+	e.manager = runs.NewManager(runs.Config{
+		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus, Delete: e.deleteThread, Notify: e.notify,
+		Watch: e.watch, Room: e.room, Parallel: e.shares.runs, Feed: func(run store.Run) runs.Feed { return e.hub.Own(run) },
+		Events: e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
+	})
+	return nil
+}
+
+func (e *engine) closeHub(context.Context) error {
+	e.hub.Close()
+	return nil
+}
+
+func (e *engine) openRuns(ctx context.Context) (err error) {
+	e.release, err = e.manager.KeepLease(ctx)
+	return err
+}
+
+func (e *engine) closeRuns(context.Context) error {
+	e.release()
+	return nil
+}
+
+// session is the program as the commands see it.
+func (e *engine) session(notes []string) *cli.Session {
+	m := e.now().model
+	s := &cli.Session{
+		Runner: runner{e, access.Default()}, List: e.mine(), Store: e.mine(), UserID: access.Default().ID(),
+		Notes: append(append(notes, e.box.notes...), e.now().notes...),
+		Model: m.name(), Why: m.why, NoModel: m.missing,
+		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Close: e.close,
+	}
+	if m.entry.IsDemo() {
+		s.Demo = demo()
+	}
+	return s
+}
+
+func (e *engine) questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {
+	at, err := e.manager.For(access.Default()).Snapshot(ctx, threadID, "")
+	return at.Questions, err
+}
+
+// deleteThread removes a thread with its files and its sandbox, as its store says.
+func (e *engine) deleteThread(ctx context.Context, u access.User, id string) error {
+	return removeThread(ctx, e.store.For(u), e.disk, id, e.pool.Drop)
+}
+
+// mine is what the user of the commands has.
+func (e *engine) mine() store.UserData { return e.store.For(access.Default()) }
+
+// upload keeps an uploaded file of a user's thread.
+func (e *engine) upload(user access.User, threadID, name string, content io.Reader, limit int64) error {
+	files, err := e.files(user, threadID)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	_, err = files.WriteFrom(sandbox.Uploads+"/"+name, content, limit)
+	return err
+}

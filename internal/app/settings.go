@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// settings are what the configuration says to the runs that begin. They never change: a run keeps those that it began with.
+type settings struct {
+	cfg    *config.Config
+	model  chosen
+	models *modelSet
+	mounts []sandbox.Mount
+	guards lead.Guards
+	prompt string // of the standard agent
+	notes  []string
+}
+
+// now are the settings of a run that begins now.
+func (e *engine) now() *settings { return e.current.Load() }
+
+// configure makes the settings for the first runs.
+func (e *engine) configure(ctx context.Context) error {
+	m, err := e.own.chooseModel(ctx, e.cfg, e.options.Model, e.box.demo())
+	if err != nil {
+		return err
+	}
+	return e.settle(e.cfg, m, e.watch.call)
+}
+
+// settle makes the settings of a configuration and its model the present ones.
+func (e *engine) settle(cfg *config.Config, m chosen, observe lead.CallObserver) error {
+	s, err := e.newSettings(cfg, m, observe)
+	if err != nil {
+		return err
+	}
+	if e.schema, err = lead.Schema(cfg, e.own.Middlewares...); err != nil {
+		return err
+	}
+	e.current.Store(s)
+	return nil
+}
+
+func (e *engine) newSettings(cfg *config.Config, m chosen, observe lead.CallObserver) (s *settings, err error) {
+	s = &settings{cfg: cfg, model: m, models: newModelSet(cfg, m, e.box.demo(), observe, e.log)}
+	if len(m.unread) > 0 {
+		s.notes = []string{fmt.Sprintf("model %s: %s is read but has no effect", m.model.Name(), strings.Join(m.unread, ", "))}
+	}
+	if s.mounts, err = configuredMounts(cfg, e.options.Mounts); err != nil {
+		return nil, err
+	}
+	if s.guards, err = lead.NewGuards(cfg); err != nil {
+		return nil, err
+	}
+	s.prompt, err = lead.Prompt(e.leadConfig(s))
+	return s, err
+}
+
+// configuredMounts joins the mounts of the configuration and of the command line.
+func configuredMounts(cfg *config.Config, more []sandbox.Mount) ([]sandbox.Mount, error) {
+	var mounts []sandbox.Mount
+	for _, m := range cfg.Sandbox.Mounts {
+		if _, err := os.Stat(m.HostPath); err != nil {
+			return nil, fmt.Errorf("%s:%d: sandbox mount: %w", cfg.Path, m.Line, err)
+		}
+		mounts = append(mounts, sandbox.Mount{Host: m.HostPath, Path: m.ContainerPath, ReadOnly: m.ReadOnly})
+	}
+	return append(mounts, more...), nil
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/buses/nats"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
@@ -44,7 +45,7 @@ type engine struct {
 	inside  []agent.Middleware
 	running parts // what has been started
 
-	store   store.Store
+	store   database.Store
 	box     box
 	pool    *pool.Pool
 	reaped  atomic.Bool              // nothing is left of killed servers, and no other can be killed

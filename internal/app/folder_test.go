@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/database"
 )
 
 // agrees is a store that knows the token of a data folder. then, if not nil, is what another server does meanwhile.
 type agrees struct {
-	store.Store
+	database.Store
 
 	token string
 	then  func()

@@ -66,7 +66,7 @@ func (c *collection) run(ctx context.Context) (err error) {
 		return fmt.Errorf("collect files: %w", err)
 	}
 	c.out.Collected, err = c.store.Collect(ctx, store.Retention{
-		Chunks: c.keep.Chunks.Before(c.now), Snapshots: c.keep.Snapshots.Before(c.now), Items: c.now,
+		Chunks: c.keep.Chunks.Before(c.now), Snapshots: c.keep.Snapshots.Before(c.now), Rows: c.now,
 		Shrink: c.shrink, DryRun: c.dryRun,
 	})
 	return err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
@@ -14,7 +14,7 @@ type kept struct {
 	cfg   *config.Config
 	dir   string
 	disk  userdata.Disk
-	store store.Store
+	store database.Store
 }
 
 // openKept opens the store; for reading only, it opens beside whoever holds the folder.

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -69,7 +70,7 @@ func walkable(dir string) error { return os.Chmod(dir, 0o711) }
 
 // openOwnDatabase opens a file in the data folder, whatever database is configured.
 func (e *engine) openOwnDatabase(ctx context.Context) error {
-	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: e.dir})
+	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: e.dir, Features: feature.All()})
 	if err == nil {
 		e.store = st // not the nil of another type
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -89,7 +90,7 @@ func TestUsersDoNotMeet(t *testing.T) {
 func TestRemovedThreadLeavesNothing(t *testing.T) {
 	e := boxed(t)
 	var err error
-	if e.store, err = sqlstore.Open(t.Context(), sqlstore.Config{Dir: e.dir}); err != nil {
+	if e.store, err = sqlstore.Open(t.Context(), sqlstore.Config{Dir: e.dir, Features: feature.All()}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.store.Close() })
@@ -111,7 +112,7 @@ func TestRemovedThreadLeavesNothing(t *testing.T) {
 func occupied(t *testing.T) (store.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir, Features: feature.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,15 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 )
 
 // openStore opens the database: SQLite in the data folder, or the PostgreSQL that was named. For reading only, one that
 // is not there yet is fs.ErrNotExist.
-func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir string, readOnly bool) (store.Store, error) {
+func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir string, readOnly bool) (database.Store, error) {
 	b, err := cfg.ChooseDatabase(o.Database)
 	if err != nil {
 		return nil, err
@@ -41,7 +43,7 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 	}
 	st, err := sqlstore.Open(ctx, sqlstore.Config{
 		Dir: dir, ReadOnly: readOnly, URL: b.URL.Reveal(), Schema: b.Schema, Pool: b.PoolSize,
-		Recycle: time.Duration(max(b.PoolRecycle, 0)) * time.Second, Timeout: b.CommandTimeout,
+		Recycle: time.Duration(max(b.PoolRecycle, 0)) * time.Second, Timeout: b.CommandTimeout, Features: feature.All(),
 	})
 	if readOnly && errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)

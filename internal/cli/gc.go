@@ -46,8 +46,8 @@ func printCollected(stdio IO, c Collected, dryRun bool) {
 		verb = "Would remove"
 	}
 	fmt.Fprintf(stdio.Out, "%s chunks of %s, %s: %s\n", verb, Count(c.Messages, "message"), Count(c.Snapshots, "snapshot"), amount(c.Bytes))
-	if c.Items > 0 {
-		fmt.Fprintf(stdio.Out, "%s %s of the store whose time to live is over\n", verb, Count(c.Items, "item"))
+	if c.Rows > 0 {
+		fmt.Fprintf(stdio.Out, "%s %s whose time was over, such as items of the store\n", verb, Count(c.Rows, "row"))
 	}
 	fmt.Fprintf(stdio.Out, "%s %s without a thread\n", verb, Count(len(c.Folders), "folder"))
 	for _, name := range c.Folders {

@@ -21,6 +21,9 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/client"
+	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -101,7 +104,7 @@ func (s *site) deleteThread(ctx context.Context, u access.User, id string) error
 // start starts the server, at the address that it had before.
 func (s *site) start() {
 	s.t.Helper()
-	st, err := sqlstore.Open(s.t.Context(), sqlstore.Config{Dir: s.dir})
+	st, err := sqlstore.Open(s.t.Context(), sqlstore.Config{Dir: s.dir, Features: feature.All()})
 	s.must(err)
 	a, err := agent.New(agent.Config{Model: s.model, Channels: threadstate.Channels()})
 	s.must(err)
@@ -116,7 +119,7 @@ func (s *site) start() {
 	release, err := s.manager.KeepLease(s.t.Context())
 	s.must(err)
 	c := gateway.Config{
-		Manager: s.manager, Hub: hub, Store: st, Files: s.files, DeleteThread: s.deleteThread, User: user(),
+		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Files: s.files, DeleteThread: s.deleteThread, User: user(),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},
 		Guard:  gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -42,7 +43,7 @@ type assistantJSON struct {
 	UpdatedAt   string          `json:"updated_at"`
 }
 
-func assistantOf(a store.Assistant) assistantJSON {
+func assistantOf(a assistants.Assistant) assistantJSON {
 	return assistantJSON{
 		AssistantID: a.ID, GraphID: a.GraphID, Name: a.Name, Description: orNil(a.Description), Config: orEmpty(a.Config),
 		Context: orEmpty(a.Context), Metadata: orEmpty(a.Metadata), Version: a.Version,
@@ -51,8 +52,8 @@ func assistantOf(a store.Assistant) assistantJSON {
 }
 
 // leadAssistant is the one that is always there.
-func (s *Server) leadAssistant() store.Assistant {
-	return store.Assistant{
+func (s *Server) leadAssistant() assistants.Assistant {
+	return assistants.Assistant{
 		ID: systemAssistant, GraphID: GraphID, Name: GraphID, Description: "Lead agent", Version: 1,
 		Metadata: json.RawMessage(`{"created_by":"system"}`), CreatedAt: s.About.Started, UpdatedAt: s.About.Started,
 	}
@@ -68,17 +69,17 @@ func ThreadMetadata(req runs.Request) json.RawMessage {
 }
 
 // assistant finds an assistant by its id, or the lead agent by the graph's name or by none. The error is a 404.
-func (s *Server) assistant(r *http.Request, idOrName string) (store.Assistant, error) {
+func (s *Server) assistant(r *http.Request, idOrName string) (assistants.Assistant, error) {
 	id := strings.ToLower(idOrName)
 	if idOrName == "" || idOrName == GraphID || id == systemAssistant {
 		return s.leadAssistant(), nil
 	}
 	if !uuid.MatchString(id) {
-		return store.Assistant{}, notFound("Assistant", clip(idOrName))
+		return assistants.Assistant{}, notFound("Assistant", clip(idOrName))
 	}
-	a, err := s.mine(r.Context()).Assistant(r.Context(), id)
+	a, err := s.assistants(r.Context()).Assistant(r.Context(), id)
 	if errors.Is(err, store.ErrNotFound) {
-		return store.Assistant{}, notFound("Assistant", id)
+		return assistants.Assistant{}, notFound("Assistant", id)
 	}
 	return a, err
 }
@@ -93,8 +94,8 @@ func (s *Server) getAssistant(w http.ResponseWriter, r *http.Request) error {
 }
 
 // assistantFilter reads which assistants are meant, and whether the lead agent is one of them.
-func (s *Server) assistantFilter(in *input) (f store.AssistantFilter, lead bool) {
-	f = store.AssistantFilter{
+func (s *Server) assistantFilter(in *input) (f assistants.Filter, lead bool) {
+	f = assistants.Filter{
 		GraphID: in.text("graph_id", maxAssistantName), Name: in.text("name", maxAssistantName), Metadata: in.filter("metadata"),
 	}
 	a := s.leadAssistant()
@@ -127,7 +128,7 @@ func (s *Server) searchAssistants(w http.ResponseWriter, r *http.Request) error 
 	case lead:
 		f.Offset--
 	}
-	list, err := s.mine(r.Context()).SearchAssistants(r.Context(), f)
+	list, err := s.assistants(r.Context()).Search(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (s *Server) countAssistants(w http.ResponseWriter, r *http.Request) error {
 	if err := in.err(); err != nil {
 		return err
 	}
-	n, err := s.mine(r.Context()).CountAssistants(r.Context(), f)
+	n, err := s.assistants(r.Context()).Count(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (s *Server) countAssistants(w http.ResponseWriter, r *http.Request) error {
 
 // take reads what a client sets of an assistant; members that are missing stay as they are. Metadata is merged, member by
 // member.
-func (in *input) take(a *store.Assistant) {
+func (in *input) take(a *assistants.Assistant) {
 	if in.raw("graph_id") != nil {
 		a.GraphID = in.text("graph_id", maxAssistantName)
 	}
@@ -181,7 +182,7 @@ func (in *input) take(a *store.Assistant) {
 	a.Metadata = object(members)
 }
 
-func (s *Server) checkAssistant(in *input, a store.Assistant) error {
+func (s *Server) checkAssistant(in *input, a assistants.Assistant) error {
 	if len(a.Metadata) > maxMetadata {
 		in.add("too_long", "Dictionary should have at most 65536 bytes of JSON", nil, in.loc("metadata")...)
 	}
@@ -221,7 +222,7 @@ func (s *Server) createAssistant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := s.Now()
-	a := store.Assistant{ID: strings.ToLower(in.str("assistant_id")), Name: "Untitled", Version: 1, CreatedAt: now, UpdatedAt: now}
+	a := assistants.Assistant{ID: strings.ToLower(in.str("assistant_id")), Name: "Untitled", Version: 1, CreatedAt: now, UpdatedAt: now}
 	if a.ID == "" {
 		a.ID = id.New(now)
 	}
@@ -238,7 +239,7 @@ func (s *Server) createAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	err = store.ErrConflict
 	if a.ID != systemAssistant {
-		err = s.mine(r.Context()).CreateAssistant(r.Context(), a)
+		err = s.assistants(r.Context()).Create(r.Context(), a)
 	}
 	if errors.Is(err, store.ErrConflict) {
 		if raise {
@@ -253,7 +254,7 @@ func (s *Server) createAssistant(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ownAssistant is the assistant of the path, if it is one that a client has made and may change.
-func (s *Server) ownAssistant(r *http.Request) (store.Assistant, error) {
+func (s *Server) ownAssistant(r *http.Request) (assistants.Assistant, error) {
 	a, err := s.assistant(r, r.PathValue("assistant_id"))
 	if err == nil && a.ID == systemAssistant {
 		err = failf(http.StatusForbidden, "The assistant %s belongs to the server; make one of your own to change it", GraphID)
@@ -276,7 +277,7 @@ func (s *Server) patchAssistant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.UpdatedAt = s.Now()
-	if a, err = s.mine(r.Context()).UpdateAssistant(r.Context(), a); err != nil {
+	if a, err = s.assistants(r.Context()).Update(r.Context(), a); err != nil {
 		return err
 	}
 	return reply(w, http.StatusOK, assistantOf(a))
@@ -293,7 +294,7 @@ func (s *Server) deleteAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	a, err := s.ownAssistant(r)
 	if err == nil {
-		err = s.mine(r.Context()).DeleteAssistant(r.Context(), a.ID)
+		err = s.assistants(r.Context()).Delete(r.Context(), a.ID)
 	}
 	if err != nil {
 		return err
@@ -315,14 +316,14 @@ func (s *Server) assistantVersions(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	list := []store.Assistant{a}
+	list := []assistants.Assistant{a}
 	if a.ID != systemAssistant {
-		list, err = s.mine(r.Context()).Versions(r.Context(), a.ID, 1000, 0) // filtered here
+		list, err = s.assistants(r.Context()).Versions(r.Context(), a.ID, 1000, 0) // filtered here
 	}
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(a store.Assistant) bool { return !hasMembers(metadataOf(a), match) })
+	list = slices.DeleteFunc(list, func(a assistants.Assistant) bool { return !hasMembers(metadataOf(a), match) })
 	list = list[min(p.offset, len(list)):]
 	out := make([]assistantJSON, p.cut(w, min(len(list), p.limit+1)))
 	for i := range out {
@@ -331,7 +332,7 @@ func (s *Server) assistantVersions(w http.ResponseWriter, r *http.Request) error
 	return reply(w, http.StatusOK, out)
 }
 
-func metadataOf(a store.Assistant) map[string]json.RawMessage {
+func metadataOf(a assistants.Assistant) map[string]json.RawMessage {
 	members, _ := rawjson.Members(orEmpty(a.Metadata))
 	return members
 }
@@ -351,7 +352,7 @@ func (s *Server) latestAssistant(w http.ResponseWriter, r *http.Request) error {
 	}
 	a, err := s.assistant(r, r.PathValue("assistant_id"))
 	if err == nil && a.Version != version {
-		a, err = s.mine(r.Context()).SetLatest(r.Context(), a.ID, version)
+		a, err = s.assistants(r.Context()).SetLatest(r.Context(), a.ID, version)
 		if errors.Is(err, store.ErrNotFound) {
 			err = failf(http.StatusNotFound, "Version %d of assistant %s not found", version, clip(r.PathValue("assistant_id")))
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -80,6 +82,13 @@ func caller(ctx context.Context) access.Principal {
 
 // mine is what the caller has, and runs what he can do with runs.
 func (s *Server) mine(ctx context.Context) store.UserData { return s.Store.For(caller(ctx).User) }
+
+// items and assistants are the caller's.
+func (s *Server) items(ctx context.Context) *items.Mine { return s.Items.For(caller(ctx).User) }
+
+func (s *Server) assistants(ctx context.Context) *assistants.Mine {
+	return s.Assistants.For(caller(ctx).User)
+}
 
 func (s *Server) runs(ctx context.Context) *runs.UserRuns { return s.Manager.For(caller(ctx).User) }
 

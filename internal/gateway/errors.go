@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -47,7 +48,8 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusConflict, Detail: err.Error()}
 	case errors.Is(err, store.ErrFull):
 		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later", RetryAfter: 5}
-	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, runs.ErrBadAnswer), errors.Is(err, store.ErrTooLarge):
+	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, runs.ErrBadAnswer), errors.Is(err, store.ErrTooLarge),
+		errors.Is(err, database.ErrQuota):
 		return &Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
 	case errors.Is(err, store.ErrUnavailable):
 		return unavailable(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -129,7 +130,7 @@ func TestPagesOfAnySize(t *testing.T) {
 		name := fmt.Sprintf("n%03d", i)
 		for _, err := range []error{
 			k.data().CreateThread(t.Context(), store.Thread{ID: name}),
-			k.Store.For(k.User).PutItem(t.Context(), store.Item{Namespace: []string{name}, Key: "k", Value: []byte("{}"), CreatedAt: k.Now(), UpdatedAt: k.Now()}),
+			k.Items.For(k.User).Put(t.Context(), items.Item{Namespace: []string{name}, Key: "k", Value: []byte("{}"), CreatedAt: k.Now(), UpdatedAt: k.Now()}),
 		} {
 			if err != nil {
 				t.Fatal(err)

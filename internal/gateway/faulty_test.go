@@ -8,6 +8,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -29,7 +30,7 @@ func troubled(r *http.Request, t *trouble) *http.Request {
 }
 
 // faulty is a store with which only requests with a trouble have one. What they are refused is not done.
-type faulty struct{ store.Store }
+type faulty struct{ database.Store }
 
 func ask(ctx context.Context, do func() error) error {
 	_, err := askFor(ctx, func() (struct{}, error) { return struct{}{}, do() })
@@ -146,54 +147,19 @@ func (f faultyData) Events(ctx context.Context, runID string, after event.ID, li
 	return askFor(ctx, func() ([]event.Event, error) { return f.UserData.Events(ctx, runID, after, limit) })
 }
 
-func (f faultyData) PutItem(ctx context.Context, i store.Item) error {
-	return ask(ctx, func() error { return f.UserData.PutItem(ctx, i) })
+// Feature is what a feature has in a faulty store.
+func (f faulty) Feature(name string) database.DB { return faultyDB{f.Store.Feature(name)} }
+
+type faultyDB struct{ database.DB }
+
+func (f faultyDB) For(u access.User) database.Bound { return faultyBound{f.DB.For(u)} }
+
+type faultyBound struct{ database.Bound }
+
+func (f faultyBound) Read(ctx context.Context, statement string, scan func(database.Row) (bool, error), args ...any) error {
+	return ask(ctx, func() error { return f.Bound.Read(ctx, statement, scan, args...) })
 }
 
-func (f faultyData) Item(ctx context.Context, namespace []string, key string, a store.Access) (store.Item, error) {
-	return askFor(ctx, func() (store.Item, error) { return f.UserData.Item(ctx, namespace, key, a) })
-}
-
-func (f faultyData) DeleteItem(ctx context.Context, namespace []string, key string) error {
-	return ask(ctx, func() error { return f.UserData.DeleteItem(ctx, namespace, key) })
-}
-
-func (f faultyData) SearchItems(ctx context.Context, of store.ItemFilter) ([]store.Item, error) {
-	return askFor(ctx, func() ([]store.Item, error) { return f.UserData.SearchItems(ctx, of) })
-}
-
-func (f faultyData) Namespaces(ctx context.Context, of store.NamespaceFilter) ([][]string, error) {
-	return askFor(ctx, func() ([][]string, error) { return f.UserData.Namespaces(ctx, of) })
-}
-
-func (f faultyData) CreateAssistant(ctx context.Context, a store.Assistant) error {
-	return ask(ctx, func() error { return f.UserData.CreateAssistant(ctx, a) })
-}
-
-func (f faultyData) Assistant(ctx context.Context, id string) (store.Assistant, error) {
-	return askFor(ctx, func() (store.Assistant, error) { return f.UserData.Assistant(ctx, id) })
-}
-
-func (f faultyData) UpdateAssistant(ctx context.Context, a store.Assistant) (store.Assistant, error) {
-	return askFor(ctx, func() (store.Assistant, error) { return f.UserData.UpdateAssistant(ctx, a) })
-}
-
-func (f faultyData) SetLatest(ctx context.Context, id string, version int) (store.Assistant, error) {
-	return askFor(ctx, func() (store.Assistant, error) { return f.UserData.SetLatest(ctx, id, version) })
-}
-
-func (f faultyData) Versions(ctx context.Context, id string, limit, offset int) ([]store.Assistant, error) {
-	return askFor(ctx, func() ([]store.Assistant, error) { return f.UserData.Versions(ctx, id, limit, offset) })
-}
-
-func (f faultyData) SearchAssistants(ctx context.Context, of store.AssistantFilter) ([]store.Assistant, error) {
-	return askFor(ctx, func() ([]store.Assistant, error) { return f.UserData.SearchAssistants(ctx, of) })
-}
-
-func (f faultyData) CountAssistants(ctx context.Context, of store.AssistantFilter) (int, error) {
-	return askFor(ctx, func() (int, error) { return f.UserData.CountAssistants(ctx, of) })
-}
-
-func (f faultyData) DeleteAssistant(ctx context.Context, id string) error {
-	return ask(ctx, func() error { return f.UserData.DeleteAssistant(ctx, id) })
+func (f faultyBound) Write(ctx context.Context, size int, do func(database.Tx) error) error {
+	return ask(ctx, func() error { return f.Bound.Write(ctx, size, do) })
 }

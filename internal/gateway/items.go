@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -31,7 +32,7 @@ type itemJSON struct {
 	Score     float64         `json:"score,omitempty"` // of a search with a query
 }
 
-func itemOf(i store.Item) itemJSON {
+func itemOf(i items.Item) itemJSON {
 	return itemJSON{i.Namespace, i.Key, i.Value, stamp(i.CreatedAt), stamp(i.UpdatedAt), i.Score}
 }
 
@@ -91,8 +92,8 @@ func (in *input) minutes(name string, most time.Duration) (length time.Duration)
 }
 
 // access is a read now. It prolongs the lives of the items that it finds unless the client says otherwise.
-func (s *Server) access(in *input) store.Access {
-	return store.Access{Now: s.Now(), Refresh: in.boolean("refresh_ttl", true)}
+func (s *Server) access(in *input) items.Access {
+	return items.Access{Now: s.Now(), Refresh: in.boolean("refresh_ttl", true)}
 }
 
 // putItem adds or replaces an item. What to index is left alone: a search looks at whole values.
@@ -102,7 +103,7 @@ func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := s.Now()
-	i := store.Item{
+	i := items.Item{
 		Namespace: in.namespace("namespace", false), Key: in.itemKey(), Value: in.bounded("value", maxValue),
 		CreatedAt: now, UpdatedAt: now, TTL: in.minutes("ttl", maxTTL),
 	}
@@ -112,7 +113,7 @@ func (s *Server) putItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(i.Namespace)); err != nil {
 		return err
 	}
-	if err := s.mine(r.Context()).PutItem(r.Context(), i); err != nil {
+	if err := s.items(r.Context()).Put(r.Context(), i); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -134,7 +135,7 @@ func (s *Server) getItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(ns)); err != nil {
 		return err
 	}
-	i, err := s.mine(r.Context()).Item(r.Context(), ns, key, access)
+	i, err := s.items(r.Context()).Item(r.Context(), ns, key, access)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return reply(w, http.StatusOK, nil)
@@ -154,7 +155,7 @@ func (s *Server) deleteItem(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(in.err(), labels(ns)); err != nil {
 		return err
 	}
-	if err := s.mine(r.Context()).DeleteItem(r.Context(), ns, key); err != nil {
+	if err := s.items(r.Context()).Delete(r.Context(), ns, key); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -168,14 +169,14 @@ func (s *Server) searchItems(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p := in.page(10)
-	f := store.ItemFilter{
+	f := items.Filter{
 		Access: s.access(in), Prefix: in.namespace("namespace_prefix", true),
 		Query: in.text("query", maxQuery), Match: in.match("filter"), Limit: p.limit, Offset: p.offset,
 	}
 	if err := errors.Join(in.err(), labels(f.Prefix)); err != nil {
 		return err
 	}
-	list, err := s.mine(r.Context()).SearchItems(r.Context(), f)
+	list, err := s.items(r.Context()).Search(r.Context(), f)
 	if errors.Is(err, store.ErrTooLarge) {
 		return failf(http.StatusUnprocessableEntity, "The items of the page are too large together; ask for fewer")
 	}
@@ -222,14 +223,14 @@ func (s *Server) searchNamespaces(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	p := in.page(100)
-	f := store.NamespaceFilter{
+	f := items.NamespaceFilter{
 		Prefix: in.namespace("prefix", true), Suffix: in.namespace("suffix", true),
 		Now: s.Now(), MaxDepth: in.integer("max_depth", 0, 1, maxLabels), Limit: p.limit, Offset: p.offset,
 	}
 	if err := errors.Join(in.err(), labels(f.Prefix), labels(f.Suffix)); err != nil {
 		return err
 	}
-	list, err := s.mine(r.Context()).Namespaces(r.Context(), f)
+	list, err := s.items(r.Context()).Namespaces(r.Context(), f)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,9 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -68,6 +71,7 @@ func newServerOf(t *testing.T, of agent.Config, change func(*Config), middleware
 // newServerAt makes a kit on a database.
 func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*Config), middlewares ...agent.Middleware) *kit {
 	t.Helper()
+	database.Features = feature.All()
 	opened, err := sqlstore.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +98,7 @@ func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
-	c := Config{Manager: m, Hub: hub, Store: st, DeleteThread: deleteFrom(st), User: access.FromRow(testUser), Models: []Model{{Name: "fake"}}}
+	c := Config{Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), DeleteThread: deleteFrom(st), User: access.FromRow(testUser), Models: []Model{{Name: "fake"}}}
 	if change != nil {
 		change(&c)
 	}

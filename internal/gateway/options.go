@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
-	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // What a request says about its run beside the input: the options of the agent in its context and its config.
@@ -39,7 +39,7 @@ func sanitized(raw json.RawMessage) json.RawMessage {
 }
 
 // standOn lays the request on what its assistant sets: an option that the request names, wherever it does, is the request's.
-func (o *order) standOn(a store.Assistant) {
+func (o *order) standOn(a assistants.Assistant) {
 	base, context := membersOf(sanitized(a.Config)), sanitized(a.Context)
 	config := membersOf(o.Config)
 	own := make(map[string]bool)

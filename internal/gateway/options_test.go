@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
-	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // TestAnAssistantsOptionsAreDefaults for what the request leaves open, option by option and wherever it names one.
@@ -114,7 +114,7 @@ func FuzzStandOn(f *testing.F) {
 		var o order
 		o.Config, o.Context = sanitized([]byte(ownConfig)), sanitized([]byte(ownContext))
 		before := membersOf(o.Context)
-		o.standOn(store.Assistant{Config: []byte(config), Context: []byte(context)})
+		o.standOn(assistants.Assistant{Config: []byte(config), Context: []byte(context)})
 		for name, v := range before {
 			if got := membersOf(o.Context)[name]; string(v) != "null" && string(got) != string(v) {
 				t.Errorf("the request's %s is %s, was %s", name, got, v)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -25,11 +27,14 @@ import (
 // GraphID is the one graph there is: the lead agent.
 const GraphID = "lead_agent"
 
-// Config is what a Server needs. Manager, Hub, Store and Files are required.
+// Config is what a Server needs. Manager, Hub, Store, Items, Assistants and Files are required.
 type Config struct {
 	Manager *runs.Manager
 	Hub     Follower
 	Store   store.Store
+	// Items and Assistants are those of all users.
+	Items      *items.Items
+	Assistants *assistants.Assistants
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
 	// DeleteThread removes a user's thread with its files; its error is the store's.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
 )
 
 // TestRunsOfOthers: what belongs to somebody else is not there, by whatever way it is asked for, and nothing happens to it.
@@ -54,8 +54,8 @@ func TestRunsOfOthers(t *testing.T) {
 func TestAssistantsOfOthers(t *testing.T) {
 	k := newServer(t, nil)
 	const id = "00000000-0000-4000-8000-000000000999"
-	of := k.Store.For(access.FromRow("somebody else"))
-	if err := of.CreateAssistant(t.Context(), store.Assistant{ID: id, GraphID: GraphID, Name: "theirs"}); err != nil {
+	of := k.Assistants.For(access.FromRow("somebody else"))
+	if err := of.Create(t.Context(), assistants.Assistant{ID: id, GraphID: GraphID, Name: "theirs"}); err != nil {
 		t.Fatal(err)
 	}
 	const path = "/assistants/" + id

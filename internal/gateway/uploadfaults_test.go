@@ -3,8 +3,8 @@ package gateway
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -221,20 +221,15 @@ func TestContentThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// crowded is a store whose items are too many for a page.
-type crowded struct{ store.Store }
-
-func (c crowded) For(u access.User) store.UserData { return crowdedData{c.Store.For(u)} }
-
-type crowdedData struct{ store.UserData }
-
-func (crowdedData) SearchItems(context.Context, store.ItemFilter) ([]store.Item, error) {
-	return nil, store.ErrTooLarge
-}
-
 // TestItemsThatAreTooLargeTogether: the client is told to ask for fewer.
 func TestItemsThatAreTooLargeTogether(t *testing.T) {
-	k := newServer(t, func(c *Config) { c.Store = crowded{c.Store} })
-	k.play([]scenario{{name: "search", method: "POST", path: "/store/items/search", status: http.StatusUnprocessableEntity,
+	k := newServer(t, nil)
+	value := []byte(`{"v":"` + strings.Repeat("v", 1<<20-8) + `"}`)
+	for i := range 17 {
+		if err := k.Items.For(k.User).Put(t.Context(), items.Item{Namespace: []string{"a"}, Key: fmt.Sprint(i), Value: value}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.play([]scenario{{name: "search", method: "POST", path: "/store/items/search", body: `{"limit":17}`, status: http.StatusUnprocessableEntity,
 		want: `{"detail":"The items of the page are too large together; ask for fewer"}`}})
 }

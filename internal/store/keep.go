@@ -12,21 +12,21 @@ import (
 //
 // A dump is JSON Lines: one record a line, an object whose "kind" tells what it is.
 //
-//	{"kind":"pudu","version":3}                the first record
+//	{"kind":"pudu","version":5}                the first record, with the version of the schema
 //	{"kind":"thread", ...}                     one for each thread
 //	{"kind":"run", ...}                        one for each run
 //	{"kind":"log", ...}                        one for each transaction of a run, oldest first: its checkpoint id, its
 //	                                           updates of the state and its events
 //	{"kind":"snapshot", ...}                   one for each snapshot of a state
-//	{"kind":"item", ...}                       one for each item of the long-term store
-//	{"kind":"assistant", ...}                  one for each version of an assistant
+//	{"kind":"item", ...}                       one for each row of a feature's table, as its description says
 //	{"kind":"end","threads":1,"runs":2, ...}   the last record: how many there were of each kind
 //
 // The other members are the columns of the database, all of them but the numbers of log rows. Times are RFC 3339 with
 // six digits behind the second. JSON stands as it is stored, byte for byte, if it is an object or a list of one line;
 // anything else is a string in base64. A dump holds what was said and done on the threads, private state included; the
 // keys of models and other secrets of the configuration are not in the store and so not in a dump. A dump of one thread has
-// neither items nor assistants. Settings, which are about one installation, are in none.
+// of features' tables only what is the thread's. Settings, which are about one installation, are in none. Dumps of versions 1
+// to 3 are numbered by themselves, and can be loaded too.
 type Keeper interface {
 	// Dump writes everything as it is at one moment; writers go on meanwhile. One record at a time is in memory.
 	Dump(ctx context.Context, w io.Writer) (Holding, error)
@@ -43,8 +43,8 @@ type Keeper interface {
 // Holding counts what a dump holds.
 type Holding struct {
 	Threads, Runs, Steps, Snapshots int64
-	// Items, and versions of assistants.
-	Items, Assistants int64
+	// Rows of features' tables, such as items and versions of assistants.
+	Rows int64
 }
 
 // Visitor is told what [Keeper.Verify] finds. Empty functions are not called.
@@ -73,8 +73,9 @@ type Retention struct {
 	// Snapshots is the time before which snapshots are dropped, but for those that a head or a later checkpoint is read
 	// from. Zero keeps them.
 	Snapshots time.Time
-	// Items is the time at which items are dropped whose time to live is over. Zero keeps them.
-	Items time.Time
+	// Rows is the time at which rows of features are dropped that have outlived their use, as their table's description says.
+	// Zero keeps them.
+	Rows time.Time
 	// Shrink gives free room back to the disk where the database does not do so by itself. Writers wait meanwhile, and it
 	// takes as much room again as the database has.
 	Shrink bool
@@ -84,8 +85,10 @@ type Retention struct {
 
 // Collected counts what [Keeper.Collect] dropped.
 type Collected struct {
-	// Messages that lost their chunk boundaries, snapshots, and items.
-	Messages, Snapshots, Items int64
-	// Bytes of the first two in the database, and what the database's files lost of their size.
+	// Messages that lost their chunk boundaries, and snapshots.
+	Messages, Snapshots int64
+	// Bytes of these in the database, and what the database's files lost of their size.
 	Bytes, Shrunk int64
+	// Rows of features that had outlived their use, such as items whose time to live was over.
+	Rows int64
 }

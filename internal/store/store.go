@@ -74,8 +74,6 @@ type UserData interface {
 	Threads
 	Runs
 	Log
-	Items
-	Assistants
 }
 
 // System is what the system works with: it keeps runs alive and data sound, whosever they are.

@@ -36,8 +36,6 @@ func RunShared(t *testing.T, open Open, lease time.Duration) {
 		{"patches of both", patchesSideBySide},
 		{"copies beside steps", copiesBesideSteps},
 		{"settings of both", settingsOfBoth},
-		{"items of both", itemsOfBoth},
-		{"assistants of both", assistantsOfBoth},
 		{"commits of both", commitsOfBoth},
 		{"commits of one run", commitsOfOneRun},
 	}

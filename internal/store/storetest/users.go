@@ -63,9 +63,6 @@ func nobodys(f *fixture) {
 type belongings struct {
 	thread, first, run string // with its first checkpoint and a run that is at its end
 	waiting            string // a run of the thread that waits
-	namespace          []string
-	item               string
-	assistant          string
 }
 
 // furnish gives ann one of everything.
@@ -74,80 +71,26 @@ func (f *fixture) furnish() belongings {
 	o := f.running("hers")
 	first := o.say("hello")
 	o.end()
-	i := f.put("a.b", "k", `{"t":"deer"}`)
 	return belongings{
 		thread: o.thread, first: first, run: o.fence.RunID, waiting: f.run("waiting", o.thread).ID,
-		namespace: i.Namespace, item: i.Key, assistant: f.assistant("assistant", "lead", "one", `{"v":1}`).ID,
 	}
 }
 
 // held is what ann has of it.
 func (f *fixture) held(of belongings) []any {
 	f.Helper()
-	i, err := f.Item(f.Context(), of.namespace, of.item, f.access())
-	f.must(err)
-	versions, err := f.Versions(f.Context(), of.assistant, 10, 0)
-	f.must(err)
 	t, err := f.Thread(f.Context(), of.thread)
 	f.must(err)
 	rs, err := f.ListRuns(f.Context(), store.RunFilter{})
 	f.must(err)
 	evs, err := f.Events(f.Context(), of.run, event.ID{}, 100)
 	f.must(err)
-	return []any{i, versions, t, rs, evs, f.texts(of.thread, "")}
+	return []any{t, rs, evs, f.texts(of.thread, "")}
 }
 
 // attempts are all methods of a user's data, each with the ids.
 func attempts(f *fixture, of belongings) []attempt {
-	return slices.Concat(attemptsAtThreads(of), attemptsAtRuns(f, of), attemptsAtLogs(f, of), attemptsAtDocuments(f, of))
-}
-
-func attemptsAtDocuments(f *fixture, of belongings) []attempt {
-	none := store.Assistant{ID: of.assistant, GraphID: "lead"}
-	return []attempt{
-		{"Item", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.Item(ctx, of.namespace, of.item, f.access())
-		}},
-		{"DeleteItem", nil, func(ctx context.Context, d store.UserData) (any, error) {
-			return nil, d.DeleteItem(ctx, of.namespace, of.item)
-		}},
-		{"SearchItems", nil, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.SearchItems(ctx, store.ItemFilter{Access: f.access(), Prefix: of.namespace})
-		}},
-		{"SearchItems by a query", nil, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.SearchItems(ctx, store.ItemFilter{Access: f.access(), Query: "deer"})
-		}},
-		{"Namespaces", nil, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.Namespaces(ctx, store.NamespaceFilter{Now: f.now})
-		}},
-		{"CreateAssistant", store.ErrConflict, func(ctx context.Context, d store.UserData) (any, error) {
-			return nil, d.CreateAssistant(ctx, none)
-		}},
-		{"Assistant", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.Assistant(ctx, of.assistant)
-		}},
-		{"UpdateAssistant", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.UpdateAssistant(ctx, none)
-		}},
-		{"SetLatest", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.SetLatest(ctx, of.assistant, 1)
-		}},
-		{"Versions", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.Versions(ctx, of.assistant, 10, 0)
-		}},
-		{"SearchAssistants", nil, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.SearchAssistants(ctx, store.AssistantFilter{})
-		}},
-		{"CountAssistants", nil, func(ctx context.Context, d store.UserData) (any, error) {
-			return d.CountAssistants(ctx, store.AssistantFilter{})
-		}},
-		{"DeleteAssistant", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
-			return nil, d.DeleteAssistant(ctx, of.assistant)
-		}},
-		{"PutItem", nil, func(ctx context.Context, d store.UserData) (any, error) { // beside hers; the last
-			return nil, d.PutItem(ctx, store.Item{Namespace: of.namespace, Key: of.item})
-		}},
-	}
+	return slices.Concat(attemptsAtThreads(of), attemptsAtRuns(f, of), attemptsAtLogs(f, of))
 }
 
 func attemptsAtThreads(of belongings) []attempt {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -63,7 +64,7 @@ func (d *userData) runOfKey(ctx context.Context, key string) (first store.Run, f
 
 func checkAdmission(a store.Admission) error {
 	r, t := a.Run, a.Thread
-	err := errors.Join(checkNewThread(t), checkID("run", r.ID), checkText("owner", r.Owner), checkText("key", r.Key),
+	err := errors.Join(checkNewThread(t), database.CheckID("run", r.ID), database.CheckText("owner", r.Owner), database.CheckText("key", r.Key),
 		checkJSON("request", r.Request), checkJSON("usage", r.Usage))
 	if st := cmp.Or(r.Status, event.StatusPending); st != event.StatusPending || r.Attempt != 0 || r.Stop != "" {
 		err = errors.Join(err, fmt.Errorf("a new run is pending, has attempt 0 and no stop, not %q, %d and %q", st, r.Attempt, r.Stop))
@@ -138,7 +139,7 @@ func (d *userData) introduce(tx *tx, t store.Thread, title string, metadata json
 		metadata = merged
 	}
 	return tx.exec("UPDATE threads SET title = $2, metadata = $3, signature = $4 WHERE id = $1 AND user_id = $5",
-		t.ID, cmp.Or(title, plain(t.Title)), string(metadata), signature(metadata), d.user.ID())
+		t.ID, cmp.Or(title, database.Plain(t.Title)), string(metadata), database.Signature(metadata), d.user.ID())
 }
 
 // lacks reports whether metadata misses a member of more.
@@ -173,15 +174,15 @@ var (
 
 // insertRun adds the run to its thread, which is locked and may have been made just now.
 func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
-	row := runRow{Run: a.Run, created: micros(a.Run.CreatedAt), updated: micros(a.Run.UpdatedAt)}
+	row := runRow{Run: a.Run, created: database.Micros(a.Run.CreatedAt), updated: database.Micros(a.Run.UpdatedAt)}
 	row.Status, row.Attempt, row.Owner = event.StatusPending, 0, ""
 	if !a.Run.NotBefore.IsZero() {
-		row.notBefore = micros(a.Run.NotBefore)
+		row.notBefore = database.Micros(a.Run.NotBefore)
 	}
 	if a.Run.Owner != "" && !a.Run.NotBefore.After(a.Run.CreatedAt) {
 		row.Status, row.Attempt, row.Owner = event.StatusRunning, 1, a.Run.Owner
 	}
-	row.Stalled, row.Error, row.StopReason = row.Attempt, plain(row.Error), plain(row.StopReason)
+	row.Stalled, row.Error, row.StopReason = row.Attempt, database.Plain(row.Error), database.Plain(row.StopReason)
 	args := []any{row.ID, row.ThreadID, row.UserID, row.Status, row.Attempt, row.created, row.updated, row.notBefore,
 		row.Owner, row.Key, number01(row.Notify), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
 	if fresh {

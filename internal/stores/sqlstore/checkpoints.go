@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -16,7 +17,7 @@ func scanCheckpoint(r scanner, more ...any) (store.Checkpoint, error) {
 	var c store.Checkpoint
 	var created int64
 	err := r.Scan(append([]any{&c.ID, &c.ParentID, &c.ThreadID, &c.RunID, &c.Attempt, &c.Next, &c.Step, &c.First, &created}, more...)...)
-	c.CreatedAt = timeOf(created)
+	c.CreatedAt = database.TimeOf(created)
 	return c, err
 }
 
@@ -219,7 +220,7 @@ func (d *userData) Checkpoints(ctx context.Context, threadID, before string, lim
 }
 
 func (d *userData) checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
-	if err := checkLimit(limit, 1000); err != nil {
+	if err := database.CheckLimit(limit, 1000); err != nil {
 		return nil, err
 	}
 	if before == "" {

@@ -11,77 +11,24 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
-
-// dumpVersion is raised when older programs could not load a dump any more. Dumps of all versions before can be loaded.
-const dumpVersion = 3
 
 // maxRecordBytes bounds a record. Rows are bounded when they are written, all but snapshots: one that is too large is
 // left out, and its state read from the log.
 const maxRecordBytes = 256 << 20
 
-// table says how the rows of a table become records and back.
-type table struct {
-	kind, name string
-	thread     string // the column with the thread's id; empty if the rows are of no thread
-	order      string
-	columns    []column
-}
-
-type column struct {
-	name string
-	form form
-}
-
-// form is how a column's value is kept and written.
-type form int
-
-const (
-	text    form = iota // a string
-	key                 // a string or null
-	number              // a whole number
-	instant             // microseconds, written as RFC 3339
-	doc                 // JSON kept as text, or null
-	blob                // bytes, or null
-	request             // a doc that is the request of a run, without its webhook
-)
-
-// tables are what a dump holds, in the order in which they can be loaded.
-var tables = []table{
-	{"thread", "threads", "id", "id", []column{
-		{"id", text}, {"user_id", text}, {"title", text}, {"head", text}, {"created_at", instant}, {"updated_at", instant},
-		{"metadata", doc}, {"pinned", number}, {"signature", number},
-	}},
-	{"run", "runs", "thread_id", "id", []column{
-		{"id", text}, {"thread_id", text}, {"user_id", text}, {"status", text}, {"attempt", number}, {"stalled", number},
-		{"created_at", instant}, {"updated_at", instant}, {"not_before", instant}, {"owner", text}, {"key", text}, {"stop", text},
-		{"notify", number}, {"error", text}, {"stop_reason", text}, {"usage", doc}, {"request", request},
-	}},
-	{"log", "log", "thread_id", "seq", []column{
-		{"thread_id", text}, {"checkpoint_id", key}, {"parent_id", text}, {"run_id", text}, {"attempt", number},
-		{"first_n", number}, {"last_n", number}, {"step", number}, {"since", number}, {"snap", number},
-		{"created_at", instant}, {"next", text}, {"updates", blob}, {"events", blob},
-	}},
-	{"snapshot", "snapshots", "thread_id", "thread_id, checkpoint_id", []column{
-		{"thread_id", text}, {"checkpoint_id", text}, {"bytes", number}, {"state", blob},
-	}},
-	{"item", "items", "", "user_id, namespace, key", []column{
-		{"user_id", text}, {"namespace", text}, {"key", text}, {"created_at", instant}, {"updated_at", instant},
-		{"ttl", number}, {"expires_at", instant}, {"value", doc},
-	}},
-	{"assistant", "assistants", "", "id, version", []column{
-		{"id", text}, {"version", number}, {"in_force", number}, {"user_id", text}, {"graph_id", text}, {"name", text},
-		{"created_at", instant}, {"updated_at", instant}, {"description", text}, {"config", doc}, {"context", doc}, {"metadata", doc},
-	}},
-}
-
 // counts are the records by the index of their table.
-type counts [6]int64
+type counts []int64
 
 func (c counts) holding() store.Holding {
-	return store.Holding{Threads: c[0], Runs: c[1], Steps: c[2], Snapshots: c[3], Items: c[4], Assistants: c[5]}
+	h := store.Holding{Threads: c[0], Runs: c[1], Steps: c[2], Snapshots: c[3]}
+	for _, n := range c[4:] {
+		h.Rows += n
+	}
+	return h
 }
 
 // Dump implements [store.Keeper].
@@ -121,18 +68,19 @@ func (s *Store) dump(ctx context.Context, threadID string, w io.Writer) (n count
 			return n, s.readError(err)
 		}
 	}
-	if _, err := fmt.Fprintf(w, `{"kind":"pudu","version":%d}`+"\n", dumpVersion); err != nil {
+	if _, err := fmt.Fprintf(w, `{"kind":"pudu","version":%d}`+"\n", s.schema); err != nil {
 		return n, err
 	}
-	for i, t := range tables {
-		if t.thread == "" && threadID != "" {
+	n = make(counts, len(s.tables))
+	for i, t := range s.tables {
+		if t.Thread == "" && threadID != "" {
 			continue
 		}
 		if n[i], err = s.dumpTable(ctx, tx, t, threadID, w); err != nil {
-			return n, fmt.Errorf("%s: %w", t.name, err)
+			return n, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
-	_, err = w.Write(n.record())
+	_, err = w.Write(s.endRecord(n))
 	return n, err
 }
 
@@ -154,28 +102,32 @@ var _ unhurried = (*postgres)(nil)
 
 func (*postgres) unhurry() string { return "SET LOCAL idle_in_transaction_session_timeout = 0" }
 
-// record is the last one of a dump.
-func (c counts) record() []byte {
-	return fmt.Appendf(nil, `{"kind":"end","threads":%d,"runs":%d,"log":%d,"snapshots":%d,"items":%d,"assistants":%d}`+"\n",
-		c[0], c[1], c[2], c[3], c[4], c[5])
+// endRecord is the last one of a dump.
+func (s *Store) endRecord(c counts) []byte {
+	b := []byte(`{"kind":"end"`)
+	for i, t := range s.tables {
+		b = fmt.Appendf(b, `,"%s":%d`, t.Name, c[i])
+	}
+	return append(b, "}\n"...)
 }
 
 // dumpTable writes the rows of a table, of one thread or of all, and returns how many they are.
-func (s *Store) dumpTable(ctx context.Context, tx *sql.Tx, t table, threadID string, w io.Writer) (n int64, err error) {
-	query := "SELECT " + t.names() + " FROM " + t.name
+func (s *Store) dumpTable(ctx context.Context, tx *sql.Tx, t database.Table, threadID string, w io.Writer) (n int64, err error) {
+	query := "SELECT " + names(t) + " FROM " + t.Name
 	var args []any
 	if threadID != "" {
-		query += " WHERE " + t.thread + " = $1"
+		query += " WHERE " + t.Thread + " = $1"
 		args = append(args, threadID)
 	}
-	rows, err := tx.QueryContext(ctx, s.dialect.rewrite(query+" ORDER BY "+t.order), args...)
+	rows, err := tx.QueryContext(ctx, s.dialect.rewrite(query+" ORDER BY "+keyOf(t)), args...)
 	if err != nil {
 		return 0, s.readError(err)
 	}
 	defer rows.Close()
 	var line []byte
+	cells := cellsOf(t)
 	for rows.Next() {
-		if line, err = t.record(line[:0], rows); err != nil {
+		if line, err = appendRecord(line[:0], t, cells, rows); err != nil {
 			return n, err
 		}
 		if len(line) > maxRecordBytes {
@@ -189,59 +141,55 @@ func (s *Store) dumpTable(ctx context.Context, tx *sql.Tx, t table, threadID str
 	return n, s.readError(rows.Err())
 }
 
-// names lists the columns for a statement.
-func (t table) names() string {
-	var b bytes.Buffer
-	for i, c := range t.columns {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(c.name)
-	}
-	return b.String()
-}
-
-// record appends a row as a line.
-func (t table) record(b []byte, row scanner) ([]byte, error) {
-	cells := make([]any, len(t.columns))
-	for i, c := range t.columns {
-		switch c.form {
-		case number, instant:
+// cellsOf are what the rows of a table are scanned into, one after the other.
+func cellsOf(t database.Table) []any {
+	cells := make([]any, len(t.Columns))
+	for i, c := range t.Columns {
+		switch c.Form {
+		case database.Number, database.Instant:
 			cells[i] = new(int64)
-		case doc, blob, request:
-			cells[i] = new([]byte)
-		case text, key:
+		case database.Doc, database.Blob, database.Request:
+			cells[i] = new(sql.RawBytes)
+		case database.Text, database.Key, database.Secret:
 			cells[i] = new(sql.NullString)
 		}
 	}
+	return cells
+}
+
+// appendRecord appends a row as a line.
+func appendRecord(b []byte, t database.Table, cells []any, row scanner) ([]byte, error) {
 	if err := row.Scan(cells...); err != nil {
 		return nil, err
 	}
 	o := rawjson.Begin(b)
-	o.String("kind", t.kind)
-	for i, c := range t.columns {
-		o.Key(c.name)
-		o.Buf = c.form.append(o.Buf, cells[i])
+	o.String("kind", t.Kind)
+	for i, c := range t.Columns {
+		o.Key(c.Name)
+		o.Buf = appendCell(o.Buf, c.Form, cells[i])
 	}
 	b, err := o.End()
 	return append(b, '\n'), err
 }
 
-// append appends a scanned value as JSON.
-func (f form) append(b []byte, cell any) []byte {
+// appendCell appends a scanned value as JSON.
+func appendCell(b []byte, f database.Form, cell any) []byte {
 	switch v := cell.(type) {
 	case *sql.NullString:
 		if !v.Valid {
 			return append(b, "null"...)
 		}
+		if f == database.Secret {
+			return append(b, `""`...)
+		}
 		return rawjson.AppendString(b, v.String)
 	case *int64:
-		if at := timeOf(*v); f == instant && at.Year() >= 0 && at.Year() <= 9999 {
+		if at := database.TimeOf(*v); f == database.Instant && at.Year() >= 0 && at.Year() <= 9999 {
 			return at.AppendFormat(b, `"`+instantLayout+`"`)
 		}
 		return fmt.Append(b, *v)
-	case *[]byte:
-		if f == request {
+	case *sql.RawBytes:
+		if f == database.Request {
 			return appendExact(b, withoutWebhook(*v))
 		}
 		return appendExact(b, *v)
@@ -289,34 +237,34 @@ func standsAlone(raw []byte) bool {
 	return bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 && json.Valid(raw) && utf8.Valid(raw)
 }
 
-// parse reads a member of a record back into what the database takes.
-func (f form) parse(raw json.RawMessage) (any, error) {
+// parseCell reads a member of a record back into what the database takes.
+func parseCell(f database.Form, raw json.RawMessage) (any, error) {
 	null := string(raw) == "null"
 	switch f {
-	case text, key:
-		if null && f == key {
+	case database.Text, database.Key, database.Secret:
+		if null && f == database.Key {
 			return nil, nil
 		}
 		return parseText(raw)
-	case instant:
+	case database.Instant:
 		if s, ok := rawjson.String(raw); ok {
 			at, err := time.Parse(time.RFC3339Nano, s)
-			return micros(at), err
+			return database.Micros(at), err
 		}
 		return parseNumber(raw)
-	case number:
+	case database.Number:
 		return parseNumber(raw)
-	case doc, blob, request:
+	case database.Doc, database.Blob, database.Request:
 	}
 	if null {
 		return nil, nil
 	}
 	data, err := parseExact(raw)
-	if err == nil && f == request { // which an older program has left in
+	if err == nil && f == database.Request { // which an older program has left in
 		data = withoutWebhook(data)
 	}
-	if err == nil && f != blob {
-		return plain(string(data)), checkJSON("it", data)
+	if err == nil && f != database.Blob {
+		return database.Plain(string(data)), checkJSON("it", data)
 	}
 	return data, err
 }
@@ -326,7 +274,7 @@ func parseText(raw json.RawMessage) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("must be a string, not %s", rawjson.Kind(raw))
 	}
-	return plain(s), nil
+	return database.Plain(s), nil
 }
 
 func parseNumber(raw json.RawMessage) (n int64, err error) {

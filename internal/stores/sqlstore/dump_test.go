@@ -114,15 +114,15 @@ func TestDumpHoldsEveryColumn(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	var got, want []string
-	for _, table := range tables {
-		for _, c := range table.columns {
-			got = append(got, table.name+"."+c.name)
+	for _, table := range s.tables {
+		for _, c := range table.Columns {
+			got = append(got, table.Name+"."+c.Name)
 		}
-		err := s.read(t.Context(), "SELECT name FROM pragma_table_info($1)", []any{table.name}, func(r *sql.Rows) (bool, error) {
+		err := s.read(t.Context(), "SELECT name FROM pragma_table_info($1)", []any{table.Name}, func(r *sql.Rows) (bool, error) {
 			var name string
 			err := r.Scan(&name)
 			if name != "seq" { // the order of the records says it
-				want = append(want, table.name+"."+name)
+				want = append(want, table.Name+"."+name)
 			}
 			return true, err
 		})
@@ -197,7 +197,7 @@ func TestLoadRefuses(t *testing.T) {
 	tests := []struct{ name, dump, want string }{
 		{"empty", "", "cut off"},
 		{"no dump", "hello\n", "no dump of Pudu"},
-		{"newer", fmt.Sprintf(`{"kind":"pudu","version":%d}`+"\n", dumpVersion+1), "newer Pudu"},
+		{"newer", fmt.Sprintf(`{"kind":"pudu","version":%d}`+"\n", from.schema+1), "newer Pudu"},
 		{"cut at a record", strings.Join(records[:5], ""), "cut off after record 5"},
 		{"cut in a record", good[:len(good)/2], "JSON"},
 		{"a record is missing", strings.Join(append(append([]string{}, records[:6]...), records[7:]...), ""), "records are missing"},

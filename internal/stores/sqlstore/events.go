@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -25,7 +26,7 @@ func (d *userData) Events(ctx context.Context, runID string, after event.ID, lim
 }
 
 func (d *userData) events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
-	if err := checkLimit(limit, 10_000); err != nil {
+	if err := database.CheckLimit(limit, 10_000); err != nil {
 		return nil, err
 	}
 	var out []event.Event

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -64,12 +66,12 @@ func trials() map[string]*trial {
 	conversed := (*trial).converses
 	now := time.UnixMicro(1_000_000)
 	object := json.RawMessage(`{"a":1}`)
-	item := store.Item{Namespace: []string{"space"}, Key: "key", Value: object, CreatedAt: now, UpdatedAt: now}
-	assistant := store.Assistant{ID: "deer", GraphID: "graph", Name: "Deer", Metadata: object, CreatedAt: now, UpdatedAt: now}
-	putItem := func(r *trial) { r.must(r.s.For(ann()).PutItem(r.t.Context(), item)) }
+	item := items.Item{Namespace: []string{"space"}, Key: "key", Value: object, CreatedAt: now, UpdatedAt: now}
+	assistant := assistants.Assistant{ID: "deer", GraphID: "graph", Name: "Deer", Metadata: object, CreatedAt: now, UpdatedAt: now}
+	putItem := func(r *trial) { r.must(items.New(r.s).For(ann()).Put(r.t.Context(), item)) }
 	assisted := func(r *trial) {
-		r.must(r.s.For(ann()).CreateAssistant(r.t.Context(), assistant))
-		r.must(err1(r.s.For(ann()).UpdateAssistant(r.t.Context(), assistant)))
+		r.must(assistants.New(r.s).For(ann()).Create(r.t.Context(), assistant))
+		r.must(err1(assistants.New(r.s).For(ann()).Update(r.t.Context(), assistant)))
 	}
 	waits := func(r *trial) { r.admits("waits") }
 	runs := func(r *trial) {
@@ -175,33 +177,35 @@ func trials() map[string]*trial {
 			return err1(r.s.For(ann()).Events(r.t.Context(), r.talk.fence.RunID, event.ID{}, 10))
 		}},
 
-		"put item": {do: func(r *trial) error { return r.s.For(ann()).PutItem(r.t.Context(), item) }},
+		"put item": {do: func(r *trial) error { return items.New(r.s).For(ann()).Put(r.t.Context(), item) }},
 		"item": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.For(ann()).Item(r.t.Context(), item.Namespace, item.Key, store.Access{Now: now}))
+			return err1(items.New(r.s).For(ann()).Item(r.t.Context(), item.Namespace, item.Key, items.Access{Now: now}))
 		}},
-		"delete item": {prepare: putItem, do: func(r *trial) error { return r.s.For(ann()).DeleteItem(r.t.Context(), item.Namespace, item.Key) }},
+		"delete item": {prepare: putItem, do: func(r *trial) error { return items.New(r.s).For(ann()).Delete(r.t.Context(), item.Namespace, item.Key) }},
 		"search items": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.For(ann()).SearchItems(r.t.Context(), store.ItemFilter{Access: store.Access{Now: now}}))
+			return err1(items.New(r.s).For(ann()).Search(r.t.Context(), items.Filter{Access: items.Access{Now: now}}))
 		}},
 		"query items": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.For(ann()).SearchItems(r.t.Context(), store.ItemFilter{Query: "1", Access: store.Access{Now: now}}))
+			return err1(items.New(r.s).For(ann()).Search(r.t.Context(), items.Filter{Query: "1", Access: items.Access{Now: now}}))
 		}},
 		"namespaces": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(r.s.For(ann()).Namespaces(r.t.Context(), store.NamespaceFilter{Now: now}))
+			return err1(items.New(r.s).For(ann()).Namespaces(r.t.Context(), items.NamespaceFilter{Now: now}))
 		}},
 
-		"create assistant": {do: func(r *trial) error { return r.s.For(ann()).CreateAssistant(r.t.Context(), assistant) }},
-		"assistant":        {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).Assistant(r.t.Context(), "deer")) }},
-		"update assistant": {prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).UpdateAssistant(r.t.Context(), assistant)) }},
-		"set latest":       {prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).SetLatest(r.t.Context(), "deer", 1)) }},
-		"versions":         {reads: true, prepare: assisted, do: func(r *trial) error { return err1(r.s.For(ann()).Versions(r.t.Context(), "deer", 10, 0)) }},
+		"create assistant": {do: func(r *trial) error { return assistants.New(r.s).For(ann()).Create(r.t.Context(), assistant) }},
+		"assistant":        {reads: true, prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).Assistant(r.t.Context(), "deer")) }},
+		"update assistant": {prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).Update(r.t.Context(), assistant)) }},
+		"set latest":       {prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).SetLatest(r.t.Context(), "deer", 1)) }},
+		"versions": {reads: true, prepare: assisted, do: func(r *trial) error {
+			return err1(assistants.New(r.s).For(ann()).Versions(r.t.Context(), "deer", 10, 0))
+		}},
 		"search assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
-			return err1(r.s.For(ann()).SearchAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(assistants.New(r.s).For(ann()).Search(r.t.Context(), assistants.Filter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
 		"count assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
-			return err1(r.s.For(ann()).CountAssistants(r.t.Context(), store.AssistantFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(assistants.New(r.s).For(ann()).Count(r.t.Context(), assistants.Filter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
-		"delete assistant": {prepare: assisted, do: func(r *trial) error { return r.s.For(ann()).DeleteAssistant(r.t.Context(), "deer") }},
+		"delete assistant": {prepare: assisted, do: func(r *trial) error { return assistants.New(r.s).For(ann()).Delete(r.t.Context(), "deer") }},
 		"setting":          {reads: true, do: func(r *trial) error { return err1(r.s.Setting(r.t.Context(), r.id("key"), "value")) }},
 
 		"dump": {reads: true, prepare: conversed, do: func(r *trial) error {
@@ -226,11 +230,11 @@ func trials() map[string]*trial {
 		}},
 		"collect": {pieces: true, prepare: func(r *trial) { r.converses(); r.talk.ai("a few words", true) }, do: func(r *trial) error {
 			later := r.talk.now.Add(time.Hour)
-			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Items: later}))
+			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Rows: later}))
 		}},
 		"collect, dry": {reads: true, prepare: func(r *trial) { r.converses(); r.talk.ai("a few words", true) }, do: func(r *trial) error {
 			later := r.talk.now.Add(time.Hour)
-			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Items: later, DryRun: true}))
+			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Rows: later, DryRun: true}))
 		}},
 	}
 }

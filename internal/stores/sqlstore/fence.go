@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -40,7 +41,7 @@ func checkFence(t *tx, all []*commit) error {
 	if ahead {
 		stalled, ahead = 0, stalled > 0
 	}
-	if !ahead && usage == nil && !last.ends() && last.step.Now.Sub(timeOf(updated)).Abs() < touchEvery {
+	if !ahead && usage == nil && !last.ends() && last.step.Now.Sub(database.TimeOf(updated)).Abs() < touchEvery {
 		return nil
 	}
 	return changeRun(t, last, stalled, usage)
@@ -68,10 +69,10 @@ func (c *commit) findRun(t *tx) (stalled int, updated int64, err error) {
 // changeRun changes the run behind its fence. The status, which indexes hold, is named only when it changes.
 func changeRun(t *tx, last *commit, stalled int, usage json.RawMessage) error {
 	text := "UPDATE runs SET updated_at = $2, stalled = $3, usage = COALESCE($4, usage)"
-	args := []any{last.fence.RunID, micros(last.step.Now), stalled, jsonText(usage)}
+	args := []any{last.fence.RunID, database.Micros(last.step.Now), stalled, jsonText(usage)}
 	if last.ends() {
 		text += ", status = $5, error = $6, stop_reason = $7"
-		args = append(args, last.step.Run.Status, plain(last.step.Run.Error), plain(last.step.Run.StopReason))
+		args = append(args, last.step.Run.Status, database.Plain(last.step.Run.Error), database.Plain(last.step.Run.StopReason))
 	}
 	return t.exec(text+" WHERE id = $1", args...)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -28,8 +29,8 @@ func (s *Store) Collect(ctx context.Context, r store.Retention) (c store.Collect
 	if err == nil && !r.Snapshots.IsZero() {
 		err = s.dropSnapshots(ctx, r, &c)
 	}
-	if err == nil && !r.Items.IsZero() {
-		err = s.dropItems(ctx, r, &c)
+	if err == nil && !r.Rows.IsZero() {
+		err = s.dropAged(ctx, r, &c)
 	}
 	if d, ok := s.dialect.(shrinker); ok && err == nil && r.Shrink && !r.DryRun {
 		c.Shrunk, err = d.shrink(ctx)
@@ -72,7 +73,7 @@ func (s *Store) findChunks(ctx context.Context, at int64, before time.Time, c *s
 	last = at
 	size := 0
 	err = s.read(ctx, "SELECT seq, last_n, attempt, run_id, events FROM log WHERE seq > $1 AND last_n > 0 AND created_at < $2 ORDER BY seq",
-		[]any{at, micros(before)}, func(rows *sql.Rows) (bool, error) {
+		[]any{at, database.Micros(before)}, func(rows *sql.Rows) (bool, error) {
 			var t trimmed
 			var events []byte
 			if err := rows.Scan(&t.seq, &t.last, &t.attempt, &t.run, &events); err != nil {
@@ -160,7 +161,7 @@ func (s *Store) dropSnapshotsOf(ctx context.Context, thread string, r store.Rete
 	if err != nil {
 		return err
 	}
-	drop := tree.superfluous(micros(r.Snapshots))
+	drop := tree.superfluous(database.Micros(r.Snapshots))
 	if len(drop) > 0 && !r.DryRun {
 		err = s.write(ctx, 0, func(t *tx) error {
 			for _, id := range drop {
@@ -181,27 +182,40 @@ func (s *Store) dropSnapshotsOf(ctx context.Context, thread string, r store.Rete
 	return nil
 }
 
-// dropItems drops the items whose time to live is over.
-func (s *Store) dropItems(ctx context.Context, r store.Retention, c *store.Collected) error {
-	const over = "expires_at > 0 AND expires_at <= $1"
-	before := micros(r.Items)
-	if r.DryRun {
-		return s.read(ctx, "SELECT count(*) FROM items WHERE "+over, []any{before}, func(rows *sql.Rows) (bool, error) {
-			return false, rows.Scan(&c.Items)
-		})
+// dropAged drops the rows of features that have outlived their use.
+func (s *Store) dropAged(ctx context.Context, r store.Retention, c *store.Collected) error {
+	for _, table := range s.tables {
+		if table.Age.Column == "" {
+			continue
+		}
+		n, err := s.dropAgedOf(ctx, table, r)
+		c.Rows += n
+		if err != nil {
+			return fmt.Errorf("%s: %w", table.Name, err)
+		}
 	}
-	for dropped := int64(trimRows); dropped == trimRows; {
+	return nil
+}
+
+func (s *Store) dropAgedOf(ctx context.Context, table database.Table, r store.Retention) (n int64, err error) {
+	over := table.Age.Column + " > 0 AND " + table.Age.Column + " <= $1"
+	before := database.Micros(r.Rows.Add(-table.Age.Keep))
+	if r.DryRun {
+		err = s.read(ctx, "SELECT count(*) FROM "+table.Name+" WHERE "+over, []any{before}, func(rows *sql.Rows) (bool, error) {
+			return false, rows.Scan(&n)
+		})
+		return n, err
+	}
+	for dropped := int64(trimRows); dropped == trimRows; n += dropped {
 		err := s.write(ctx, 0, func(t *tx) (err error) {
-			dropped, err = t.change("DELETE FROM items WHERE (user_id, namespace, key) IN (SELECT user_id, namespace, key FROM items "+
-				"WHERE "+over+" ORDER BY expires_at LIMIT $2)", before, trimRows)
+			dropped, err = t.change(some(table, over, " ORDER BY "+table.Age.Column), before, trimRows)
 			return err
 		})
 		if err != nil {
-			return err
+			return n, err
 		}
-		c.Items += dropped
 	}
-	return nil
+	return n, nil
 }
 
 // tree is how a thread's checkpoints hang together.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -102,11 +103,11 @@ func moveHead(t *tx, all []*commit) error {
 	ended := false
 	for _, c := range all {
 		if c.step.Title != nil {
-			title = plain(*c.step.Title)
+			title = database.Plain(*c.step.Title)
 		}
 		ended = ended || c.ends()
 	}
-	touch := ended || last.step.Now.Sub(timeOf(first.touched)).Abs() >= touchEvery
+	touch := ended || last.step.Now.Sub(database.TimeOf(first.touched)).Abs() >= touchEvery
 	if head == first.head && title == nil && !touch {
 		return nil
 	}
@@ -119,7 +120,7 @@ func moveHead(t *tx, all []*commit) error {
 		set("title", title)
 	}
 	if touch {
-		set("updated_at", micros(last.step.Now))
+		set("updated_at", database.Micros(last.step.Now))
 	}
 	n, err := t.change(text+" WHERE id = $1 AND head = $3", args...)
 	if err == nil && n == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -15,7 +16,7 @@ const forget = "DELETE FROM nodes WHERE renewed_at < clock_timestamp() - interva
 // Renew implements [store.Leases]. With SQLite the lock on the data folder is the lease. It does not wait behind what
 // is being written.
 func (s *Store) Renew(ctx context.Context, owner string) (lapsed bool, err error) {
-	if err := checkID("owner", owner); err != nil {
+	if err := database.CheckID("owner", owner); err != nil {
 		return false, fmt.Errorf("renew lease: %w", err)
 	}
 	d, ok := s.dialect.(*server)
@@ -75,7 +76,7 @@ func (s *Store) lease(ctx context.Context, d *server, run func(context.Context) 
 
 // Abandoned implements [store.Leases].
 func (s *Store) Abandoned(ctx context.Context, owner string, limit int) ([]store.Run, error) {
-	err := checkLimit(limit, 1000)
+	err := database.CheckLimit(limit, 1000)
 	var rs []store.Run
 	if err == nil {
 		rs, err = readRuns(ctx, s, "SELECT "+runColumns+" FROM runs WHERE status = $1 AND owner <> $2"+s.dialect.unheld()+

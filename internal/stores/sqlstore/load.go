@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"strconv"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -29,7 +31,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader, last func() error) (store
 				return err
 			}
 		}
-		if n, err = load(ctx, t, r); err == nil && last != nil {
+		if n, err = s.load(ctx, t, r); err == nil && last != nil {
 			err = last()
 		}
 		return err
@@ -40,8 +42,9 @@ func (s *Store) Load(ctx context.Context, r io.Reader, last func() error) (store
 	return n.holding(), nil
 }
 
-func load(ctx context.Context, t *tx, r io.Reader) (n counts, err error) {
-	if err := checkEmpty(t); err != nil {
+func (s *Store) load(ctx context.Context, t *tx, r io.Reader) (n counts, err error) {
+	n = make(counts, len(s.tables))
+	if err := s.checkEmpty(t); err != nil {
 		return n, err
 	}
 	lines := bufio.NewScanner(r)
@@ -55,11 +58,11 @@ func load(ctx context.Context, t *tx, r io.Reader) (n counts, err error) {
 		case ended:
 			err = errors.New("it comes after the last record")
 		case at == 1:
-			version, err = checkHeader(line)
+			version, err = s.checkHeader(line)
 		case bytes.HasPrefix(line, []byte(`{"kind":"end"`)):
-			ended, err = true, n.check(line)
+			ended, err = true, s.checkEnd(n, line)
 		default:
-			err = loadRecord(t, line, version, &n)
+			err = s.loadRecord(t, line, version, n)
 		}
 	}
 	if err := lines.Err(); err != nil { // first: the last line may be what was read of a record until then
@@ -75,18 +78,21 @@ func load(ctx context.Context, t *tx, r io.Reader) (n counts, err error) {
 }
 
 // checkEmpty makes sure that nothing is there of what a dump holds.
-func checkEmpty(t *tx) error {
-	var threads, items, assistants int64
-	err := t.scan("SELECT (SELECT count(*) FROM threads), (SELECT count(*) FROM items), (SELECT count(*) FROM assistants)", nil,
-		&threads, &items, &assistants)
-	if err == nil && threads+items+assistants > 0 {
-		err = fmt.Errorf("%w: %d threads, %d items and %d versions of assistants are there already", store.ErrConflict, threads, items, assistants)
+func (s *Store) checkEmpty(t *tx) error {
+	for _, table := range s.tables {
+		var n int64
+		if err := t.scan("SELECT count(*) FROM "+table.Name, nil, &n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return fmt.Errorf("%w: %d %s are there already", store.ErrConflict, n, table.Name)
+		}
 	}
-	return err
+	return nil
 }
 
 // checkHeader reads the first record and returns the dump's version.
-func checkHeader(line []byte) (version int, err error) {
+func (s *Store) checkHeader(line []byte) (version int, err error) {
 	var h struct {
 		Kind    string `json:"kind"`
 		Version int    `json:"version"`
@@ -94,24 +100,34 @@ func checkHeader(line []byte) (version int, err error) {
 	if err := json.Unmarshal(line, &h); err != nil || h.Kind != "pudu" {
 		return 0, errors.New("this is no dump of Pudu")
 	}
-	if h.Version < 1 || h.Version > dumpVersion {
-		return 0, fmt.Errorf("%w: the dump has version %d, this program reads 1 to %d", store.ErrNewer, h.Version, dumpVersion)
+	if h.Version < 1 || h.Version > s.schema {
+		return 0, fmt.Errorf("%w: the dump has version %d, this program reads 1 to %d", store.ErrNewer, h.Version, s.schema)
 	}
 	return h.Version, nil
 }
 
-// check compares the last record with what was read. Version 1 names neither items nor assistants, and has none.
-func (c counts) check(line []byte) error {
-	want := bytes.TrimSpace(c.record())
-	older, _ := bytes.CutSuffix(want, []byte(`,"items":0,"assistants":0}`))
-	if !bytes.Equal(line, want) && !bytes.Equal(bytes.TrimSuffix(line, []byte("}")), older) {
-		return fmt.Errorf("records are missing: the dump says %.200s, these were read: %s", line, want)
+// checkEnd compares the last record with what was read. Of a table that it does not name there is nothing.
+func (s *Store) checkEnd(c counts, line []byte) error {
+	var said map[string]json.RawMessage
+	err := json.Unmarshal(line, &said)
+	delete(said, "kind")
+	for i, t := range s.tables {
+		if n, ok := said[t.Name]; err == nil && string(n) != strconv.FormatInt(c[i], 10) && (ok || c[i] > 0) {
+			err = errors.New("they differ in " + t.Name)
+		}
+		delete(said, t.Name)
+	}
+	if err == nil && len(said) > 0 {
+		err = errors.New("it counts what is unknown")
+	}
+	if err != nil {
+		return fmt.Errorf("records are missing: the dump says %.200s, these were read: %s (%w)", line, bytes.TrimSpace(s.endRecord(c)), err)
 	}
 	return nil
 }
 
 // loadRecord inserts one row.
-func loadRecord(t *tx, line []byte, version int, n *counts) error {
+func (s *Store) loadRecord(t *tx, line []byte, version int, n counts) error {
 	if !json.Valid(line) {
 		return fmt.Errorf("it is no JSON: %.60s", line)
 	}
@@ -121,10 +137,10 @@ func loadRecord(t *tx, line []byte, version int, n *counts) error {
 	}
 	kind, _ := rawjson.String(members["kind"])
 	upgrade(version, kind, members)
-	for i, table := range tables {
-		if table.kind == kind {
+	for i, table := range s.tables {
+		if table.Kind == kind {
 			n[i]++
-			return table.insert(t, members)
+			return insert(t, table, members)
 		}
 	}
 	return fmt.Errorf("kind %.40q is unknown; a newer Pudu may have written it", kind)
@@ -144,28 +160,28 @@ func upgrade(version int, kind string, members map[string]json.RawMessage) {
 	}
 }
 
-func (t table) insert(tx *tx, members map[string]json.RawMessage) error {
-	if len(members) != len(t.columns)+1 {
-		return fmt.Errorf("%s has %d members and must have %d", t.kind, len(members), len(t.columns)+1)
+func insert(tx *tx, t database.Table, members map[string]json.RawMessage) error {
+	if len(members) != len(t.Columns)+1 {
+		return fmt.Errorf("%s has %d members and must have %d", t.Kind, len(members), len(t.Columns)+1)
 	}
-	values := make([]any, len(t.columns))
-	for i, c := range t.columns {
-		raw := members[c.name]
+	values := make([]any, len(t.Columns))
+	for i, c := range t.Columns {
+		raw := members[c.Name]
 		if len(raw) == 0 {
-			return fmt.Errorf("%s has no %s", t.kind, c.name)
+			return fmt.Errorf("%s has no %s", t.Kind, c.Name)
 		}
 		var err error
-		if values[i], err = c.form.parse(raw); err != nil {
-			return fmt.Errorf("%s of %s: %w", c.name, t.kind, err)
+		if values[i], err = parseCell(c.Form, raw); err != nil {
+			return fmt.Errorf("%s of %s: %w", c.Name, t.Kind, err)
 		}
 	}
-	return tx.exec(t.insertion(), values...)
+	return tx.exec(insertion(t), values...)
 }
 
-func (t table) insertion() string {
-	params := make([]string, len(t.columns))
+func insertion(t database.Table) string {
+	params := make([]string, len(t.Columns))
 	for i := range params {
 		params[i] = fmt.Sprintf("$%d", i+1)
 	}
-	return "INSERT INTO " + t.name + " (" + t.names() + ") VALUES (" + strings.Join(params, ", ") + ")"
+	return "INSERT INTO " + t.Name + " (" + names(t) + ") VALUES (" + strings.Join(params, ", ") + ")"
 }

@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"slices"
 	"strconv"
+
+	"github.com/pudu-ai/pudu/internal/database"
 )
 
 // rowsAtOnce is how many rows of the log one statement adds at most: a round trip to a server costs more than a row, and
@@ -48,7 +50,7 @@ func (c *commit) appendRow(args []any) []any {
 		from, base = c.from, c.base
 	}
 	return append(args, c.thread, nullIfEmpty(c.id), from, c.fence.RunID, c.fence.Attempt, c.body.first, c.body.last, base.step,
-		base.since, base.snap, micros(c.step.Now), plain(c.step.Next), c.body.updates, c.body.events)
+		base.since, base.snap, database.Micros(c.step.Now), database.Plain(c.step.Next), c.body.updates, c.body.events)
 }
 
 // insertSnapshot adds the snapshot, if there is one to keep. The one before it is dropped if the state has only grown since: then

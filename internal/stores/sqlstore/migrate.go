@@ -23,7 +23,7 @@ const applicationID = 0x50756475
 
 // prepare checks the database and brings it to this program's version.
 func prepare(ctx context.Context, db *sql.DB, d sqlite, cfg Config) error {
-	files, err := fs.Sub(migrations, "migrations/sqlite")
+	files, err := lineOf(cfg.Features, "sqlite")
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -114,7 +116,7 @@ func TestDatabaseOfVersion4(t *testing.T) {
 	if err != nil || len(chats.Get(c.State)) != 49 {
 		t.Fatalf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
-	is, err := s.For(ann()).SearchItems(t.Context(), store.ItemFilter{Query: "deer", Access: store.Access{Now: time.Now()}})
+	is, err := items.New(s).For(ann()).Search(t.Context(), items.Filter{Query: "deer", Access: items.Access{Now: time.Now()}})
 	if err != nil || len(is) != 2 {
 		t.Errorf("%d items, %v", len(is), err)
 	}
@@ -166,12 +168,12 @@ func TestMigrationOfItems(t *testing.T) {
 		}
 		old.db.Close()
 	}
-	want := store.Item{Namespace: []string{"a"}, Key: "k", Value: []byte(`{"t": "x"}`), CreatedAt: timeOf(1), UpdatedAt: timeOf(2), Score: 1}
+	want := items.Item{Namespace: []string{"a"}, Key: "k", Value: []byte(`{"t": "x"}`), CreatedAt: database.TimeOf(1), UpdatedAt: database.TimeOf(2), Score: 1}
 	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
 		s := openWith(t, cfg)
 		defer s.Close()
-		is, err := s.For(ann()).SearchItems(t.Context(), store.ItemFilter{Query: "X", Access: store.Access{Now: time.Now(), Refresh: true}})
-		if d := cmp.Diff([]store.Item{want}, is); d != "" || err != nil {
+		is, err := items.New(s).For(ann()).Search(t.Context(), items.Filter{Query: "X", Access: items.Access{Now: time.Now(), Refresh: true}})
+		if d := cmp.Diff([]items.Item{want}, is); d != "" || err != nil {
 			t.Errorf("%s (-want +got): %v\n%s", name, err, d)
 		}
 		if found := faults(t, s); len(found) > 0 {
@@ -184,11 +186,11 @@ func testMigrated(t *testing.T, s *Store) {
 	testMigratedThreads(t, s)
 	rs, err := s.ListRuns(t.Context(), store.RunFilter{})
 	want := []store.Run{
-		{ID: "waits", ThreadID: "b", UserID: "ann", Status: event.StatusPending, CreatedAt: timeOf(7), UpdatedAt: timeOf(8)},
+		{ID: "waits", ThreadID: "b", UserID: "ann", Status: event.StatusPending, CreatedAt: database.TimeOf(7), UpdatedAt: database.TimeOf(8)},
 		{ID: "runs", ThreadID: "a", UserID: "ann", Status: event.StatusRunning, Attempt: 1, Stalled: 1, Owner: "me", Request: []byte("[2]"),
-			CreatedAt: timeOf(5), UpdatedAt: timeOf(6)},
+			CreatedAt: database.TimeOf(5), UpdatedAt: database.TimeOf(6)},
 		{ID: "done", ThreadID: "a", UserID: "ann", Status: event.StatusError, Attempt: 2, Owner: "me", Error: "broke", StopReason: "limit",
-			Usage: []byte("{}"), Request: []byte("[1]"), CreatedAt: timeOf(3), UpdatedAt: timeOf(4)},
+			Usage: []byte("{}"), Request: []byte("[1]"), CreatedAt: database.TimeOf(3), UpdatedAt: database.TimeOf(4)},
 	}
 	if d := cmp.Diff(want, rs); d != "" || err != nil {
 		t.Fatalf("runs (-want +got): %v\n%s", err, d)

@@ -15,12 +15,14 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // wantOpen opens the folder, which must fail with target and name each of the parts.
 func wantOpen(t *testing.T, cfg Config, target error, parts ...string) {
 	t.Helper()
+	cfg.Features = feature.All()
 	s, err := Open(t.Context(), cfg)
 	if err == nil {
 		s.Close()

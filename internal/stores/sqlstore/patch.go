@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // PatchThread implements [store.Threads].
 func (d *userData) PatchThread(ctx context.Context, id string, p store.ThreadPatch) (t store.Thread, err error) {
-	if err = errors.Join(checkID("thread", id), checkObject("metadata", p.Metadata)); err == nil {
+	if err = errors.Join(database.CheckID("thread", id), database.CheckObject("metadata", p.Metadata)); err == nil {
 		err = d.write(ctx, len(p.Metadata), func(tx *tx) (err error) {
 			t, err = d.patchThread(tx, id, p)
 			return err
@@ -34,14 +35,14 @@ func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Th
 		return t, err
 	}
 	if p.Title != nil {
-		t.Title = plain(*p.Title)
+		t.Title = database.Plain(*p.Title)
 	}
 	if !p.UpdatedAt.IsZero() {
-		t.UpdatedAt = timeOf(micros(p.UpdatedAt))
+		t.UpdatedAt = database.TimeOf(database.Micros(p.UpdatedAt))
 	}
 	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6 "+
 		"WHERE id = $1 AND user_id = $7",
-		id, t.Title, micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), signature(t.Metadata), d.user.ID())
+		id, t.Title, database.Micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), database.Signature(t.Metadata), d.user.ID())
 }
 
 // lockedThread locks a thread and reads it, in a statement of its own, since that sees what was committed while the lock was
@@ -62,7 +63,7 @@ func merge(metadata, patch json.RawMessage) (json.RawMessage, error) {
 		return metadata, nil
 	}
 	members, _ := rawjson.Members(metadata)
-	changed, _ := rawjson.Members([]byte(plain(string(patch))))
+	changed, _ := rawjson.Members([]byte(database.Plain(string(patch))))
 	if members == nil {
 		members = changed
 	}
@@ -71,7 +72,7 @@ func merge(metadata, patch json.RawMessage) (json.RawMessage, error) {
 	o.Members(members)
 	merged, err := o.End()
 	if err == nil {
-		err = checkSize("metadata", len(merged), maxMetadata)
+		err = database.CheckSize("metadata", len(merged), maxMetadata)
 	}
 	return merged, err
 }
@@ -79,7 +80,7 @@ func merge(metadata, patch json.RawMessage) (json.RawMessage, error) {
 // CopyThread implements [store.Threads].
 func (d *userData) CopyThread(ctx context.Context, from string, to store.Thread) error {
 	to.UserID = d.user.ID()
-	err := errors.Join(checkID("thread", from), checkNewThread(to))
+	err := errors.Join(database.CheckID("thread", from), checkNewThread(to))
 	if err == nil {
 		err = d.write(ctx, len(to.Metadata), func(tx *tx) error { return d.copyThread(tx, from, to) })
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -22,18 +23,17 @@ const versionTable = "pudu_schema_version"
 const migrationLock = applicationID
 
 // pgTables are the tables with the columns that a damaged or foreign schema lacks.
-var pgTables = []struct{ name, columns string }{
-	{"threads", threadColumns}, {"runs", runColumns}, {"log", "seq, " + checkpointNames + ", last_n, since, snap, updates, events"},
-	{"snapshots", "thread_id, checkpoint_id, bytes, state"}, {"nodes", "owner, renewed_at"},
-	{"items", itemColumns}, {"assistants", assistantColumns}, {"settings", "key, value"},
+func pgTables(features []database.Feature) (tables [][2]string) {
+	for _, t := range tablesOf(features) {
+		tables = append(tables, [2]string{t.Name, names(t)})
+	}
+	return append(tables, [2]string{"nodes", "owner, renewed_at"}, [2]string{"settings", "key, value"})
 }
-
-const checkpointNames = "checkpoint_id, parent_id, thread_id, run_id, attempt, next, step, first_n, created_at"
 
 // prepare checks the schema and brings it to this program's version. A migration is one transaction of the server, which
 // needs no copy to undo it; backups are the server's.
 func (d *server) prepare(ctx context.Context, db *sql.DB, cfg Config) error {
-	files, err := fs.Sub(migrations, "migrations/postgres")
+	files, err := lineOf(cfg.Features, "postgres")
 	if err != nil {
 		return err
 	}
@@ -50,16 +50,16 @@ func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.F
 	}
 	sources := provider.ListSources()
 	newest := sources[len(sources)-1].Version
-	done, err := d.current(ctx, db, newest)
+	done, err := d.current(ctx, db, cfg, newest)
 	if done || err != nil {
 		return err
 	}
 	return d.locked(ctx, db, func() error { // without the lock, tables may come between two questions about them
-		done, err := d.current(ctx, db, newest) // another process may have been faster
+		done, err := d.current(ctx, db, cfg, newest) // another process may have been faster
 		if done || err != nil {
 			return err
 		}
-		if err := d.free(ctx, db); err != nil {
+		if err := d.free(ctx, db, cfg); err != nil {
 			return err
 		}
 		if cfg.ReadOnly {
@@ -71,12 +71,12 @@ func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.F
 		if _, err := provider.Up(ctx); err != nil {
 			return fmt.Errorf("migrate %s to version %d: %w", d.name, newest, err)
 		}
-		return d.check(ctx, db)
+		return d.check(ctx, db, cfg)
 	})
 }
 
 // current reports whether the schema is this program's. An error means that it cannot become that.
-func (d *server) current(ctx context.Context, db *sql.DB, newest int64) (bool, error) {
+func (d *server) current(ctx context.Context, db *sql.DB, cfg Config, newest int64) (bool, error) {
 	version, err := d.version(ctx, db)
 	switch {
 	case err != nil:
@@ -87,7 +87,7 @@ func (d *server) current(ctx context.Context, db *sql.DB, newest int64) (bool, e
 	case version < newest:
 		return false, nil
 	}
-	return true, d.check(ctx, db)
+	return true, d.check(ctx, db, cfg)
 }
 
 // locked runs f while no other process changes the schema.
@@ -135,18 +135,18 @@ func (d *server) version(ctx context.Context, db *sql.DB) (version int64, err er
 
 // free makes sure that a schema without a version has no table that is in the way of ours. The caller holds the lock: the
 // tables that another process is making have their version with them.
-func (d *server) free(ctx context.Context, db *sql.DB) error {
+func (d *server) free(ctx context.Context, db *sql.DB, cfg Config) error {
 	if version, err := d.version(ctx, db); version > 0 || err != nil {
 		return err
 	}
 	var taken []string
-	for _, t := range pgTables {
+	for _, t := range pgTables(cfg.Features) {
 		var there bool
-		if err := db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", t.name).Scan(&there); err != nil {
+		if err := db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", t[0]).Scan(&there); err != nil {
 			return fmt.Errorf("read %s: %w", d.name, err)
 		}
 		if there {
-			taken = append(taken, t.name)
+			taken = append(taken, t[0])
 		}
 	}
 	if len(taken) > 0 {
@@ -156,10 +156,10 @@ func (d *server) free(ctx context.Context, db *sql.DB) error {
 }
 
 // check asks each table for its columns, in one question.
-func (d *server) check(ctx context.Context, db *sql.DB) error {
+func (d *server) check(ctx context.Context, db *sql.DB, cfg Config) error {
 	var parts []string
-	for _, t := range pgTables {
-		parts = append(parts, "EXISTS (SELECT "+t.columns+" FROM "+t.name+" LIMIT 0)")
+	for _, t := range pgTables(cfg.Features) {
+		parts = append(parts, "EXISTS (SELECT "+t[1]+" FROM "+t[0]+" LIMIT 0)")
 	}
 	var found bool
 	if err := db.QueryRowContext(ctx, "SELECT "+strings.Join(parts, " OR ")).Scan(&found); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -84,6 +85,7 @@ func TestPostgresOpenTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
+			cfg.Features = feature.All()
 			s, err := Open(t.Context(), cfg)
 			if err != nil {
 				t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -27,7 +28,7 @@ func (d *userData) stopRuns(tx *tx, column, id, action string, now time.Time) er
 	}
 	return tx.exec("UPDATE runs SET stop = CASE WHEN stop = 'rollback' THEN stop ELSE $2 END, "+set("status", "$3")+", "+
 		set("error", "$4")+", "+set("stop_reason", "$5")+", "+set("updated_at", "$6")+
-		" WHERE "+column+" = $1 AND user_id = $7 AND status IN ('pending', 'running')", id, action, status, failure, reason, micros(now), d.user.ID())
+		" WHERE "+column+" = $1 AND user_id = $7 AND status IN ('pending', 'running')", id, action, status, failure, reason, database.Micros(now), d.user.ID())
 }
 
 // StopRun implements [store.Runs].
@@ -72,7 +73,7 @@ const waiting = "status = 'pending' AND not_before <= $2 " +
 
 // Waiting implements [store.Work].
 func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) ([]store.Run, error) {
-	return s.limited(ctx, "list runs that wait", limit, " WHERE "+waiting+" ORDER BY created_at, id LIMIT $1", micros(now))
+	return s.limited(ctx, "list runs that wait", limit, " WHERE "+waiting+" ORDER BY created_at, id LIMIT $1", database.Micros(now))
 }
 
 // Unnotified implements [store.Work].
@@ -83,7 +84,7 @@ func (s *Store) Unnotified(ctx context.Context, limit int) ([]store.Run, error) 
 
 // limited reads the runs of a condition, in which $1 is the limit.
 func (s *Store) limited(ctx context.Context, what string, limit int, rest string, args ...any) ([]store.Run, error) {
-	err := checkLimit(limit, 1000)
+	err := database.CheckLimit(limit, 1000)
 	var rs []store.Run
 	if err == nil {
 		rs, err = readRuns(ctx, s, "SELECT "+runColumns+" FROM runs"+rest, append([]any{limit}, args...)...)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -31,9 +32,9 @@ func (r *runRow) cells() []any {
 
 // run is the run, when the cells are read.
 func (r *runRow) run() store.Run {
-	r.CreatedAt, r.UpdatedAt = timeOf(r.created), timeOf(r.updated)
+	r.CreatedAt, r.UpdatedAt = database.TimeOf(r.created), database.TimeOf(r.updated)
 	if r.notBefore != 0 {
-		r.NotBefore = timeOf(r.notBefore)
+		r.NotBefore = database.TimeOf(r.notBefore)
 	}
 	return r.Run
 }
@@ -97,7 +98,7 @@ func selectRuns(sel selection, f store.RunFilter) (query string, args []any, err
 	limit := cmp.Or(f.Limit, 100)
 	query = "SELECT " + runColumns + " FROM runs" + sel.text() + " ORDER BY created_at DESC, id DESC LIMIT " + sel.param(limit) +
 		" OFFSET " + sel.param(f.Offset)
-	return query, sel.args, checkPage(limit, 1000, f.Offset)
+	return query, sel.args, database.CheckPage(limit, 1000, f.Offset)
 }
 
 func knownStatus(s string) bool {
@@ -122,13 +123,13 @@ func readRuns(ctx context.Context, from reader, query string, args ...any) ([]st
 // ClaimRun implements [store.Work].
 func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (store.Fence, error) {
 	f := store.Fence{RunID: id}
-	if err := checkText("owner", owner); err != nil {
+	if err := database.CheckText("owner", owner); err != nil {
 		return store.Fence{}, fmt.Errorf("claim run %q: %w", id, err)
 	}
 	err := s.writeRun(ctx, id, 0, func(tx *tx) error {
 		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + CASE WHEN owner = $2 THEN 0 ELSE 1 END, status = 'running', updated_at = $4 "+
 			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running')"+s.dialect.unheld()+" RETURNING attempt",
-			[]any{id, owner, attempt, micros(now)}, &f.Attempt)
+			[]any{id, owner, attempt, database.Micros(now)}, &f.Attempt)
 		if errors.Is(tx.k.dialect.explain(err), store.ErrConflict) {
 			return fmt.Errorf("another run of its thread is running: %w", err)
 		}

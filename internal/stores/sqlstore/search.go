@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -26,7 +27,7 @@ func (d *userData) SearchThreads(ctx context.Context, f store.ThreadFilter) ([]s
 
 func (d *userData) searchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
 	p := &page{f.Offset, cmp.Or(f.Limit, 100)}
-	if err := checkPage(p.left, 1001, p.skip); err != nil {
+	if err := database.CheckPage(p.left, 1001, p.skip); err != nil {
 		return nil, err
 	}
 	order, err := sorting(f.Sort, f.Ascending, "t.id", map[string]string{
@@ -58,7 +59,7 @@ func (d *userData) searchThreads(ctx context.Context, f store.ThreadFilter) ([]s
 
 // listThreads reads a page in an order. The rows of the page are chosen by what indexes hold, and the rest is read of
 // these alone. Of an open selection a few more are read than are needed, and many more if that was not enough.
-func (d *userData) listThreads(ctx context.Context, sel selection, w wanted, order string, p *page) (ts []store.Thread, err error) {
+func (d *userData) listThreads(ctx context.Context, sel selection, w database.Wanted, order string, p *page) (ts []store.Thread, err error) {
 	limit, offset := p.left, p.skip
 	if sel.open {
 		limit, offset = p.skip+p.left+p.left/8+8, 0
@@ -71,7 +72,7 @@ func (d *userData) listThreads(ctx context.Context, sel selection, w wanted, ord
 			read++
 			t, err := scanThread(r.Scan)
 			switch {
-			case err != nil || !w.matches(t.Metadata):
+			case err != nil || !w.Matches(t.Metadata):
 				return true, err
 			case !sel.open:
 				at.skip = 0
@@ -111,7 +112,7 @@ func (d *userData) CountThreads(ctx context.Context, f store.ThreadFilter) (n in
 	return n, nil
 }
 
-func (d *userData) countThreads(ctx context.Context, sel selection, w wanted) (int, error) {
+func (d *userData) countThreads(ctx context.Context, sel selection, w database.Wanted) (int, error) {
 	from := "threads t" + sel.text()
 	if sel.open { // as in listThreads, the rest is read of those alone that an index has chosen
 		from = "(SELECT t.id FROM " + from + ") c JOIN threads t ON t.id = c.id"
@@ -119,12 +120,12 @@ func (d *userData) countThreads(ctx context.Context, sel selection, w wanted) (i
 	return count(ctx, d, "t.metadata", from, sel, func(r *sql.Rows) (bool, error) {
 		var metadata sql.RawBytes
 		err := r.Scan(&metadata)
-		return w.matches(metadata), err
+		return w.Matches(metadata), err
 	})
 }
 
 // selectThreads makes the condition of a filter on the table threads as t.
-func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w wanted, err error) {
+func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w database.Wanted, err error) {
 	sel.add("t.user_id = " + sel.param(d.user.ID()))
 	if len(f.IDs) > maxIDs {
 		return sel, nil, fmt.Errorf("filter has %d ids, more than %d", len(f.IDs), maxIDs)
@@ -148,9 +149,9 @@ func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w wanted,
 	default:
 		return sel, nil, fmt.Errorf("thread status %.40q is unknown", f.Status)
 	}
-	w, err = newWanted(f.Metadata, false)
+	w, err = database.NewWanted(f.Metadata, false)
 	if sel.open = len(w) > 0; sel.open {
-		sel.add("(~t.signature & " + sel.param(w.signature()) + ") < 1")
+		sel.add("(~t.signature & " + sel.param(w.Signature()) + ") < 1")
 	}
 	return sel, w, err
 }
@@ -159,7 +160,7 @@ func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w wanted,
 func idList(ids []string) (string, error) {
 	possible := make([]string, 0, len(ids))
 	for _, id := range ids {
-		if checkID("thread", id) == nil {
+		if database.CheckID("thread", id) == nil {
 			possible = append(possible, id)
 		}
 	}

@@ -12,6 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -50,7 +53,6 @@ func TestSearchPlans(t *testing.T) {
 		sel.add("t.user_id = " + sel.param("ann"))
 		return chooseThreads(sel.with(condition), order)
 	}
-	items := selection{where: []string{"user_id = $1", "namespace || '' >= $4"}}
 	for name, tt := range map[string]struct{ query, index string }{
 		"usual":      {chosen("TRUE", "t.updated_at DESC, t.id DESC"), "COVERING INDEX threads_by_user"},
 		"ascending":  {chosen("TRUE", "t.updated_at ASC, t.id ASC"), "COVERING INDEX threads_by_user"},
@@ -58,10 +60,10 @@ func TestSearchPlans(t *testing.T) {
 		"pinned":     {chosen("t.pinned = 1", "t.updated_at DESC, t.id DESC"), "COVERING INDEX threads_pinned"},
 		"not pinned": {chosen("t.pinned <> 1", "t.updated_at DESC, t.id DESC"), "COVERING INDEX threads_by_user"},
 		"metadata":   {chosen("(~t.signature & 7) < 1", "t.updated_at DESC, t.id DESC"), "COVERING INDEX threads_by_user"},
-		"items":      {"SELECT value FROM items" + items.text() + " ORDER BY " + itemOrder + " LIMIT $2 OFFSET $3", "INDEX items_by_time"},
+		"items":      {s.features["items"].queries["search"].text, "INDEX items_by_time"},
 	} {
 		var plan string
-		err := s.read(t.Context(), "EXPLAIN QUERY PLAN "+tt.query, []any{"ann", 10, 0, "x"}[:3+strings.Count(tt.query, "$4")],
+		err := s.read(t.Context(), "EXPLAIN QUERY PLAN "+tt.query, []any{"ann", 10, 0, "x", 10, 0}[:3+3*strings.Count(tt.query, "$6")],
 			func(r *sql.Rows) (bool, error) {
 				var id, parent, unused int
 				var step string
@@ -120,13 +122,13 @@ func equip(t *testing.T, s *Store) {
 		}
 	}
 	for i := range 3 {
-		must(s.For(ann()).PutItem(t.Context(), store.Item{Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour}))
+		must(items.New(s).For(ann()).Put(t.Context(), items.Item{Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour}))
 	}
-	a := store.Assistant{ID: "a", GraphID: "g", Name: "x", Config: []byte(`{"c": 1}`)}
-	must(s.For(ann()).CreateAssistant(t.Context(), a))
-	_, err := s.For(ann()).UpdateAssistant(t.Context(), a)
+	a := assistants.Assistant{ID: "a", GraphID: "g", Name: "x", Config: []byte(`{"c": 1}`)}
+	must(assistants.New(s).For(ann()).Create(t.Context(), a))
+	_, err := assistants.New(s).For(ann()).Update(t.Context(), a)
 	must(err)
-	_, err = s.For(ann()).SetLatest(t.Context(), "a", 1)
+	_, err = assistants.New(s).For(ann()).SetLatest(t.Context(), "a", 1)
 	must(err)
 	_, err = s.Setting(t.Context(), "installation", "this one")
 	must(err)
@@ -149,13 +151,13 @@ func TestDumpBesideThreads(t *testing.T) {
 		to := openWith(t, cfg)
 		defer to.Close()
 		n, err := to.Load(t.Context(), strings.NewReader(all), nil)
-		if want := (store.Holding{Threads: 1, Items: 3, Assistants: 2}); n != want || err != nil {
+		if want := (store.Holding{Threads: 1, Rows: 5}); n != want || err != nil {
 			t.Errorf("%s: loaded %+v, %v", name, n, err)
 		}
 		if again := dumpOf(t, to, ""); again != all {
 			t.Errorf("%s: the dump of what was loaded differs:\n%s", name, again)
 		}
-		if a, err := to.For(ann()).Assistant(t.Context(), "a"); a.Version != 1 || err != nil {
+		if a, err := assistants.New(to).For(ann()).Assistant(t.Context(), "a"); a.Version != 1 || err != nil {
 			t.Errorf("%s: version %d is in force, %v", name, a.Version, err)
 		}
 		if _, err := to.Load(t.Context(), strings.NewReader(all), nil); err == nil {
@@ -207,7 +209,7 @@ func TestLoadOfVersion2(t *testing.T) {
 	if _, err := s.Load(t.Context(), strings.NewReader(ofDump2), nil); err != nil {
 		t.Fatal(err)
 	}
-	i, err := s.For(ann()).Item(t.Context(), []string{"a"}, "k", store.Access{Now: time.Now()})
+	i, err := items.New(s).For(ann()).Item(t.Context(), []string{"a"}, "k", items.Access{Now: time.Now()})
 	if err != nil || i.TTL != 0 || string(i.Value) != `{"v":1}` {
 		t.Errorf("%+v, %v", i, err)
 	}
@@ -259,20 +261,20 @@ func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{}`), []byte(` {"a" : 1.0 ,"a":2}`))
 	f.Add([]byte("{\"\\u0000\":\"\xff\"}"), []byte(`{"k\"":{}}`))
 	f.Fuzz(func(t *testing.T, old, patch []byte) {
-		if checkObject("", old) != nil || checkObject("", patch) != nil || old == nil || patch == nil {
+		if database.CheckObject("", old) != nil || database.CheckObject("", patch) != nil || old == nil || patch == nil {
 			return
 		}
-		merged, err := merge([]byte(plain(string(old))), patch)
+		merged, err := merge([]byte(database.Plain(string(old))), patch)
 		if err != nil {
 			return
 		}
 		var want, got map[string]json.RawMessage
-		for _, raw := range [][]byte{[]byte(plain(string(old))), []byte(plain(string(patch)))} {
+		for _, raw := range [][]byte{[]byte(database.Plain(string(old))), []byte(database.Plain(string(patch)))} {
 			if err := json.Unmarshal(raw, &want); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := json.Unmarshal(merged, &got); err != nil || checkObject("", merged) != nil {
+		if err := json.Unmarshal(merged, &got); err != nil || database.CheckObject("", merged) != nil {
 			t.Fatalf("%q: %v", merged, err)
 		}
 		for name, value := range want {

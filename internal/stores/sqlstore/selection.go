@@ -42,36 +42,6 @@ func (s selection) text() string {
 // page is a part of what is found: so many rows are passed over, so many taken.
 type page struct{ skip, left int }
 
-// readPage reads a page, in an order, of what is selected, and moves the page on behind what it read. scan reads a row and
-// says whether it is one of those that are meant. Of an open selection the database cannot count the rows; they come one
-// by one until the page is full.
-func readPage[T any](ctx context.Context, from reader, query, order string, sel selection, p *page,
-	scan func(*sql.Rows) (T, bool, error),
-) (out []T, err error) {
-	query += sel.text() + " ORDER BY " + order
-	args := sel.args
-	if !sel.open {
-		query += fmt.Sprintf(" LIMIT $%d OFFSET $%d", len(args)+1, len(args)+2)
-		args = append(slices.Clip(args), p.left, p.skip)
-	}
-	err = from.read(ctx, query, args, func(r *sql.Rows) (bool, error) {
-		row, meant, err := scan(r)
-		switch {
-		case err != nil || !meant:
-			return true, err
-		case !sel.open:
-			p.skip = 0
-		case p.skip > 0:
-			p.skip--
-			return true, nil
-		}
-		out = append(out, row)
-		p.left--
-		return p.left > 0, nil
-	})
-	return out, err
-}
-
 // count counts the rows of tables, a text which has the selection in it. Of an open one it reads the fields and has scan say
 // which are meant.
 func count(ctx context.Context, from reader, fields, tables string, sel selection, scan func(*sql.Rows) (bool, error)) (n int, err error) {

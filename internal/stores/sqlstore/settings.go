@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/pudu-ai/pudu/internal/database"
 )
 
 // Setting implements [store.Store].
 func (s *Store) Setting(ctx context.Context, key, value string) (string, error) {
-	err := errors.Join(checkID("setting", key), checkText("value", value))
+	err := errors.Join(database.CheckID("setting", key), database.CheckText("value", value))
 	var kept string
 	if err == nil {
 		kept, err = s.setting(ctx, key, value)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/store/storetest"
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
@@ -44,7 +45,7 @@ var newDatabase = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	s, err := Open(context.Background(), Config{Dir: dir, Logger: discard})
+	s, err := Open(context.Background(), Config{Dir: dir, Logger: discard, Features: feature.All()})
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +57,7 @@ var newDatabase = sync.OnceValues(func() ([]byte, error) {
 
 func openWith(t testing.TB, cfg Config) *Store {
 	t.Helper()
+	cfg.Features = feature.All()
 	s, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

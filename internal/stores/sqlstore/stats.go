@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -48,7 +49,7 @@ func (s *Store) Queue(ctx context.Context, now time.Time) (q store.Queue, err er
 	var oldest sql.NullInt64
 	err = s.read(ctx, "SELECT count(*), min(CASE WHEN not_before > $1 THEN NULL WHEN not_before > created_at THEN not_before ELSE created_at END) "+
 		"FROM (SELECT not_before, created_at FROM runs WHERE status = 'pending' ORDER BY created_at, id LIMIT $2) waiting",
-		[]any{micros(now), store.MaxCounted}, func(r *sql.Rows) (bool, error) { return false, r.Scan(&q.Waiting, &oldest) })
+		[]any{database.Micros(now), store.MaxCounted}, func(r *sql.Rows) (bool, error) { return false, r.Scan(&q.Waiting, &oldest) })
 	if err != nil {
 		return q, fmt.Errorf("look at the queue: %w", err)
 	}

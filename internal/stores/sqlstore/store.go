@@ -5,8 +5,8 @@
 // puts it into the database with what other runs want written at the same moment; every reader, from the terminal to
 // the HTTP routes, reads it back through this package. commit.go is the way in: fence.go
 // says whether a step may be written, head.go where it stands, logrows.go writes it. checkpoints.go and events.go are the
-// way out; search.go finds threads. Beside them stand items, assistants and settings, each in a file of its own. The SQL
-// texts are written once for all databases; dialect.go says what differs.
+// way out; search.go finds threads. features.go and scope.go give features their tables. The SQL texts are written once for
+// all databases; dialect.go says what differs.
 //
 // A thread's state is stored as the deltas of its steps. A snapshot of the whole state is added when the deltas since
 // the last one are much more than it, so that loading reads at most three times what the state is large and the file stays a
@@ -26,6 +26,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -58,6 +59,8 @@ type Config struct {
 	// VFS names a layer between SQLite and its files that was registered with the driver, such as one that lets them fail
 	// in a test. Empty means none.
 	VFS string
+	// Features are those whose tables the database has. All processes that share it should have the same.
+	Features []database.Feature
 	// Now is the clock that names backups; nil means time.Now.
 	Now func() time.Time
 	// Logger is told of migrations and backups; nil means slog.Default().
@@ -74,6 +77,11 @@ type Store struct {
 	tuning  tuning
 	stmts   sync.Map // query text -> *sql.Stmt of readers
 	cache   *cache
+	rooms   rooms
+
+	features map[string]*known
+	tables   []database.Table // of the core and of the features
+	schema   int              // the version of the schema, which is that of a dump too
 
 	closing sync.Once
 	closed  chan struct{}
@@ -92,7 +100,17 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	s := &Store{cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{})}
+	features, err := readFeatures(cfg.Features)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	schema, err := newest(cfg.Features)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	s := &Store{
+		schema: schema, cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{}), features: features, tables: tablesOf(cfg.Features),
+	}
 	if cfg.URL != "" {
 		d, err := newServer(cfg)
 		if err != nil {

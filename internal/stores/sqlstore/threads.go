@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -34,13 +32,13 @@ var threadStatus = "CASE WHEN " + busy("t.id") + " THEN '" + store.ThreadBusy + 
 const maxMetadata = 64 << 10
 
 func threadValues(t store.Thread) []any {
-	metadata := []byte(objectText(t.Metadata))
-	return []any{t.ID, t.UserID, plain(t.Title), micros(t.CreatedAt), micros(t.UpdatedAt), string(metadata), pinned(metadata), signature(metadata)}
+	metadata := []byte(database.ObjectText(t.Metadata))
+	return []any{t.ID, t.UserID, database.Plain(t.Title), database.Micros(t.CreatedAt), database.Micros(t.UpdatedAt), string(metadata), pinned(metadata), database.Signature(metadata)}
 }
 
 func checkNewThread(t store.Thread) error {
-	return errors.Join(checkID("thread", t.ID), checkObject("metadata", t.Metadata),
-		checkSize("metadata", len(t.Metadata), maxMetadata))
+	return errors.Join(database.CheckID("thread", t.ID), database.CheckObject("metadata", t.Metadata),
+		database.CheckSize("metadata", len(t.Metadata), maxMetadata))
 }
 
 // pinned is what the column of that name has for a thread with this metadata.
@@ -97,7 +95,7 @@ func (d *userData) Taken(ctx context.Context, id string) (bool, error) {
 
 // ListThreads implements [store.Threads].
 func (d *userData) ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error) {
-	err := checkPage(limit, 1000, offset)
+	err := database.CheckPage(limit, 1000, offset)
 	var ts []store.Thread
 	if err == nil {
 		ts, err = readThreads(ctx, d, "SELECT "+threadFields+" FROM threads t WHERE t.user_id = $1 "+
@@ -123,7 +121,7 @@ func readThreads(ctx context.Context, from reader, query string, args ...any) ([
 func scanThread(scan func(dest ...any) error) (t store.Thread, err error) {
 	var created, updated int64
 	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Status)
-	t.CreatedAt, t.UpdatedAt = timeOf(created), timeOf(updated)
+	t.CreatedAt, t.UpdatedAt = database.TimeOf(created), database.TimeOf(updated)
 	return t, err
 }
 
@@ -133,6 +131,11 @@ func (d *userData) DeleteThread(ctx context.Context, id string) error {
 		// A run that is being admitted at this moment is waited for here, and seen by the next statement.
 		if err := d.lockThread(tx, id); err != nil {
 			return err
+		}
+		for _, t := range d.s.beside() {
+			if err := tx.exec("DELETE FROM "+t.Name+" WHERE "+t.Thread+" = $1", id); err != nil {
+				return err
+			}
 		}
 		n, err := tx.change("DELETE FROM threads WHERE id = $1 AND user_id = $2 AND NOT "+busy("$1"), id, d.user.ID())
 		if err == nil && n == 0 {
@@ -153,65 +156,6 @@ func (d *userData) lockThread(tx *tx, id string) error {
 	return found(tx.scan("SELECT 1 FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(), []any{id, d.user.ID()}, &n))
 }
 
-// checkID refuses what cannot be a key in every database.
-func checkID(what, id string) error {
-	if id == "" {
-		return fmt.Errorf("%s id is empty", what)
-	}
-	return checkText(what+" id", id)
-}
-
-// checkText refuses what is no text in every database, or no short one.
-func checkText(what, s string) error {
-	if len(s) > 256 || strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		return fmt.Errorf("%s %.40q is not of at most 256 bytes of UTF-8 without NUL", what, s)
-	}
-	return nil
-}
-
-// plain makes free text into what is text in every database: what cannot be kept becomes U+FFFD.
-func plain(s string) string {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return strings.ReplaceAll(s, "\x00", "\uFFFD")
-}
-
-func checkLimit(limit, most int) error {
-	if limit < 1 || limit > most {
-		return fmt.Errorf("limit %d is not between 1 and %d", limit, most)
-	}
-	return nil
-}
-
-// checkPage checks the limit and the offset of a listing.
-func checkPage(limit, most, offset int) error {
-	if offset < 0 {
-		return fmt.Errorf("offset %d is negative", offset)
-	}
-	return checkLimit(limit, most)
-}
-
-// checkSize refuses what has too many bytes.
-func checkSize(what string, n, most int) error {
-	if n > most {
-		return fmt.Errorf("%w: %s has %d bytes, more than %d", store.ErrTooLarge, what, n, most)
-	}
-	return nil
-}
-
-// checkObject accepts a JSON object or nil.
-func checkObject(what string, raw json.RawMessage) error {
-	var object map[string]json.RawMessage
-	if raw == nil {
-		return nil
-	}
-	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
-		return fmt.Errorf("%s is not a JSON object: %.40s", what, raw)
-	}
-	return nil
-}
-
 // checkJSON accepts any JSON value or nil.
 func checkJSON(what string, raw json.RawMessage) error {
 	if raw != nil && !json.Valid(raw) {
@@ -220,21 +164,10 @@ func checkJSON(what string, raw json.RawMessage) error {
 	return nil
 }
 
-func objectText(raw json.RawMessage) string {
-	if raw == nil {
-		return "{}"
-	}
-	return plain(string(raw))
-}
-
 // jsonText is what stands in a column for JSON that may be missing.
 func jsonText(raw json.RawMessage) any {
 	if raw == nil {
 		return nil
 	}
-	return plain(string(raw))
+	return database.Plain(string(raw))
 }
-
-// micros and timeOf turn times into what is stored and back: microseconds, UTC.
-func micros(t time.Time) int64  { return t.UnixMicro() }
-func timeOf(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -27,7 +28,7 @@ func (d *userData) check() error {
 	if err := d.user.Check(); err != nil {
 		return err
 	}
-	return checkText("user id", d.user.ID())
+	return database.CheckText("user id", d.user.ID())
 }
 
 // reader reads rows, as [Store.read] says.

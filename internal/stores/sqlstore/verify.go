@@ -120,8 +120,6 @@ var links = []struct {
 		query: "SELECT n.thread_id, n.id FROM (SELECT thread_id, max(checkpoint_id) AS id FROM log " +
 			"WHERE checkpoint_id IS NOT NULL AND since = 0 AND snap > 0 GROUP BY thread_id) n WHERE NOT EXISTS " +
 			"(SELECT 1 FROM snapshots s WHERE s.thread_id = n.thread_id AND s.checkpoint_id = n.id)"},
-	{text: "a version of the assistant is missing, or not one version is in force",
-		query: "SELECT '', id FROM assistants GROUP BY id HAVING sum(in_force) <> 1 OR max(version) <> count(*)"},
 }
 
 func (c *checkup) links(ctx context.Context) error {

@@ -1,15 +1,14 @@
-package sqlstore
+package items
 
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -28,10 +27,10 @@ type terms struct {
 
 // newTerms takes a query apart; nil means that it asks for nothing.
 func newTerms(query string) (*terms, error) {
-	if err := checkSize("query", len(query), maxQuery); err != nil {
+	if err := database.CheckSize("query", len(query), maxQuery); err != nil {
 		return nil, err
 	}
-	whole := strings.TrimSpace(strings.ToLower(plain(query)))
+	whole := strings.TrimSpace(strings.ToLower(database.Plain(query)))
 	if whole == "" {
 		return nil, nil
 	}
@@ -86,22 +85,21 @@ type hit struct {
 	score          float64
 }
 
-// bestItems reads a page of what a query finds, the best first, of equal ones the last updated. It reads every item that is
+// best reads a page of what a query finds, the best first, of equal ones the last updated. It reads every item that is
 // selected, and keeps no more of them than the page and what stands before it.
-func (d *userData) bestItems(ctx context.Context, sel selection, w wanted, t *terms, p *page, now time.Time) ([]store.Item, error) {
-	hits, err := d.hits(ctx, sel, w, t, p.skip+p.left)
+func (m *Mine) best(ctx context.Context, f Filter, w database.Wanted, t *terms) (out []Item, err error) {
+	hits, err := m.hits(ctx, f, w, t)
 	if err != nil {
 		return nil, err
 	}
-	var out []store.Item
 	bytes := 0
-	for _, h := range hits[min(p.skip, len(hits)):] {
-		i, err := d.item(ctx, h.namespace, h.key, now)
+	for _, h := range hits[min(f.Offset, len(hits)):] {
+		i, err := m.item(ctx, h.namespace, h.key, f.Now)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // removed meanwhile
 		}
 		bytes += len(i.Value)
-		if err := cmp.Or(err, checkSize("the page", bytes, maxItemsBytes)); err != nil {
+		if err := cmp.Or(err, database.CheckSize("the page", bytes, maxPage)); err != nil {
 			return nil, err
 		}
 		i.Score = h.score
@@ -110,27 +108,25 @@ func (d *userData) bestItems(ctx context.Context, sel selection, w wanted, t *te
 	return out, nil
 }
 
-// hits are the best most items, in order.
-func (d *userData) hits(ctx context.Context, sel selection, w wanted, t *terms, most int) (found []hit, err error) {
+// hits are the best items up to the end of the page, in order.
+func (m *Mine) hits(ctx context.Context, f Filter, w database.Wanted, t *terms) (found []hit, err error) {
+	most := f.Offset + f.Limit
 	best := func() {
 		slices.SortStableFunc(found, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 		found = found[:min(most, len(found))]
 	}
-	err = d.read(ctx, "SELECT namespace, key, value FROM items"+sel.text()+" ORDER BY "+itemOrder, sel.args,
-		func(r *sql.Rows) (bool, error) {
-			var h hit
-			var value []byte
-			if err := r.Scan(&h.namespace, &h.key, &value); err != nil || !w.matches(value) {
-				return true, err
-			}
-			if h.score = t.score(value); h.score > 0 {
-				found = append(found, h)
-			}
-			if len(found) >= 2*most {
-				best()
-			}
+	err = m.each(ctx, f, all, 0, func(i Item) (bool, error) {
+		if !w.Matches(i.Value) {
 			return true, nil
-		})
+		}
+		if score := t.score(i.Value); score > 0 {
+			found = append(found, hit{joinLabels(i.Namespace), i.Key, score})
+		}
+		if len(found) >= 2*most {
+			best()
+		}
+		return true, nil
+	})
 	best()
 	return found, err
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package database
 
 import (
 	"bytes"
@@ -22,31 +22,31 @@ type member struct {
 	value json.RawMessage
 }
 
-// wanted are the members that a filter wants; an object without one of them does not match. JSON is compared here, not by
+// Wanted are the members that a filter wants; an object without one of them does not match. JSON is compared here, not by
 // the database: each has its own idea of equal numbers, of strings with a NUL, and of names with odd characters.
-type wanted []member
+type Wanted []member
 
-// newWanted checks the members of a filter. Only scalars are allowed unless deep is true.
-func newWanted(m map[string]json.RawMessage, deep bool) (wanted, error) {
+// NewWanted checks the members of a filter. Only scalars are allowed unless deep is true.
+func NewWanted(m map[string]json.RawMessage, deep bool) (Wanted, error) {
 	if len(m) > maxWanted {
 		return nil, fmt.Errorf("filter has %d members, more than %d", len(m), maxWanted)
 	}
-	var w wanted
+	var w Wanted
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		raw := bytes.TrimSpace([]byte(plain(string(m[name]))))
+		raw := bytes.TrimSpace([]byte(Plain(string(m[name]))))
 		if !json.Valid(raw) {
 			return nil, fmt.Errorf("filter: %.40q is not JSON: %.40s", name, raw)
 		}
 		if !deep && (raw[0] == '{' || raw[0] == '[') {
 			return nil, fmt.Errorf("filter: %.40q is %s; use a string, a number, a boolean or null", name, rawjson.Kind(raw))
 		}
-		w = append(w, member{plain(name), raw})
+		w = append(w, member{Plain(name), raw})
 	}
 	return w, nil
 }
 
-// matches reports whether a JSON object has every member.
-func (w wanted) matches(object []byte) bool {
+// Matches reports whether a JSON object has every member.
+func (w Wanted) Matches(object []byte) bool {
 	if len(w) == 0 {
 		return true
 	}
@@ -60,7 +60,7 @@ func (w wanted) matches(object []byte) bool {
 }
 
 // signature are the bits that the signature of every object that matches has set.
-func (w wanted) signature() (bits int64) {
+func (w Wanted) Signature() (bits int64) {
 	for _, m := range w {
 		bits |= m.signature()
 	}
@@ -68,7 +68,7 @@ func (w wanted) signature() (bits int64) {
 }
 
 // signature has a few bits set for each member of an object that is a scalar.
-func signature(object []byte) (bits int64) {
+func Signature(object []byte) (bits int64) {
 	members, _ := rawjson.Members(object)
 	for name, value := range members {
 		bits |= member{name, value}.signature()

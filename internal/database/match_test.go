@@ -1,4 +1,4 @@
-package sqlstore
+package database
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func TestSignatureStays(t *testing.T) {
 		`{"n":-1.50,"ä":null}`:     0x86000001102,
 		`{"deerflow_pinned":true}`: 0x1000000042000000,
 	} {
-		if got := signature([]byte(object)); got != want {
+		if got := Signature([]byte(object)); got != want {
 			t.Errorf("signature of %s = %#x, want %#x", object, got, want)
 		}
 	}

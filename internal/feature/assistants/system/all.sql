@@ -1,0 +1,1 @@
+SELECT id, config, context, metadata FROM assistants ORDER BY id, version

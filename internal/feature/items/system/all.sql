@@ -1,0 +1,1 @@
+SELECT user_id, namespace, key, value FROM items ORDER BY user_id, namespace, key

@@ -1,0 +1,17 @@
+// Package feature names the domains that keep rows in the database. A store is opened with this list; nothing else needs to
+// change for the tables of a new feature.
+package feature
+
+import (
+	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
+)
+
+// All is the list of features that own tables, in the order in which a dump has them.
+func All() []database.Feature {
+	return []database.Feature{
+		items.Feature(),
+		assistants.Feature(),
+	}
+}

@@ -59,7 +59,7 @@ func (w Wanted) Matches(object []byte) bool {
 	return true
 }
 
-// signature are the bits that the signature of every object that matches has set.
+// Signature are the bits that the signature of every object that matches has set.
 func (w Wanted) Signature() (bits int64) {
 	for _, m := range w {
 		bits |= m.signature()
@@ -67,7 +67,7 @@ func (w Wanted) Signature() (bits int64) {
 	return bits
 }
 
-// signature has a few bits set for each member of an object that is a scalar.
+// Signature has a few bits set for each member of an object that is a scalar.
 func Signature(object []byte) (bits int64) {
 	members, _ := rawjson.Members(object)
 	for name, value := range members {

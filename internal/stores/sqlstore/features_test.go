@@ -67,7 +67,7 @@ func TestStatementsOfFeatures(t *testing.T) {
 		for _, f := range s.features {
 			for _, statements := range []map[string]statement{f.queries, f.system} {
 				for of, st := range statements {
-					if _, err := s.stmt(t.Context(), st.text); err != nil {
+					if _, err := s.stmt(t.Context(), st.text); err != nil { //nolint:sqlclosecheck // the store keeps it
 						t.Errorf("%s: %s of %s: %v", name, of, f.Name, err)
 					}
 				}

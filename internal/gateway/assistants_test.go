@@ -66,7 +66,9 @@ func TestEveryChannelHasASchema(t *testing.T) {
 func TestAssistantsOfClients(t *testing.T) {
 	k := newServer(t, nil)
 	const one = "00000000-0000-4000-8000-000000000901"
-	if err := k.Assistants.For(access.FromRow("other")).Create(t.Context(), assistants.Assistant{ID: "00000000-0000-4000-8000-000000000999", GraphID: GraphID}); err != nil {
+	if err := k.Assistants.For(access.FromRow("other")).Create(t.Context(), assistants.Assistant{
+		ID: "00000000-0000-4000-8000-000000000999", GraphID: GraphID,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("x", maxAssistantName+1)

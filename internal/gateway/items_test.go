@@ -12,7 +12,9 @@ import (
 
 func TestItems(t *testing.T) {
 	k := newServer(t, nil)
-	if err := k.Items.For(access.FromRow("other")).Put(t.Context(), items.Item{Namespace: []string{"users"}, Key: "theirs", Value: []byte(`{}`), CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+	if err := k.Items.For(access.FromRow("other")).Put(t.Context(), items.Item{
+		Namespace: []string{"users"}, Key: "theirs", Value: []byte(`{}`), CreatedAt: time.Now(), UpdatedAt: time.Now(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	put := func(name, body string, status int, want string) scenario {

@@ -98,7 +98,10 @@ func newServerAt(t *testing.T, database sqlstore.Config, of agent.Config, change
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
-	c := Config{Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), DeleteThread: deleteFrom(st), User: access.FromRow(testUser), Models: []Model{{Name: "fake"}}}
+	c := Config{
+		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), DeleteThread: deleteFrom(st),
+		User: access.FromRow(testUser), Models: []Model{{Name: "fake"}},
+	}
 	if change != nil {
 		change(&c)
 	}

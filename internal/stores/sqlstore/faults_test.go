@@ -193,7 +193,9 @@ func trials() map[string]*trial {
 		}},
 
 		"create assistant": {do: func(r *trial) error { return assistants.New(r.s).For(ann()).Create(r.t.Context(), assistant) }},
-		"assistant":        {reads: true, prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).Assistant(r.t.Context(), "deer")) }},
+		"assistant": {reads: true, prepare: assisted, do: func(r *trial) error {
+			return err1(assistants.New(r.s).For(ann()).Assistant(r.t.Context(), "deer"))
+		}},
 		"update assistant": {prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).Update(r.t.Context(), assistant)) }},
 		"set latest":       {prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).SetLatest(r.t.Context(), "deer", 1)) }},
 		"versions": {reads: true, prepare: assisted, do: func(r *trial) error {

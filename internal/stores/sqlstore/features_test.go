@@ -127,7 +127,8 @@ func TestFeaturesMigrate(t *testing.T) {
 
 // notesOf is a feature of these tests.
 func notesOf(q database.Quota) database.Feature {
-	step := &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE notes (user_id TEXT NOT NULL, key TEXT NOT NULL, note TEXT NOT NULL, PRIMARY KEY (user_id, key));\n")}
+	step := &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE notes (user_id TEXT NOT NULL, key TEXT NOT NULL, note TEXT NOT NULL, " +
+		"PRIMARY KEY (user_id, key));\n")}
 	files := fstest.MapFS{
 		"migrations/sqlite/99990_notes.sql": step, "migrations/postgres/99990_notes.sql": step,
 		"queries/add.sql": {Data: []byte("INSERT INTO notes (user_id, key, note) VALUES ($1, $2, $3)")},

@@ -122,7 +122,9 @@ func equip(t *testing.T, s *Store) {
 		}
 	}
 	for i := range 3 {
-		must(items.New(s).For(ann()).Put(t.Context(), items.Item{Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour}))
+		must(items.New(s).For(ann()).Put(t.Context(), items.Item{
+			Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour,
+		}))
 	}
 	a := assistants.Assistant{ID: "a", GraphID: "g", Name: "x", Config: []byte(`{"c": 1}`)}
 	must(assistants.New(s).For(ann()).Create(t.Context(), a))

@@ -33,7 +33,8 @@ const maxMetadata = 64 << 10
 
 func threadValues(t store.Thread) []any {
 	metadata := []byte(database.ObjectText(t.Metadata))
-	return []any{t.ID, t.UserID, database.Plain(t.Title), database.Micros(t.CreatedAt), database.Micros(t.UpdatedAt), string(metadata), pinned(metadata), database.Signature(metadata)}
+	return []any{t.ID, t.UserID, database.Plain(t.Title), database.Micros(t.CreatedAt), database.Micros(t.UpdatedAt),
+		string(metadata), pinned(metadata), database.Signature(metadata)}
 }
 
 func checkNewThread(t store.Thread) error {

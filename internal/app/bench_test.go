@@ -64,9 +64,11 @@ func benchGateway(b *testing.B, steps int) http.Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := e.settle(cfg, chosen{model: benchModel{steps}}, nil); err != nil {
+	s, err := e.newSettings(cfg, chosen{model: benchModel{steps}}, nil)
+	if err != nil {
 		b.Fatal(err)
 	}
+	e.current.Store(s)
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { e.manager.Serve(ctx, nil) })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -45,23 +46,26 @@ type engine struct {
 	inside  []agent.Middleware
 	running parts // what has been started
 
-	store   database.Store
-	box     box
-	pool    *pool.Pool
-	reaped  atomic.Bool              // nothing is left of killed servers, and no other can be killed
-	current atomic.Pointer[settings] // for the runs that begin
-	schema  state.Schema             // every channel that a thread can have
-	agents  *agents.Folder
-	album   *picture.Album
-	bus     bus.Bus // to other processes; nil if there is no way to them
-	hub     *follow.Hub
-	manager *runs.Manager
-	release func() // gives up the lease
+	store     database.Store
+	box       box
+	pool      *pool.Pool
+	reaped    atomic.Bool              // nothing is left of killed servers, and no other can be killed
+	current   atomic.Pointer[settings] // for the runs that begin
+	reloading sync.Mutex
+	schema    state.Schema // every channel that a thread can have
+	agents    *agents.Folder
+	album     *picture.Album
+	bus       bus.Bus // to other processes; nil if there is no way to them
+	hub       *follow.Hub
+	manager   *runs.Manager
+	release   func() // gives up the lease
 
-	shown   *cli.Session // to who has started the server
-	doors   edges
-	serving sync.WaitGroup // the doors
-	halt    func()         // ends the server
+	shown    *cli.Session     // to who has started the server
+	hangups  <-chan os.Signal // ask for a reload
+	sections map[string]any   // of the program, as the file had them at the start
+	doors    edges
+	serving  sync.WaitGroup // the doors
+	halt     func()         // ends the server
 	// report and webhooks tell of the ends of runs; they are there once the server listens.
 	report   func(ctx context.Context, run store.Run) ([]byte, error)
 	webhooks *webhook.Caller

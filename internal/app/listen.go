@@ -68,7 +68,7 @@ func (e *engine) listen(ctx context.Context, server config.Server) error {
 	c := e.gatewayConfig(s, server)
 	g := e.newGateway(c, server.Webhooks)
 	e.shares.tell(e.log)
-	e.doors = edges{newEdge(g, netutil.LimitListener(l, e.shares.connections), e.log)}
+	e.doors = edges{newEdge(c, g, netutil.LimitListener(l, e.shares.connections), e.log)}
 	if e.shared { // pudu run works on the database by itself
 		return nil
 	}
@@ -76,7 +76,10 @@ func (e *engine) listen(ctx context.Context, server config.Server) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen in the data folder: %w", err), l.Close())
 	}
-	e.doors = append(e.doors, newEdge(gateway.New(behindSocket(c)), socket, e.log))
+	c = behindSocket(c)
+	d := newEdge(c, gateway.New(c), socket, e.log)
+	d.http.Handler = e.withReload(d.http.Handler)
+	e.doors = append(e.doors, d)
 	return nil
 }
 
@@ -133,14 +136,17 @@ func networkOf(addr string) string {
 
 // edge is a listener with what answers behind it.
 type edge struct {
-	gateway  *gateway.Server
+	gateway  *turns
+	config   gateway.Config
 	http     *http.Server
 	listener net.Listener
 }
 
-func newEdge(g *gateway.Server, l net.Listener, log *slog.Logger) *edge {
-	return &edge{gateway: g, listener: l, http: &http.Server{
-		Handler: g, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+func newEdge(c gateway.Config, g *gateway.Server, l net.Listener, log *slog.Logger) *edge {
+	all := &turns{}
+	all.set(g)
+	return &edge{gateway: all, config: c, listener: l, http: &http.Server{
+		Handler: all, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
 }
@@ -154,7 +160,7 @@ func (e *edge) serve() error {
 
 // close ends streams and waits, and lets other requests come to their end.
 func (e *edge) close() {
-	e.gateway.Stop()
+	e.gateway.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	if err := e.http.Shutdown(ctx); err != nil {
@@ -182,17 +188,25 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins},
 		Log:     e.log, Ready: e.ready,
 		About: gateway.About{
-			Version: e.options.Version, PID: os.Getpid(), Model: s.Model, Why: s.Why, Sandbox: s.Sandbox, Notes: s.Notes, Data: e.dir,
+			Version: e.options.Version, PID: os.Getpid(), Sandbox: s.Sandbox, Notes: s.Notes, Data: e.dir,
 			Address: s.Address, Examples: s.Examples, Started: time.Now(),
 		},
-	}
-	if s.NoModel != nil {
-		c.About.NoModel = s.NoModel.Error()
 	}
 	c.Metrics, c.Watch = e.watch.metrics.Handler(), e.watch.metrics
 	e.watch.metrics.Read(e.figures())
 	if e.shared {
 		c.About.Data += " and a PostgreSQL"
+	}
+	e.models(&c)
+	return c
+}
+
+// models says which models there are, as the present settings have it.
+func (e *engine) models(c *gateway.Config) {
+	std := e.now().model
+	c.Models, c.About.Model, c.About.Why, c.About.NoModel = nil, std.name(), std.why, ""
+	if std.missing != nil {
+		c.About.NoModel = std.missing.Error()
 	}
 	for _, m := range e.now().cfg.Models {
 		if m.Err == nil {
@@ -202,9 +216,9 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 			})
 		}
 	}
-	if m := e.now().model.entry; len(c.Models) == 0 && s.Model != "" { // from the environment
+	if m, name := std.entry, std.name(); len(c.Models) == 0 && name != "" { // from the environment
 		c.Models = []gateway.Model{{
-			Name: s.Model, DisplayName: s.Model, Model: s.Model,
+			Name: name, DisplayName: name, Model: name,
 			Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
 		}}
 	}
@@ -212,7 +226,6 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		m := config.DemoModel()
 		c.Models = append(c.Models, gateway.Model{Name: m.Name, DisplayName: m.DisplayName, Model: m.ID, Hidden: true})
 	}
-	return c
 }
 
 // notify calls the webhook of a run that has ended.

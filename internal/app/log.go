@@ -5,9 +5,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
@@ -53,19 +51,4 @@ func logReady(s *cli.Session) {
 		slog.Warn("there is no model", "remedy", s.NoModel)
 	}
 	slog.Info("ready", attrs...)
-}
-
-// outliveHangups keeps the process alive when its terminal is closed or somebody asks it to load its configuration again.
-func outliveHangups() (stop func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		for range hangups {
-			slog.Warn("SIGHUP is ignored: the configuration is read at the start only; stop the server and start it again, its runs go on then")
-		}
-	}()
-	return func() {
-		signal.Stop(hangups)
-		close(hangups)
-	}
 }

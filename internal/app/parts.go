@@ -42,6 +42,7 @@ func (e *engine) forServer(s config.Server) parts {
 		working("waiting runs", func(ctx context.Context) { e.manager.Serve(ctx, nil) }),
 		working("collection", e.collect),
 		{"gateway", e.answer, e.closeGateway},
+		working("reload", e.heed),
 	}
 }
 

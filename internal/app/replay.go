@@ -39,11 +39,12 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	e.agents, e.inside = agents.NewFolder(data), []agent.Middleware{p.Inside()}
 	alone := func(context.Context) error {
 		m := chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}
-		err := e.settle(e.cfg, m, nil)
-		if err == nil {
-			e.now().models.alone = true
+		s, err := e.newSettings(e.cfg, m, nil)
+		if err != nil {
+			return err
 		}
-		return err
+		s.models.alone = true
+		return e.settle(s)
 	}
 	err = e.start(ctx, parts{
 		{"folder", func(context.Context) error { return walkable(dir) }, func(context.Context) error { return os.RemoveAll(dir) }},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"os/signal"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access/bearer"
@@ -15,8 +17,10 @@ import (
 
 // Serve implements cli.App. Where the log is JSON it has everything that there is to say, also why the server ends.
 func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) error {
-	defer outliveHangups()()
-	asJSON, err := a.serve(ctx, o, ready)
+	hangups := make(chan os.Signal, 1) // from now on a hangup does not end the process
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	asJSON, err := a.serve(ctx, o, hangups, ready)
 	if err == nil || !asJSON {
 		return err
 	}
@@ -25,7 +29,7 @@ func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	return cli.Told(err)
 }
 
-func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session)) (asJSON bool, err error) {
+func (a App) serve(ctx context.Context, o cli.Options, hangups <-chan os.Signal, ready func(*cli.Session)) (asJSON bool, err error) {
 	asJSON = fromEnv("PUDU_LOG_FORMAT") == "json" // known before the configuration is
 	cfg, dir, notes, err := a.settings(o)
 	if err != nil {
@@ -48,7 +52,10 @@ func (a App) serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	if err != nil {
 		return server.JSONLog, err
 	}
-	e.watch.log, e.callers = e.log, tokens
+	e.watch.log, e.callers, e.hangups = e.log, tokens, hangups
+	if err := e.keepSections(); err != nil {
+		return server.JSONLog, err
+	}
 	return server.JSONLog, e.serve(ctx, server, notes, ready)
 }
 

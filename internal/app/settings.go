@@ -27,24 +27,30 @@ func (e *engine) now() *settings { return e.current.Load() }
 
 // configure makes the settings for the first runs.
 func (e *engine) configure(ctx context.Context) error {
-	m, err := e.own.chooseModel(ctx, e.cfg, e.options.Model, e.box.demo())
+	s, err := e.settingsFor(ctx, e.cfg)
 	if err != nil {
 		return err
 	}
-	return e.settle(e.cfg, m, e.watch.call)
+	return e.settle(s)
 }
 
-// settle makes the settings of a configuration and its model the present ones.
-func (e *engine) settle(cfg *config.Config, m chosen, observe lead.CallObserver) error {
-	s, err := e.newSettings(cfg, m, observe)
-	if err != nil {
-		return err
-	}
-	if e.schema, err = lead.Schema(cfg, e.own.Middlewares...); err != nil {
-		return err
-	}
+// settle makes the settings those of the first runs.
+func (e *engine) settle(s *settings) (err error) {
+	e.schema, err = lead.Schema(s.cfg, e.own.Middlewares...)
 	e.current.Store(s)
-	return nil
+	return err
+}
+
+// settingsFor are the settings of a configuration.
+func (e *engine) settingsFor(ctx context.Context, cfg *config.Config) (*settings, error) {
+	if err := e.own.check(cfg); err != nil {
+		return nil, err
+	}
+	m, err := e.own.chooseModel(ctx, cfg, e.options.Model, e.box.demo())
+	if err != nil {
+		return nil, err
+	}
+	return e.newSettings(cfg, m, e.watch.call)
 }
 
 func (e *engine) newSettings(cfg *config.Config, m chosen, observe lead.CallObserver) (s *settings, err error) {

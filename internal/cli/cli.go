@@ -72,6 +72,9 @@ type App interface {
 	Open(ctx context.Context, o Options) (*Session, error)
 	// Serve carries out what is unfinished and what sessions hand in, until ctx ends. ready is called when it can.
 	Serve(ctx context.Context, o Options, ready func(*Session)) error
+	// Reload has the server of the data folder read its configuration again. notes are warnings, restart names what has changed
+	// and counts at the next start only.
+	Reload(ctx context.Context, o Options) (notes, restart []string, err error)
 	// Bench opens an empty Pudu in a temporary folder for a replay of the recording by the player; note gets warnings.
 	Bench(ctx context.Context, o Options, r *replay.Recording, p *replay.Player, note func(string)) (*replay.Bench, error)
 	// Backup writes an archive of all threads and their files; a server may be at work.
@@ -341,6 +344,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 	root.AddCommand(
 		runCommand(app, &o, stdio),
 		serveCommand(app, &o, stdio),
+		reloadCommand(app, &o, stdio),
 		threadsCommand(app, &o, stdio),
 		runsCommand(app, &o, stdio),
 		exportCommand(app, &o, stdio),

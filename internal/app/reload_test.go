@@ -207,7 +207,8 @@ func TestReloadNamesWhatNeedsARestart(t *testing.T) {
 	if _, restart, err := e.reload(t.Context()); err != nil || len(restart) > 0 {
 		t.Errorf("unchanged: %q, %v", restart, err)
 	}
-	c.write("one", "shop: {name: right}", "log_level: debug", "sandbox: {use: none, limits: {processes: 7}}", "database: {backend: postgres, postgres_url: \"postgres://h/d\"}")
+	c.write("one", "shop: {name: right}", "log_level: debug", "sandbox: {use: none, limits: {processes: 7}}",
+		"database: {backend: postgres, postgres_url: \"postgres://h/d\"}")
 	want := []string{"database", "log_level", "sandbox.limits", "sandbox.use", "section shop"}
 	for range 2 {
 		if _, restart, err := e.reload(t.Context()); err != nil || !slices.Equal(restart, want) {

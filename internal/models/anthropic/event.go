@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/json"
 
-	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -20,16 +19,6 @@ type event struct {
 	Delta        delta           `json:"delta"`
 	Usage        usage           `json:"usage"`
 	Error        json.RawMessage `json:"error"`
-}
-
-// decode reads data into ev.
-func (ev *event) decode(data []byte) error {
-	*ev = event{}
-	if common(data, ev) {
-		return nil
-	}
-	*ev = event{}
-	return rawjson.Unmarshal(data, ev)
 }
 
 // whole is an answer that is not streamed, or an error in its place.

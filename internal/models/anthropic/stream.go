@@ -13,8 +13,7 @@ import (
 type stream struct {
 	origin *wire.Origin
 
-	decoded  event // reused from event to event
-	finished bool  // a stop reason came
+	finished bool // a stop reason came
 	usage    usage
 	open     map[int]*block
 	calls    int
@@ -51,8 +50,8 @@ func (s *stream) Whole(data []byte, out *wire.Chunks) error {
 
 // Event reads one event.
 func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
-	ev := &s.decoded
-	if err := ev.decode(in.Data); err != nil {
+	ev := &event{}
+	if err := rawjson.Unmarshal(in.Data, ev); err != nil {
 		return s.origin.NoJSON(in.Data, err)
 	}
 	if in.Name == "error" || ev.Type == "error" || !rawjson.IsNull(ev.Error) {

@@ -3,7 +3,6 @@ package responses
 import (
 	"encoding/json"
 
-	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -21,16 +20,6 @@ type event struct {
 	Item      json.RawMessage `json:"item"`
 	Response  *response       `json:"response"`
 	Error     json.RawMessage `json:"error"` // of gateways, and of OpenAI beside what it documents
-}
-
-// decode reads data into an event, whatever it held before.
-func (ev *event) decode(data []byte) error {
-	*ev = event{}
-	if quick(data, ev) {
-		return nil
-	}
-	*ev = event{}
-	return rawjson.Unmarshal(data, ev)
 }
 
 // response is the answer as a whole: the last event brings it, and an answer that is not streamed is one.

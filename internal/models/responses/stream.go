@@ -16,9 +16,8 @@ import (
 type stream struct {
 	origin *wire.Origin
 
-	decoded event // reused from event to event
-	head    bool  // metadata has been sent
-	items   items
+	head  bool // metadata has been sent
+	items items
 }
 
 var _ wire.Decoder = (*stream)(nil)
@@ -40,8 +39,8 @@ func (s *stream) Whole(data []byte, out *wire.Chunks) error {
 
 // Event reads one event.
 func (s *stream) Event(in wire.Event, out *wire.Chunks) error {
-	ev := &s.decoded
-	if err := ev.decode(in.Data); err != nil {
+	ev := &event{}
+	if err := rawjson.Unmarshal(in.Data, ev); err != nil {
 		return s.origin.NoJSON(in.Data, err)
 	}
 	ev.Type = cmp.Or(ev.Type, in.Name)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/internal/models/anthropic"
 	"github.com/pudu-ai/pudu/internal/models/gemini"
 	"github.com/pudu-ai/pudu/internal/models/openai"
@@ -87,47 +88,28 @@ func settingsOf(m config.Model, off bool) model.Settings {
 }
 
 func (r recipe) provider() (model.ChatModel, error) {
-	switch r.Wire {
-	case config.WireScripted:
-		return scripted.New(scripted.Config{Path: r.Script})
-	case config.WireAnthropic:
-		return r.anthropic(), nil
-	case config.WireGemini:
-		return gemini.New(gemini.Config{
-			Name: r.Provider, BaseURL: r.BaseURL, APIKey: r.Key.Reveal(), Model: r.ID, Headers: r.Headers, ExtraBody: r.extra,
-			ThinkingOn: r.on, ThinkingOff: r.off, ThinkingBudget: r.ThinkingBudget, Settings: r.settings, IdleTimeout: r.ChunkTimeout,
-		}), nil
-	case config.WireResponses:
-		return r.responses(), nil
-	default:
-		return openai.New(openai.Config{
-			Name: r.Provider, BaseURL: r.BaseURL, APIKey: r.Key.Reveal(), Model: r.ID, Dialect: r.Dialect, Headers: r.Headers, ExtraBody: r.extra,
-			ThinkingOn: r.on, ThinkingOff: r.off, Settings: r.settings, IdleTimeout: r.ChunkTimeout,
-		}), nil
-	}
-}
-
-func (r recipe) anthropic() *anthropic.Model {
-	cfg := anthropic.Config{
+	cfg := wire.Config{
 		Name: r.Provider, BaseURL: r.BaseURL, APIKey: r.Key.Reveal(), Model: r.ID, Headers: r.Headers, ExtraBody: r.extra,
+		Dialect: r.Dialect, Codex: r.Provider == "codex", AccountID: r.Account, Settings: r.settings, IdleTimeout: r.ChunkTimeout,
 		ThinkingOn: r.on, ThinkingOff: r.off, ThinkingBudget: r.ThinkingBudget, AutoThinkingBudget: r.AutoThinkingBudget,
 		NoCache: r.PromptCaching != nil && !*r.PromptCaching, CacheMessages: r.CacheSize,
-		Settings: r.settings, IdleTimeout: r.ChunkTimeout,
 	}
-	if r.Bearer {
+	if r.Bearer && r.Wire == config.WireAnthropic {
 		cfg.APIKey, cfg.AuthToken = "", cfg.APIKey
-	}
-	return anthropic.New(cfg)
-}
-
-func (r recipe) responses() *responses.Model {
-	cfg := responses.Config{
-		Name: r.Provider, BaseURL: r.BaseURL, APIKey: r.Key.Reveal(), Model: r.ID, Headers: r.Headers, ExtraBody: r.extra,
-		ThinkingOn: r.on, ThinkingOff: r.off, Codex: r.Provider == "codex", AccountID: r.Account,
-		Settings: r.settings, IdleTimeout: r.ChunkTimeout,
 	}
 	if r.Provider == "azure" {
 		cfg.KeyHeader = "api-key"
 	}
-	return responses.New(cfg)
+	switch r.Wire {
+	case config.WireScripted:
+		return scripted.New(scripted.Config{Path: r.Script})
+	case config.WireAnthropic:
+		return anthropic.New(cfg), nil
+	case config.WireGemini:
+		return gemini.New(cfg), nil
+	case config.WireResponses:
+		return responses.New(cfg), nil
+	default:
+		return openai.New(cfg), nil
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
+	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -68,7 +69,7 @@ func (m *Model) thinking(on *bool) map[string]json.RawMessage {
 		return m.cfg.ThinkingOff
 	case !*on:
 		kind = thinkDisabled
-	case m.cfg.ThinkingBudget == Adaptive:
+	case m.cfg.ThinkingBudget == wire.Adaptive:
 		kind = thinkAdaptive
 	}
 	return map[string]json.RawMessage{"thinking": thinkingOf(kind)}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/internal/model/history/historytest"
+	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -134,7 +135,7 @@ func TestThinking(t *testing.T) {
 		{"gemini-3-pro", Config{ThinkingBudget: 900}, model.Settings{Thinking: &on}, `{"includeThoughts":true,"thinkingBudget":900}`},
 		{"google/gemini-2.5-pro", Config{}, model.Settings{Thinking: &off}, `{"thinkingBudget":128}`},
 		{"gemini-2.5-flash-lite", Config{}, model.Settings{Thinking: &off}, `{"thinkingBudget":0}`},
-		{"gemini-2.5-flash", Config{ThinkingBudget: Adaptive}, model.Settings{Thinking: &on}, `{"includeThoughts":true,"thinkingBudget":-1}`},
+		{"gemini-2.5-flash", Config{ThinkingBudget: wire.Adaptive}, model.Settings{Thinking: &on}, `{"includeThoughts":true,"thinkingBudget":-1}`},
 		{"gemini-2.5-flash", Config{ThinkingBudget: 900}, model.Settings{Thinking: &on, Effort: "medium"}, `{"includeThoughts":true,"thinkingBudget":8192}`},
 		{"gemini-2.0-flash", Config{ThinkingBudget: 900}, model.Settings{Thinking: &off, Effort: "high"}, ``},
 		{"tuned", Config{}, model.Settings{Thinking: &off, Effort: "high"}, ``},

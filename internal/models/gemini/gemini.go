@@ -14,13 +14,11 @@ package gemini
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
@@ -32,40 +30,13 @@ const (
 	DefaultBaseURL = "https://generativelanguage.googleapis.com"
 	// DefaultVersion is the version of the API, unless BaseURL names one.
 	DefaultVersion = "v1beta"
-	// Adaptive, as a thinking budget, lets the model decide how long it thinks.
-	Adaptive = -1
 )
 
-// Config describes one model. Model and APIKey are needed.
-type Config struct {
-	// Name is the provider's name in errors and in response_metadata; empty means "gemini".
-	Name string
-	// BaseURL is the address before "/v1beta/models"; empty means DefaultBaseURL. It may end with the version of the API
-	// ("/v1beta", "/v1", "/v1alpha"), which is then used, and with "/openai", which is taken off.
-	BaseURL string
-	// APIKey is sent as x-goog-api-key.
-	APIKey string
-	// Model is the vendor's name of the model, with or without "models/".
-	Model string
-	// Headers are added to each request; they win over the headers set here.
-	Headers map[string]string
-	// ExtraBody are further fields of the request body. Objects are merged with those set here, at any depth; everything
-	// else wins over what is set here, and null leaves a field out. "contents" cannot be changed.
-	ExtraBody map[string]json.RawMessage
-	// ThinkingOn and ThinkingOff are like ExtraBody, for calls with thinking on or off. A thinkingConfig in them (or in
-	// ExtraBody) replaces the level or budget that would be set here.
-	ThinkingOn, ThinkingOff map[string]json.RawMessage
-	// Settings hold what a request leaves open.
-	Settings model.Settings
-	// ThinkingBudget is how many tokens may be thoughts when thinking is on and no effort is given: 0 leaves it to the
-	// model's default, Adaptive to the model. Gemini 3 takes one, but prefers an effort.
-	ThinkingBudget int
-	// IdleTimeout bounds the silence before and between bytes; 0 means 240 s.
-	IdleTimeout time.Duration
-	// Client brings the transport, and with it the connections, that the models of one provider share (see
-	// wire.NewTransport); nil makes one for this model.
-	Client *http.Client
-}
+// Config describes one model. Model, with or without "models/", and APIKey are needed. BaseURL may end with the version of
+// the API ("/v1beta", "/v1", "/v1alpha"), which is then used, and with "/openai", which is taken off. A thinkingConfig in
+// the configured fields replaces the level or budget that would be set here. A thinking budget of 0 leaves it to the
+// model's default; Gemini 3 takes one, but prefers an effort.
+type Config = wire.Config
 
 // Model is a chat model behind the Gemini API. It is safe for concurrent use.
 type Model struct {
@@ -88,9 +59,8 @@ func New(cfg Config) *Model {
 	}
 	m := &Model{cfg: cfg, family: familyOf(cfg.Model), header: wire.Header(cfg.APIKey, "X-Goog-Api-Key", cfg.Headers)}
 	m.url = endpoint(cfg.BaseURL, cfg.Model)
-	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
-	m.client.Provider, m.client.Model, m.client.Refine = cfg.Name, cfg.Model, refine
-	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header, cfg.BaseURL)
+	m.client = m.cfg.NewClient(m.header)
+	m.client.Refine = refine
 	return m
 }
 

@@ -11,11 +11,9 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
@@ -25,39 +23,9 @@ import (
 // DefaultBaseURL is where OpenAI itself listens.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// Config describes one model. Only Model is needed, for OpenAI's own service also APIKey.
-type Config struct {
-	// Name is the provider's name in errors and in response_metadata; empty means the dialect's name.
-	Name string
-	// BaseURL is the address before "/chat/completions" (a complete one is fine too; a query is kept); empty means
-	// DefaultBaseURL.
-	BaseURL string
-	// APIKey is sent as a bearer token, or in the dialect's own header; empty sends none.
-	APIKey string
-	// Model is the vendor's name of the model.
-	Model string
-	// Dialect names the vendor's habits, a row of vendors.go or servers.go, such as "qwen" or "vllm". Empty takes it from
-	// the host of BaseURL. An unknown name fails each call with an error that lists the known ones.
-	Dialect string
-	// Headers are added to each request; they win over the headers set here.
-	Headers map[string]string
-	// ExtraBody are further fields of the request body, byte for byte. They win over the fields set here; null leaves
-	// a field out. "messages" and "stream" cannot be changed.
-	ExtraBody map[string]json.RawMessage
-	// ThinkingOn and ThinkingOff are fields of the body for requests whose Settings.Thinking is true or false, in place of the
-	// dialect's own switch; nil keeps that one. Objects are merged into what else the body says, and null leaves a field out.
-	// "messages" and "stream" cannot be changed.
-	ThinkingOn, ThinkingOff map[string]json.RawMessage
-	// Settings hold what a request leaves open.
-	Settings model.Settings
-	// SendNames sends the speaker's name with human messages. Several servers reject it, so it is off by default.
-	SendNames bool
-	// IdleTimeout bounds the silence before and between bytes; 0 means 240 s.
-	IdleTimeout time.Duration
-	// Client brings the transport, and with it the connections, that the models of one provider share (see
-	// wire.NewTransport); nil makes one for this model.
-	Client *http.Client
-}
+// Config describes one model. Only Model is needed, for OpenAI's own service also APIKey. An empty BaseURL means
+// DefaultBaseURL, an empty Name the dialect's name. The key is sent as a bearer token, or in the dialect's own header.
+type Config = wire.Config
 
 // Model is a chat model behind a chat-completions server. It is safe for concurrent use.
 type Model struct {
@@ -83,9 +51,7 @@ func New(cfg Config) *Model {
 		m.url, keyIn = m.dialect.endpoint(cfg.BaseURL), m.dialect.keyIn
 	}
 	m.header = wire.Header(cfg.APIKey, keyIn, cfg.Headers)
-	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
-	m.client.Provider, m.client.Model = m.cfg.Name, cfg.Model
-	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header, cfg.BaseURL)
+	m.client = m.cfg.NewClient(m.header)
 	return m
 }
 

@@ -9,12 +9,10 @@ package responses
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
@@ -27,42 +25,10 @@ const (
 	CodexBaseURL   = "https://chatgpt.com/backend-api/codex"
 )
 
-// Config describes one model. Only Model is needed, for OpenAI's own service also APIKey.
-type Config struct {
-	// Name is the provider's name in errors and in response_metadata; empty means "openai". Reasoning goes back to the
-	// provider of the name that made it, so give another name to another organization's key.
-	Name string
-	// BaseURL is the address before "/responses" (a complete one is fine too; a query, such as Azure's api-version, is
-	// kept); empty means DefaultBaseURL, for Codex CodexBaseURL.
-	BaseURL string
-	// APIKey is sent as a bearer token, or in KeyHeader; empty sends none.
-	APIKey string
-	// KeyHeader is the header that takes the key as it is, such as Azure's "api-key". Empty means a bearer token, but
-	// "api-key" for hosts of Azure.
-	KeyHeader string
-	// Model is the vendor's name of the model.
-	Model string
-	// Headers are added to each request; they win over the headers set here.
-	Headers map[string]string
-	// ExtraBody are further fields of the request body. Objects are merged with those set here, other values replace
-	// them, and null leaves a field out. "input", "model" and "stream" cannot be changed.
-	ExtraBody map[string]json.RawMessage
-	// ThinkingOn and ThinkingOff are fields of the body for a call with thinking on and off, merged in the way of ExtraBody.
-	// ThinkingOff takes the place of the own switch, which is the least effort that the model knows.
-	ThinkingOn, ThinkingOff map[string]json.RawMessage
-	// Settings hold what a request leaves open.
-	Settings model.Settings
-	// Codex says that the ChatGPT backend answers: it takes no bound of the answer and no temperature, demands
-	// instructions, and gets an effort with each call. APIKey is then the access token of the login.
-	Codex bool
-	// AccountID is the ChatGPT account that pays for Codex; empty sends none.
-	AccountID string
-	// IdleTimeout bounds the silence before and between bytes; 0 means 240 s.
-	IdleTimeout time.Duration
-	// Client brings the transport, and with it the connections, that the models of one provider share (see
-	// wire.NewTransport); nil makes one for this model.
-	Client *http.Client
-}
+// Config describes one model. Only Model is needed, for OpenAI's own service also APIKey. An empty BaseURL means
+// DefaultBaseURL, for Codex CodexBaseURL. Where there is no ThinkingOff, thinking is turned off by the least effort that
+// the model knows.
+type Config = wire.Config
 
 // Model is a chat model behind the Responses API. It is safe for concurrent use.
 type Model struct {
@@ -88,9 +54,7 @@ func New(cfg Config) *Model {
 	}
 	cfg.ExtraBody, cfg.ThinkingOn, cfg.ThinkingOff = translate(cfg.ExtraBody), translate(cfg.ThinkingOn), translate(cfg.ThinkingOff)
 	m := &Model{cfg: cfg, habits: habitsOf(cfg.Model), url: endpoint(cfg.BaseURL), header: header(&cfg)}
-	m.client = wire.Client{HTTP: wire.NewHTTPClient(cfg.Client, cfg.IdleTimeout)}
-	m.client.Provider, m.client.Model = cfg.Name, cfg.Model
-	m.client.Secrets = wire.Secrets(cfg.APIKey, m.header, cfg.BaseURL)
+	m.client = m.cfg.NewClient(m.header)
 	return m
 }
 

@@ -5,27 +5,10 @@ import (
 	"testing"
 )
 
-// TestStoredWritesAreCut: what an update writes is taken apart without being decoded, which is what makes replaying quick.
-func TestStoredWritesAreCut(t *testing.T) {
-	u := titleCh.Put(`a "b" \`).With(sumCh.Put(2), sumCh.Delete(), logCh.Append(item{ID: "a"}), logCh.Remove("a"))
-	stored := encodeUpdate(t, u)
-	want, err := decodeWrites(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rest := stored[1:]
-	for i, w := range want {
-		got, behind, ok := cutWrite(rest)
-		if !ok || got.channel != w.channel || got.op != w.op || string(got.raw) != string(w.raw) {
-			t.Fatalf("write %d is cut as %+v, %t; want %+v", i, got, ok, w)
-		}
-		rest = behind[1:]
-	}
-	if len(rest) != 0 {
-		t.Errorf("%q is left", rest)
-	}
+// TestStoredWritesAreTakenApart: what is no list of writes is refused.
+func TestStoredWritesAreTakenApart(t *testing.T) {
 	for _, foreign := range []string{`[{"c":"m","op":"pu\u0074","v":1}]`, `[{"c":"m","op":"put","x":"","v":1}]`} {
-		if ws, err := splitWrites([]byte(foreign)); err != nil || len(ws) != 1 || ws[0].op != OpPut {
+		if ws, err := decodeWrites([]byte(foreign)); err != nil || len(ws) != 1 || ws[0].op != OpPut {
 			t.Errorf("%s is read as %+v, %v", foreign, ws, err)
 		}
 	}
@@ -33,7 +16,7 @@ func TestStoredWritesAreCut(t *testing.T) {
 		`[{"c":"m","op":"put","v":}]`, `[{"c":"m","op":"put","v":1]`, `[{"c":"m","op":"put","v":1}[{"c":"m","op":"put","v":1}]`,
 		`{"c":"m","op":"put","v":1}]`, `[{"c":"m"append","v":1}]`, `[{"c":"m","op":"put"v":1}]`, `[{"c":"m","op":"put","v":1`, `[{"c":7,"op":"put","v":1}]`,
 	} {
-		if ws, err := splitWrites([]byte(bad)); err == nil {
+		if ws, err := decodeWrites([]byte(bad)); err == nil {
 			t.Errorf("%s is read as %+v", bad, ws)
 		}
 	}

@@ -1,12 +1,9 @@
 package state
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
-
-	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // storedWrite is a write whose value is not decoded. raw is never empty.
@@ -25,7 +22,7 @@ func (s State) Replay(updates ...[]byte) (State, error) {
 	}
 	writes := make(map[string][]storedWrite)
 	for i, raw := range updates {
-		stored, err := splitWrites(raw)
+		stored, err := decodeWrites(raw)
 		if err != nil {
 			return s, fmt.Errorf("replay update %d: %w", i, err)
 		}
@@ -51,49 +48,7 @@ func (s State) Replay(updates ...[]byte) (State, error) {
 	return next, nil
 }
 
-// splitWrites takes an update apart. What [Update.AppendJSON] wrote is cut without looking into the values; anything else
-// is decoded, for its meaning or for the error.
-func splitWrites(raw []byte) (out []storedWrite, err error) {
-	rest := raw
-	var ok bool
-	for before := "["; string(rest) != "]"; before = "," {
-		if rest, ok = bytes.CutPrefix(rest, []byte(before)); !ok {
-			return decodeWrites(raw)
-		}
-		var w storedWrite
-		if w, rest, ok = cutWrite(rest); !ok {
-			return decodeWrites(raw)
-		}
-		out = append(out, w)
-	}
-	return out, nil
-}
-
-// cutWrite cuts off {"c":CHANNEL,"op":"OP","v":VALUE}.
-func cutWrite(b []byte) (w storedWrite, rest []byte, ok bool) {
-	if b, ok = bytes.CutPrefix(b, []byte(`{"c":`)); !ok {
-		return w, nil, false
-	}
-	name, b := rawjson.Value(b)
-	if w.channel, ok = rawjson.String(name); !ok || w.channel == "" {
-		return w, nil, false
-	}
-	if b, ok = bytes.CutPrefix(b, []byte(`,"op":"`)); !ok {
-		return w, nil, false
-	}
-	op, b, ok := bytes.Cut(b, []byte(`","v":`))
-	if !ok || bytes.ContainsAny(op, `"\\`) {
-		return w, nil, false
-	}
-	w.op = Op(op)
-	w.raw, b = rawjson.Value(b)
-	if len(w.raw) == 0 {
-		return w, nil, false
-	}
-	rest, ok = bytes.CutPrefix(b, []byte("}"))
-	return w, rest, ok
-}
-
+// decodeWrites takes an update apart without looking into its values.
 func decodeWrites(raw []byte) ([]storedWrite, error) {
 	var writes []struct {
 		C  string          `json:"c"`

@@ -67,7 +67,7 @@ func (s Schema) load(each func(func(string, encoded) error) error) (State, error
 // Writes returns the writes of an update in its stored form, without decoding or checking their values. The values share
 // the memory of raw, which must not change any more.
 func (s Schema) Writes(raw []byte) ([]Write, error) {
-	stored, err := splitWrites(raw)
+	stored, err := decodeWrites(raw)
 	if err != nil {
 		return nil, err
 	}

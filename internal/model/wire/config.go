@@ -68,7 +68,7 @@ type Config struct {
 	Client *http.Client
 }
 
-// Adaptive, as a thinking budget, lets the model decide how long it thinks.
+// Adaptive is the thinking budget that lets the model decide how long it thinks.
 const Adaptive = -1
 
 // NewClient makes the client of a model whose requests have this header.

@@ -40,7 +40,10 @@ func TestHeaders(t *testing.T) {
 		{"own headers", Config{Headers: map[string]string{"anthropic-beta": "b, a,,b", "x-custom": "c"}}, model.Request{}, []string{"", "", "a,b", "c"}},
 		{"thinking with tools", Config{Headers: map[string]string{"anthropic-beta": "a"}}, model.Request{Tools: tool, Settings: model.Settings{Thinking: &on}}, []string{"", "", "a,interleaved-thinking-2025-05-14", ""}},
 		{"thinking without tools", Config{}, model.Request{Settings: model.Settings{Thinking: &on}}, []string{"", "", "", ""}},
-		{"adaptive with tools", Config{ThinkingBudget: wire.Adaptive}, model.Request{Tools: tool, Settings: model.Settings{Thinking: &on}}, []string{"", "", "", ""}},
+		{
+			"adaptive with tools", Config{ThinkingBudget: wire.Adaptive},
+			model.Request{Tools: tool, Settings: model.Settings{Thinking: &on}}, []string{"", "", "", ""},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got http.Header

@@ -42,7 +42,10 @@ func TestThinking(t *testing.T) {
 		{"budget above half", Config{ThinkingBudget: 9000}, model.Settings{Thinking: &on, MaxTokens: 10000}, `{"max_tokens":10000,"thinking":{"budget_tokens":5000,"type":"enabled"}}`},
 		{"small bound is raised", Config{}, model.Settings{Thinking: &on, MaxTokens: 100}, `{"max_tokens":2048,"thinking":{"budget_tokens":1024,"type":"enabled"}}`},
 		{"automatic budget", Config{AutoThinkingBudget: true}, model.Settings{Thinking: &on, MaxTokens: 10000}, `{"max_tokens":10000,"thinking":{"budget_tokens":8000,"type":"enabled"}}`},
-		{"adaptive with effort", Config{ThinkingBudget: wire.Adaptive, Settings: model.Settings{Thinking: &on}}, model.Settings{Effort: "high"}, `{"max_tokens":8192,"output_config":{"effort":"high"},"thinking":{"type":"adaptive"}}`},
+		{
+			"adaptive with effort", Config{ThinkingBudget: wire.Adaptive, Settings: model.Settings{Thinking: &on}},
+			model.Settings{Effort: "high"}, `{"max_tokens":8192,"output_config":{"effort":"high"},"thinking":{"type":"adaptive"}}`,
+		},
 		{"off, least effort", Config{Settings: model.Settings{Thinking: &on}}, model.Settings{Thinking: &off, Effort: "minimal"}, `{"max_tokens":8192,"output_config":{"effort":"low"},"thinking":{"type":"disabled"}}`},
 		{"configured on", Config{ThinkingOn: budget("6000")}, model.Settings{Thinking: &on}, `{"max_tokens":8192,"thinking":{"budget_tokens":6000,"type":"enabled"}}`},
 		{"configured on, without a budget", Config{ThinkingOn: fields{"thinking": raw(`{"type":"enabled"}`)}}, model.Settings{Thinking: &on}, `{"max_tokens":8192,"thinking":{"budget_tokens":4096,"type":"enabled"}}`},

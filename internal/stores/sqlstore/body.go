@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,44 +101,7 @@ type storedUpdate struct {
 	Writes json.RawMessage `json:"w"`
 }
 
-// splitUpdates takes the column apart. What encodeUpdates wrote is cut without looking into the updates; anything else is
-// decoded, for its meaning or for the error.
-func splitUpdates(raw []byte) (us []storedUpdate, err error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	rest := raw
-	var ok bool
-	for before := "["; string(rest) != "]"; before = "," {
-		var u storedUpdate
-		if rest, ok = bytes.CutPrefix(rest, []byte(before)); ok {
-			u, rest, ok = cutUpdate(rest)
-		}
-		if !ok {
-			return decodeUpdates(raw)
-		}
-		us = append(us, u)
-	}
-	return us, nil
-}
-
-// cutUpdate cuts off {"n":NODE,"w":WRITES}.
-func cutUpdate(b []byte) (u storedUpdate, rest []byte, ok bool) {
-	if b, ok = bytes.CutPrefix(b, []byte(`{"n":`)); !ok {
-		return u, nil, false
-	}
-	node, b := rawjson.Value(b)
-	if u.Node, ok = rawjson.String(node); !ok {
-		return u, nil, false
-	}
-	if b, ok = bytes.CutPrefix(b, []byte(`,"w":`)); !ok {
-		return u, nil, false
-	}
-	u.Writes, b = rawjson.Value(b)
-	rest, ok = bytes.CutPrefix(b, []byte("}"))
-	return u, rest, ok && len(u.Writes) > 0
-}
-
+// decodeUpdates takes the column apart without looking into the updates.
 func decodeUpdates(raw []byte) ([]storedUpdate, error) {
 	var us []storedUpdate
 	if len(raw) == 0 {

@@ -196,7 +196,7 @@ func (h history) replay(schema state.Schema) (state.State, error) {
 	}
 	updates := make([][]byte, 0, len(h.deltas))
 	for _, d := range slices.Backward(h.deltas) {
-		us, err := splitUpdates(d)
+		us, err := decodeUpdates(d)
 		if err != nil {
 			return st, err
 		}

@@ -29,8 +29,6 @@ type dialect interface {
 type tuning struct {
 	// writers is how many connections write, batch how many jobs share a transaction at most.
 	writers, batch int
-	// company says that a transaction waits for more jobs where they come in a crowd; see gather.go.
-	company bool
 	// timeout bounds a statement; 0 means that it needs no bound, because no other machine takes part.
 	timeout time.Duration
 	// patience is how long to wait for a database that cannot be reached before giving up; 0 means not at all.

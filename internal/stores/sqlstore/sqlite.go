@@ -59,7 +59,7 @@ func (sqlite) transient(error) bool { return false }
 func (sqlite) unreachable(error) bool { return false }
 
 // tuning of SQLite: one connection writes, and a transaction may be as long as the queue.
-func (sqlite) tuning() tuning { return tuning{writers: 1, batch: 128, company: true} }
+func (sqlite) tuning() tuning { return tuning{writers: 1, batch: 128} }
 
 // retriable: a COMMIT that SQLite reports as failed is rolled back.
 func (sqlite) retriable(err error) bool { return !errors.Is(err, store.ErrUnknown) }

@@ -177,7 +177,7 @@ func (c *checkup) checkUpdates(l logRow) error {
 	if l.checkpoint.Valid != (len(l.updates) > 0) {
 		return errors.New("it has a checkpoint without updates, or updates without a checkpoint")
 	}
-	us, err := splitUpdates(l.updates)
+	us, err := decodeUpdates(l.updates)
 	for _, u := range us {
 		if err == nil {
 			_, err = c.schema.DecodeUpdate(u.Writes)

@@ -18,10 +18,9 @@ const attempts = 6
 // being written on it is never tried again by itself.
 type worker struct {
 	*writer
-	conn    *sql.Conn // nil when there is none
-	since   time.Time // when conn was made
-	stmts   map[string]*sql.Stmt
-	company company
+	conn  *sql.Conn // nil when there is none
+	since time.Time // when conn was made
+	stmts map[string]*sql.Stmt
 }
 
 func (k *worker) loop() {

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
@@ -107,102 +106,4 @@ func TestWriterBatch(t *testing.T) {
 	if got := len(w.gather(&job{})); got != 5 {
 		t.Errorf("batch of %d large jobs, want 5", got)
 	}
-}
-
-// TestBatchesWaitForCompany plays the jobs that come while a batch is gathered.
-func TestBatchesWaitForCompany(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		want  int           // what came before
-		there int           // jobs that are there, with the first
-		every time.Duration // how often one comes then; 0 is never
-		got   int
-		took  time.Duration
-	}{
-		{"few", 0, 5, time.Millisecond, 5, 0},
-		{"the first crowd", 0, 6, time.Millisecond, 6, 0},
-		{"a crowd that is known", 12, 6, time.Millisecond, 12, 6 * time.Millisecond},
-		{"a crowd that grows", 12, 15, time.Millisecond, 15, 0},
-		{"a crowd that has gone", 12, 1, 3 * time.Millisecond, 4, 10 * time.Millisecond},
-		{"all of a crowd", 12, 12, 0, 12, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				k := &worker{writer: &writer{jobs: make(chan *job, queueLen), tuning: sqlite{}.tuning()}, company: company{want: test.want}}
-				for range test.there - 1 {
-					k.jobs <- &job{}
-				}
-				if test.every > 0 {
-					go func() {
-						for range 50 {
-							time.Sleep(test.every)
-							k.jobs <- &job{}
-						}
-					}()
-				}
-				start := time.Now()
-				if got := len(k.gather(&job{})); got != test.got || time.Since(start) != test.took {
-					t.Errorf("batch of %d after %v, want %d after %v", got, time.Since(start), test.got, test.took)
-				}
-				time.Sleep(time.Second) // all have come
-			})
-		})
-	}
-}
-
-// TestCompanyIsFoundByTrying has a number of writers of whom each waits for his job: it shall be nearly all of them who share a
-// batch, and hardly ever one that waits for more than there are.
-func TestCompanyIsFoundByTrying(t *testing.T) {
-	for _, test := range []struct{ writers, least, most int }{
-		{crowdLeast - 1, 0, 0},
-		{crowdLeast, 0, crowdLeast},
-		{20, 17, 20},
-		{100, crowdMost, crowdMost},
-	} {
-		const batches = 1000
-		var c company
-		vain := 0
-		for range batches {
-			here := min(test.writers, crowdLeast) // the others have not written yet
-			enough := c.of(here)
-			jobs := max(here, min(enough, test.writers))
-			if jobs < enough {
-				vain++
-				c.stayedAway(jobs)
-			} else {
-				c.came()
-			}
-		}
-		if c.want < test.least || c.want > test.most || vain > batches/triesAfter+1 {
-			t.Errorf("%d writers: waits for %d, %d times of %d in vain", test.writers, c.want, vain, batches)
-		}
-	}
-	c := company{want: 20}
-	if c.stayedAway(3); c.of(1) != 0 {
-		t.Errorf("waits for %d after a batch of 3", c.of(1))
-	}
-	if c.of(crowdMost+5) != crowdMost {
-		t.Errorf("waits for %d", c.want)
-	}
-}
-
-// TestLargeJobsAreNoEmptyPlace: a batch that is full with fewer jobs than were waited for does not mean that they stay away.
-func TestLargeJobsAreNoEmptyPlace(t *testing.T) {
-	k := &worker{writer: &writer{jobs: make(chan *job, queueLen), tuning: sqlite{}.tuning()}, company: company{want: 12}}
-	k.jobs <- &job{size: batchBytes}
-	if got := len(k.gather(&job{})); got != 2 || k.company != (company{want: 12}) {
-		t.Errorf("batch of %d, then %+v", got, k.company)
-	}
-}
-
-// TestTheWaitEndsWithTheWriter: close does not have to wait, and what is there is written.
-func TestTheWaitEndsWithTheWriter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := &worker{writer: &writer{jobs: make(chan *job, queueLen), tuning: sqlite{}.tuning()}, company: company{want: crowdLeast}}
-		time.AfterFunc(time.Millisecond, func() { close(k.jobs) })
-		start := time.Now()
-		if got := len(k.gather(&job{})); got != 1 || time.Since(start) != time.Millisecond {
-			t.Errorf("batch of %d after %v", got, time.Since(start))
-		}
-	})
 }

@@ -52,7 +52,7 @@ func (f *Feed) Show(ev event.Event) {
 	if d, ok := ev.Data.(event.Run); ok && ends(d) {
 		t.whole = true
 	}
-	t.notifyOf(ev.Data.Kind() == event.KindChunk)
+	t.notify()
 }
 
 // Close ends the feed. If the run is not at its end, what the attempt has not committed is void. A second call does

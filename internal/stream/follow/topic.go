@@ -34,8 +34,7 @@ type topic struct {
 	waiting []*reader
 	turn    int  // the present list of the waiting, from 1; a reader whose turn this is stands in it
 	waking  bool // they will be woken soon
-	woken   time.Time
-	looks   int // how often the store was looked at
+	looks   int  // how often the store was looked at
 
 	// What keeps a topic with readers up to date, see watch.go.
 	unwatch   context.CancelFunc
@@ -125,33 +124,20 @@ func (t *topic) forget(r *reader) {
 }
 
 // fewReaders are woken by who has something for them. More are woken a little later and by a goroutine of their own, so that
-// Show takes no longer. Pieces that follow each other faster than together are shown together: to wake a reader, who
-// writes to a client, costs more than the piece.
+// Show takes no longer.
 const (
 	fewReaders = 2
-	together   = time.Millisecond
 	wakeEvery  = 2 * time.Millisecond
 )
 
 // notify wakes the waiting. t.mu is held.
-func (t *topic) notify() { t.notifyOf(false) }
-
-// notifyOf wakes the waiting, for a piece of a message maybe a little later. t.mu is held.
-func (t *topic) notifyOf(piece bool) {
-	n, wait := len(t.waiting), time.Duration(0)
-	if n > fewReaders {
-		wait = wakeEvery
-	} else if piece {
-		wait = together - time.Since(t.woken)
-	}
-	switch {
-	case n == 0 || wait > 0 && t.waking:
-	case wait > 0:
+func (t *topic) notify() {
+	switch n := len(t.waiting); {
+	case n > fewReaders && !t.waking:
 		t.waking = true
-		time.AfterFunc(wait, t.wakeWaiting)
-	default:
+		time.AfterFunc(wakeEvery, t.wakeWaiting)
+	case n <= fewReaders:
 		t.turn++
-		t.woken = time.Now()
 		wakeAll(t.waiting)
 		clear(t.waiting)
 		t.waiting = t.waiting[:0]
@@ -161,7 +147,7 @@ func (t *topic) notifyOf(piece bool) {
 func (t *topic) wakeWaiting() {
 	t.mu.Lock()
 	all := t.waiting
-	t.waiting, t.waking, t.woken = nil, false, time.Now()
+	t.waiting, t.waking = nil, false
 	t.turn++
 	t.mu.Unlock()
 	wakeAll(all)

@@ -85,6 +85,8 @@ type App interface {
 	Collect(ctx context.Context, o Options, dryRun bool) (Collected, error)
 	// DeleteThread removes a thread with its files, here or at the server.
 	DeleteThread(ctx context.Context, o Options, id string) error
+	// DeleteUser removes all that a user has. No other process may hold the data folder.
+	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// TokensFile is the file of the named tokens that callers of the server bring.
 	TokensFile(o Options) (path string, err error)
 	// Doctor examines the machine, the configuration and what is stored. It reports each check as soon as it is known.
@@ -346,6 +348,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		serveCommand(app, &o, stdio),
 		reloadCommand(app, &o, stdio),
 		threadsCommand(app, &o, stdio),
+		usersCommand(app, &o, stdio),
 		runsCommand(app, &o, stdio),
 		exportCommand(app, &o, stdio),
 		backupCommand(app, &o, stdio),

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -38,7 +39,13 @@ type Keeper interface {
 	// Collect drops what is older than the retention, as r says. What it drops no checkpoint needs: each loads as before.
 	// It may be stopped at any moment and called again.
 	Collect(ctx context.Context, r Retention) (Collected, error)
+	// DeleteUser removes every row of a user, those of his runs too: who still works on one is fenced off. What somebody
+	// writes for him meanwhile may stay; it may be called again.
+	DeleteUser(ctx context.Context, u access.User) (Forgotten, error)
 }
+
+// Forgotten counts what went with a user: his threads, and rows of features.
+type Forgotten struct{ Threads, Rows int64 }
 
 // Holding counts what a dump holds.
 type Holding struct {

@@ -17,6 +17,7 @@ func systemCallers() []string {
 	return []string{
 		"cmd/pudu-bench/goals/commit.go", // a benchmark commits by itself
 		"internal/app/backup.go",
+		"internal/app/deleteuser.go",
 		"internal/app/gc.go",
 		"internal/app/listen.go", // figures, and whether the database answers
 		"internal/app/serve.go",  // the collecting of every hour

@@ -22,6 +22,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // Root is the folder of all users' things, below the data folder.
@@ -71,6 +72,29 @@ func (u User) Thread(id string) (Space, error) {
 		return Space{}, err
 	}
 	return Space{Folder{u.disk.dir, path.Join(folder, id)}, sandboxID(u.user, id)}, nil
+}
+
+// Remove removes all that the disk has of the user. That there is nothing is no error.
+func (u User) Remove() error {
+	folder, err := u.folder("")
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(u.disk.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if _, err := root.Lstat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := sandbox.RemoveAll(root, folder); err != nil {
+		return fmt.Errorf("remove the files of user %q: %w", u.user.ID(), err)
+	}
+	return nil
 }
 
 // Threads are the folders of all users' threads, those whose removal was cut off among them.

@@ -208,3 +208,25 @@ func TestPartsAreAllThatTheServerMakes(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestRemove: what a user has on disk goes, of others nothing; that there is nothing is no error.
+func TestRemove(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"users/ann/agents/a", "users/ann/threads/t/user-data/outputs", "users/bob/agents/a"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := New(dir).User(access.FromRow("ann")).Remove(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(dir, "users"))
+	if err != nil || len(left) != 1 || left[0].Name() != "bob" {
+		t.Errorf("%v, %v", left, err)
+	}
+	if New(dir).User(access.User{}).Remove() == nil || New(filepath.Join(dir, "none")).User(access.FromRow("ann")).Remove() != nil {
+		t.Error("nobody's is removed, or that of a folder that is not there is an error")
+	}
+}

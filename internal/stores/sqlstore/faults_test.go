@@ -295,7 +295,7 @@ func TestNoFailureOfOpeningIsSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"new": nil, "as it is": made, "of version 4": version4(t)} {
+	for name, data := range map[string][]byte{"new": nil, "as it is": made, "of version 4": unzipped(t, "version4.db.gz")} {
 		t.Run(name, func(t *testing.T) {
 			d := sqlite{path: filepath.Join(t.TempDir(), FileName)}
 			if err := os.WriteFile(d.path, data, 0o600); err != nil {

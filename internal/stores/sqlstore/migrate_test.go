@@ -1,9 +1,7 @@
 package sqlstore
 
 import (
-	"compress/gzip"
 	"database/sql"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -76,31 +74,12 @@ func writeVersion2(t *testing.T, db *sql.DB, dialect goose.Dialect, folder strin
 	}
 }
 
-// version4 is the file of a database of that version.
-func version4(t *testing.T) []byte {
-	t.Helper()
-	packed, err := os.Open("testdata/version4.db.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	file, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // TestDatabaseOfVersion4 opens a file that a program of version 4 has written: a thread of four runs of 12 messages, whose
 // snapshot came at the first 32 KB of deltas, and one run that was cut off behind its question; two items.
 func TestDatabaseOfVersion4(t *testing.T) {
 	const thread, run = "ff4ae39f-4fb8-7bb4-1a3d-1e601c115a0b", "c15000cb-ebe2-727f-f286-76973aa2c94e"
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, FileName), version4(t), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, FileName), unzipped(t, "version4.db.gz"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := openWith(t, Config{Dir: dir, Logger: discard})

@@ -133,10 +133,8 @@ func (d *userData) DeleteThread(ctx context.Context, id string) error {
 		if err := d.lockThread(tx, id); err != nil {
 			return err
 		}
-		for _, t := range d.s.beside() {
-			if err := tx.exec("DELETE FROM "+t.Name+" WHERE "+t.Thread+" = $1", id); err != nil {
-				return err
-			}
+		if err := d.emptyThread(tx, id); err != nil {
+			return err
 		}
 		n, err := tx.change("DELETE FROM threads WHERE id = $1 AND user_id = $2 AND NOT "+busy("$1"), id, d.user.ID())
 		if err == nil && n == 0 {

@@ -155,6 +155,31 @@ func TestWhoGoesAtTheEndLeavesTheStoreAlone(t *testing.T) {
 	}
 }
 
+// TestTheEndIsInTheLogBeforeItIsShown looks at the store between the commit of a run's end and the moment at which the feed
+// shows it, with what was streamed and withdrawn before it: the log has no such pieces.
+func TestTheEndIsInTheLogBeforeItIsShown(t *testing.T) {
+	st := openStore(t)
+	h := openHub(t, follow.Config{Store: st, Poll: time.Millisecond})
+	admit(t, st, "r")
+	o := own(t, st, h, "r", "p1", 1)
+	live := start(h, "r", event.ID{}, nil)
+	o.durable(number(1))
+	live.until(t, o.shown[0].ID)
+
+	feed := o.feed
+	o.feed = unseen{}
+	o.text("a", "withdrawn")
+	o.discard("a")
+	o.end()
+	looks, _ := st.reads()
+	waitFor(t, "looks at the store", func() bool { runs, _ := st.reads(); return runs > looks+2 })
+	for _, ev := range o.shown[1:] {
+		feed.Show(ev)
+	}
+	feed.Close()
+	same(t, "live", o.shown, live.end(t))
+}
+
 func TestAReaderMissesNothingOfALongMessage(t *testing.T) {
 	st := openStore(t)
 	h := openHub(t, follow.Config{Store: st})

@@ -103,8 +103,8 @@ func (t *topic) look(ctx context.Context) {
 	t.looks++
 	if t.known && row.Attempt > 0 {
 		t.newAttempt(row.Attempt)
-		if t.feed != nil && row.Active() {
-			return
+		if t.feed != nil && (row.Active() || !t.whole) {
+			return // an end that is committed is yet to be shown, with pieces before it that the log does not have
 		}
 		if !t.whole {
 			err = t.fill(ctx, row)

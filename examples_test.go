@@ -33,6 +33,24 @@ func TestTheExampleOfAPlainAgentRuns(t *testing.T) {
 	}
 }
 
+func TestTheExampleOfWhatAToolMayUseRuns(t *testing.T) {
+	const script = `dialogues:
+  - match: Remember
+    turns:
+      - tool_calls: [{name: remember, args: {title: deer, text: The deer come at dawn.}}]
+      - text: "Done."
+  - turns:
+      - tool_calls: [{name: recall, args: {About: dawn}}]
+      - text: "There."
+`
+	env := []string{"PUDU_CONFIG=" + configured(t, script, ""), "PUDU_DATA=" + t.TempDir()}
+	out, told := example(t, ".", env, "run", "./examples/env")
+	out = strings.Replace(out, "uncounted", "5", 1) // on a machine without a sandbox
+	if out != "remember: Noted, 5 words.\nrecall: deer: The deer come at dawn.\n" {
+		t.Errorf("got %q\n%s", out, told)
+	}
+}
+
 func TestTheExampleOfTheWholeAgentRuns(t *testing.T) {
 	const script = `dialogues:
   - turns:

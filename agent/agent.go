@@ -131,6 +131,7 @@ type run struct {
 func newRun(a *Agent, rt *Runtime, s state.State) *run {
 	r := &run{Agent: a, rt: rt.withDefaults(), state: s, next: NodeBeforeAgent}
 	r.rt.Spend = r.usage.add
+	r.rt.Env = r.rt.env()
 	if rt.Resume != nil {
 		r.next, r.saved = rt.Resume.Next, rt.Resume.Next
 	}

@@ -12,13 +12,16 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // Runtime is what a run gives to the loop, its hooks and its tools. It is made by the run's owner, passed explicitly,
 // and not changed while the run lasts.
 type Runtime struct {
 	ThreadID, RunID, UserID string
-	Config                  RunConfig
+	// Env is what tools and hooks may use. The loop fills in the ids that its Ref leaves open.
+	Env    tool.Env
+	Config RunConfig
 	// Input enters the state before the first node. A run that resumes has its input in the state already.
 	Input state.Update
 	// Emit shows an event. It numbers the event, keeps the order and never waits for a reader.

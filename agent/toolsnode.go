@@ -167,7 +167,7 @@ func (r *run) outcomeUnknown(ctx context.Context, call openCall, start event.Too
 	defer cancel()
 	found := inspector.Inspect(ctx, &tool.Call{
 		ID: call.ID, Name: call.Name, Args: start.Args, State: r.state,
-		ThreadID: r.rt.ThreadID, RunID: r.rt.RunID, UserID: r.rt.UserID, Emit: func(any) {}, Progress: func(string) {},
+		ThreadID: r.rt.ThreadID, RunID: r.rt.RunID, UserID: r.rt.UserID, Env: r.rt.Env, Emit: func(any) {}, Progress: func(string) {},
 	})
 	if found == "" {
 		return unknown
@@ -191,7 +191,7 @@ func (r *run) toolRequest(messageID string, call openCall) *ToolRequest {
 	rt := r.rt
 	req := &ToolRequest{Runtime: rt, messageID: messageID, Invalid: call.invalid, Call: tool.Call{
 		ID: call.ID, Name: call.Name, Args: call.Args, State: r.state,
-		ThreadID: rt.ThreadID, RunID: rt.RunID, UserID: rt.UserID,
+		ThreadID: rt.ThreadID, RunID: rt.RunID, UserID: rt.UserID, Env: rt.Env,
 		Emit: func(v any) {
 			if raw, err := json.Marshal(v); err == nil {
 				rt.Emit(NodeTools, event.Custom{Value: raw})

@@ -86,6 +86,8 @@ type Call struct {
 	// State is the thread's state before this step; calls that run side by side see the same.
 	State                   state.State
 	ThreadID, RunID, UserID string
+	// Env is what the tool may use in the run.
+	Env Env
 	// Answer is the human's answer to this call's interrupt when the run is resumed; nil before that. It lets a tool
 	// ask first and act later; see [Call.Ask].
 	Answer json.RawMessage

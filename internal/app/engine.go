@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/metrics"
+	"github.com/pudu-ai/pudu/internal/outgoing"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -52,7 +53,8 @@ type engine struct {
 	reaped    atomic.Bool              // nothing is left of killed servers, and no other can be killed
 	current   atomic.Pointer[settings] // for the runs that begin
 	reloading sync.Mutex
-	schema    state.Schema // every channel that a thread can have
+	guard     *outgoing.Guard // of the tools' calls
+	schema    state.Schema    // every channel that a thread can have
 	agents    *agents.Folder
 	album     *picture.Album
 	bus       bus.Bus // to other processes; nil if there is no way to them
@@ -121,6 +123,16 @@ func (e *engine) openDatabase(ctx context.Context) (err error) {
 }
 
 func (e *engine) closeDatabase(context.Context) error { return e.store.Close() }
+
+func (e *engine) openOutgoing(context.Context) error {
+	e.guard = outgoing.New(outgoing.Config{})
+	return nil
+}
+
+func (e *engine) closeOutgoing(context.Context) error {
+	e.guard.Close()
+	return nil
+}
 
 func (e *engine) openSandboxes(ctx context.Context) error {
 	e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)

@@ -26,6 +26,7 @@ func (e *engine) forRuns() parts {
 	return parts{
 		{"database", e.openDatabase, e.closeDatabase},
 		{"program", e.begin, e.end},
+		{"outgoing", e.openOutgoing, e.closeOutgoing},
 		{"sandboxes", e.openSandboxes, e.closeSandboxes},
 		{"settings", e.configure, nil},
 		{"data folder", e.checkFolder, nil},

@@ -50,6 +50,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 		{"folder", func(context.Context) error { return walkable(dir) }, func(context.Context) error { return os.RemoveAll(dir) }},
 		{"database", e.openOwnDatabase, e.closeDatabase},
 		{"program", e.begin, e.end},
+		{"outgoing", e.openOutgoing, e.closeOutgoing},
 		{"sandboxes", e.openSandboxes, e.closeSandboxes},
 		{"settings", alone, nil},
 	})

@@ -80,6 +80,9 @@ func (g *Guard) Client(p Profile) *http.Client {
 	return c
 }
 
+// Close ends the connections that nobody uses.
+func (g *Guard) Close() { g.transport.CloseIdleConnections() }
+
 // redirect follows as many redirects as the profile says.
 func (p Profile) redirect(_ *http.Request, via []*http.Request) error {
 	switch {

@@ -33,6 +33,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // Causes to cancel a run's context with when its user wants it to stop.
@@ -52,6 +53,8 @@ type Job struct {
 // Built is an agent made for one job.
 type Built struct {
 	Agent *agent.Agent
+	// Env is what the run's tools and hooks may use.
+	Env tool.Env
 	// Config bounds the run. Its breakpoints are the request's.
 	Config agent.RunConfig
 	// Close gives back what the job holds, such as its sandbox. Called once, after the run, however it ended.
@@ -333,7 +336,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	m.began(job.Run, at.from)
 	built.Config.InterruptBefore, built.Config.InterruptAfter = job.Request.InterruptBefore, job.Request.InterruptAfter
 	rt := &agent.Runtime{
-		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Input: at.input, Resume: at.resume,
+		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Env: built.Env, Input: at.input, Resume: at.resume,
 		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
 		NewID: m.newID,
 	}

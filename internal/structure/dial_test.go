@@ -23,6 +23,7 @@ func dialers() map[string]string {
 		"internal/model/probe": "the list of models of such a server",
 		"internal/app":         "the local Ollama",
 		"internal/buses/nats":  "the bus",
+		"tool":                 "the client that answers that there is none",
 		"internal/client":      "the server that the person at the terminal names",
 	}
 }

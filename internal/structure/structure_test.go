@@ -39,8 +39,9 @@ func levels() []level {
 	return []level{
 		{"helpers", []string{"internal/lib/*", "examples"}},
 		{"leaves", []string{"message", "state", "event", "internal/access"}},
+		{"what tools may use", []string{"model", "sandbox"}},
 		{"contracts", []string{
-			"internal/access/*", "model", "tool", "sandbox", "internal/store", "internal/bus", "internal/outgoing", "internal/config",
+			"internal/access/*", "tool", "internal/store", "internal/bus", "internal/outgoing", "internal/config",
 			"internal/feature/threadstate", "internal/feature/conversation",
 		}},
 		{"how features keep rows", []string{"internal/database"}},

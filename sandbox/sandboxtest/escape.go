@@ -319,8 +319,8 @@ var bombs = []struct {
 // ends checks that an attack is over soon and says which limit it met.
 func (b *bench) ends(script, limit string) string {
 	b.t.Helper()
-	out, res := b.run(script)
-	if res.TimedOut || res.Limit != limit { // how soon depends on what else the machine does
+	out, res := b.do(sandbox.Command{Script: script, Timeout: 3 * patience}) // how soon depends on what else the machine does
+	if res.TimedOut || res.Limit != limit {
 		b.t.Errorf("%+v, want limit %q\n%.500s", res, limit, out)
 	}
 	b.healthy()

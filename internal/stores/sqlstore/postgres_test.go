@@ -414,7 +414,7 @@ func TestStoppedOwner(t *testing.T) {
 	cfg := postgresAt(t, t.TempDir())
 	cmd, out := startChild(t, cfg)
 	acked := map[string][]string{}
-	for range 100 {
+	for n := 0; n < 100 || len(acked) < childThreads; n++ { // each of its runs is begun
 		line, err := out.ReadString('\n')
 		if err != nil {
 			t.Fatal(err)
@@ -427,7 +427,7 @@ func TestStoppedOwner(t *testing.T) {
 	s := openWith(t, cfg)
 	defer s.Close()
 	var rs []store.Run
-	for end := time.Now().Add(20 * time.Second); len(rs) < childThreads; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(rs) < childThreads; time.Sleep(10 * time.Millisecond) {
 		var err error
 		if rs, err = s.Abandoned(t.Context(), "me", 100); err != nil || time.Now().After(end) {
 			t.Fatalf("%d runs are abandoned, %v", len(rs), err)

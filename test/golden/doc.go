@@ -2,7 +2,8 @@
 // LangGraph's JavaScript server. A recording holds the requests as they were sent, with the ids as variables, and of the
 // responses what a client may rely on: status, some headers, the keys and types of JSON, the events of a stream.
 //
-// The recordings are in testdata, one file per trace, one exchange a line. The program in convert makes them from traces.
-// What is not replayed, or is answered otherwise, stands in tables with its reason: left_out.go, changed.go and excused.go, each line for exchanges of one recording.
+// The recordings are in testdata, one file per trace, one exchange a line. TestConvert makes them from traces.
+// What is not replayed, or is answered otherwise, stands in tables with its reason: left_out_test.go, changed_test.go and
+// excused_test.go, each line for exchanges of one recording.
 // The tables must fit the recordings exactly.
 package golden

@@ -1,11 +1,9 @@
-package main
+package golden
 
 import (
 	"encoding/json"
 	"maps"
 	"slices"
-
-	"github.com/pudu-ai/pudu/test/golden"
 )
 
 // opaque are keys whose values belong to the graph, the model or the server that was recorded, and not to the protocol.
@@ -39,13 +37,13 @@ func fixed(set, key, value string) bool {
 }
 
 // shape makes the shape of a JSON value. key is the object's key that holds it; a list hands its own on to its items.
-func (c *converter) shape(key string, v any) *golden.Shape {
+func (c *converter) shape(key string, v any) *Shape {
 	switch v := v.(type) {
 	case map[string]any:
 		if opaque(c.set, key) {
-			return &golden.Shape{Kind: golden.Any}
+			return &Shape{Kind: Any}
 		}
-		fields := map[string]*golden.Shape{}
+		fields := map[string]*Shape{}
 		for k, item := range v {
 			if k != c.names(k) || uuid.MatchString(k) { // the keys are ids of tasks
 				continue
@@ -56,45 +54,45 @@ func (c *converter) shape(key string, v any) *golden.Shape {
 			keep(fields["metadata"], "source", "step", "parents")
 		}
 		if (key == "messages" || key == "message") && c.set == "langgraph" {
-			keep(&golden.Shape{Fields: fields}, "id", "type", "content")
+			keep(&Shape{Fields: fields}, "id", "type", "content")
 		}
-		return &golden.Shape{Kind: golden.Object, Fields: fields}
+		return &Shape{Kind: Object, Fields: fields}
 	case []any:
 		return c.list(key, v)
 	case string:
 		return c.text(key, v)
 	case json.Number:
-		return &golden.Shape{Kind: golden.Number}
+		return &Shape{Kind: Number}
 	case bool:
-		return &golden.Shape{Kind: golden.Boolean}
+		return &Shape{Kind: Boolean}
 	}
-	return &golden.Shape{Kind: golden.Any}
+	return &Shape{Kind: Any}
 }
 
 // keep drops all other keys of an object.
-func keep(s *golden.Shape, keys ...string) {
+func keep(s *Shape, keys ...string) {
 	if s != nil {
-		maps.DeleteFunc(s.Fields, func(k string, _ *golden.Shape) bool { return !slices.Contains(keys, k) })
+		maps.DeleteFunc(s.Fields, func(k string, _ *Shape) bool { return !slices.Contains(keys, k) })
 	}
 }
 
-func (c *converter) list(key string, v []any) *golden.Shape {
-	out := &golden.Shape{Kind: golden.Array}
+func (c *converter) list(key string, v []any) *Shape {
+	out := &Shape{Kind: Array}
 	if opaque(c.set, key) {
-		return &golden.Shape{Kind: golden.Any}
+		return &Shape{Kind: Any}
 	}
 	for _, item := range v {
-		out.Items = golden.Merge(out.Items, c.shape(key, item))
+		out.Items = Merge(out.Items, c.shape(key, item))
 	}
 	return out
 }
 
-func (c *converter) text(key, v string) *golden.Shape {
+func (c *converter) text(key, v string) *Shape {
 	if name, ok := c.known(v); ok {
-		return &golden.Shape{Kind: golden.Literal, Text: name}
+		return &Shape{Kind: Literal, Text: name}
 	}
 	if fixed(c.set, key, v) {
-		return &golden.Shape{Kind: golden.Literal, Text: c.pattern(v)}
+		return &Shape{Kind: Literal, Text: c.pattern(v)}
 	}
-	return &golden.Shape{Kind: golden.String}
+	return &Shape{Kind: String}
 }

@@ -1,4 +1,4 @@
-package main
+package golden
 
 import (
 	"encoding/json"
@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/pudu-ai/pudu/test/golden"
 )
 
 // converter makes one recording. It gives ids names: first those in requests that no response had before, which the
@@ -28,7 +26,7 @@ var (
 	system = regexp.MustCompile(`8b184351-3358-5cdd-b03b-9a70de2251e5|bee7d354-5df5-5f26-a978-10ea053f620d`)
 )
 
-func convert(name string, traces []trace) golden.Recording {
+func convert(name string, traces []trace) Recording {
 	set, _, _ := strings.Cut(name, "/")
 	c := &converter{set: set, vars: map[string]string{}, needed: map[string]bool{}, there: map[string]bool{}}
 	for i := range traces {
@@ -37,7 +35,7 @@ func convert(name string, traces []trace) golden.Recording {
 			c.needed[id] = true
 		}
 	}
-	r := golden.Recording{Name: name}
+	r := Recording{Name: name}
 	for i := range traces {
 		if traces[i].absent {
 			continue
@@ -54,7 +52,7 @@ var (
 )
 
 // needs notes what a request takes for granted: a thread that no earlier one made, a run that no earlier one started.
-func (c *converter) needs(t *trace, e *golden.Exchange) {
+func (c *converter) needs(t *trace, e *Exchange) {
 	if e.Method == http.MethodPost && strings.HasSuffix(e.Path, "/threads") || strings.Contains(e.Body, `"if_not_exists":"create"`) {
 		for _, m := range append(threadInBody.FindAllStringSubmatch(e.Body, -1), threadInPath.FindAllStringSubmatch(e.Path, -1)...) {
 			c.there[m[1]] = c.there[m[1]] || t.status < 300
@@ -76,10 +74,10 @@ func request(t *trace) string {
 	return t.path + "\n" + t.headers["last-event-id"] + "\n" + t.body
 }
 
-func (c *converter) exchange(name string, traces []trace, i int) golden.Exchange {
+func (c *converter) exchange(name string, traces []trace, i int) Exchange {
 	t := &traces[i]
-	e := golden.Exchange{N: t.n, Method: t.method, Path: c.madeUp(t.path), Headers: c.headers(t), Status: t.status}
-	if e.LeftOut = golden.IsLeftOut(name, &e); e.LeftOut {
+	e := Exchange{N: t.n, Method: t.method, Path: c.madeUp(t.path), Headers: c.headers(t), Status: t.status}
+	if e.LeftOut = IsLeftOut(name, &e); e.LeftOut {
 		e.Headers, e.Status = nil, 0
 		c.name(request(t), "n")
 		c.name(t.answer, "c")
@@ -175,7 +173,7 @@ func (c *converter) heads(t *trace) map[string]string {
 	return out
 }
 
-func (c *converter) body(t *trace, e *golden.Exchange) {
+func (c *converter) body(t *trace, e *Exchange) {
 	if strings.HasPrefix(t.heads["content-type"], "text/event-stream") {
 		e.Stream = c.stream(t, e)
 		return
@@ -188,7 +186,7 @@ func (c *converter) body(t *trace, e *golden.Exchange) {
 		return
 	}
 	if e.JSON = c.shape("", v); c.set == "langgraph" && ofState.MatchString(t.path) {
-		e.JSON = &golden.Shape{Kind: golden.Object}
+		e.JSON = &Shape{Kind: Object}
 	}
 }
 
@@ -202,12 +200,12 @@ func asChunk(set string, data any) any {
 	return data
 }
 
-func (c *converter) stream(t *trace, e *golden.Exchange) *golden.Stream {
-	frames, err := golden.ReadFrames(strings.NewReader(t.answer+"\n\n"), 0)
+func (c *converter) stream(t *trace, e *Exchange) *Stream {
+	frames, err := ReadFrames(strings.NewReader(t.answer+"\n\n"), 0)
 	if err != nil || len(frames) == 0 {
 		return nil
 	}
-	s := &golden.Stream{First: frames[0].Key(), Last: frames[len(frames)-1].Key(), Events: map[string]*golden.Shape{}}
+	s := &Stream{First: frames[0].Key(), Last: frames[len(frames)-1].Key(), Events: map[string]*Shape{}}
 	for i := range frames {
 		f := &frames[i]
 		if c.set == "langgraph" {
@@ -219,18 +217,18 @@ func (c *converter) stream(t *trace, e *golden.Exchange) *golden.Stream {
 			f.Data = asChunk(c.set, f.Data)
 		}
 		if f.Event == "updates" || f.Event == "custom" || f.Event == "values" && c.set == "langgraph" {
-			s.Events[f.Key()] = &golden.Shape{Kind: golden.Object}
+			s.Events[f.Key()] = &Shape{Kind: Object}
 			continue
 		}
 		shape := c.shape(key, f.Value())
-		if shape.Kind == golden.Object { // of the pairs of a message
+		if shape.Kind == Object { // of the pairs of a message
 			keep(shape.Fields["metadata"], "langgraph_node", "langgraph_step", "langgraph_triggers", "langgraph_path",
 				"langgraph_checkpoint_ns", "source", "step", "parents")
 		}
-		s.Events[f.Key()] = golden.Merge(s.Events[f.Key()], shape)
+		s.Events[f.Key()] = Merge(s.Events[f.Key()], shape)
 	}
 	if c.set == "langgraph" { // it just closes the stream; ours says that it is over
-		s.Last, s.Events["end"] = "end", &golden.Shape{}
+		s.Last, s.Events["end"] = "end", &Shape{}
 	}
 	if t.cutShort {
 		e.HangUp = min(len(frames), 5)

@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"math/rand/v2"
@@ -22,7 +22,7 @@ type plan struct {
 }
 
 func newPlan(seed uint64) *plan {
-	return &plan{rnd: rand.New(rand.NewPCG(seed, 7))} //nolint:gosec // not for secrets
+	return &plan{rnd: rand.New(rand.NewPCG(seed, 7))}
 }
 
 // next draws a kill: half of them while a tool runs, a third right after a commit, the rest in the recovery or anywhere;

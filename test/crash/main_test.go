@@ -1,20 +1,4 @@
-// Command crash kills Pudu with SIGKILL while it works, starts it again, and looks whether anything was lost or happened
-// twice: `make crash`. A worker process executes a run of thirty turns, whose tools count what they do in files outside
-// of the database; the parent kills it at moments drawn from a seed until the run has ended, and compares what is there
-// with an undisturbed run.
-//
-//	script.go tools.go                     what the model asks for, and the tools
-//	worker.go watched.go reader.go mark.go the process that is killed: the real manager, store and sandbox. It prints a mark
-//	                                       for whatever it does
-//	plan.go site.go campaign.go            when to kill it, and doing so
-//	death.go boundary.go                   kills by its own hand, at every write to the store
-//	way.go                                 how runs end that do not end with an answer; these are killed at every write too
-//	oracle.go report.go                    what must be true at the end
-//	backlog.go                             how soon a server goes on with the first of many unfinished runs
-//
-// It exits with 1 if anything is not as promised; then it names the seed and keeps the folders of the runs concerned. The
-// tests of this package are the same in short, and let the disk and the database server fail.
-package main
+package crash
 
 import (
 	"context"
@@ -23,24 +7,20 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
-func main() {
-	if o, ok, err := orderOf(workerEnv); err != nil {
-		os.Exit(failed(err))
-	} else if ok {
-		os.Exit(workerMain(o))
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx)
-	stop()
-	os.Exit(code)
-}
+// What `make crash` asks for.
+var (
+	killsFlag = flag.Int("kills", 0, "how many `times` to kill, beside once at every write; 0 leaves TestCampaign out")
+	storeFlag = flag.String("store", "sqlite", "the `kind` of store that TestCampaign works with, sqlite or postgres")
+	seedFlag  = flag.Uint64("seed", rand.Uint64(), "the `number` from which the moments of TestCampaign are drawn")
+	dirFlag   = flag.String("dir", "../../bin", "the `folder` for temporary data of TestCampaign")
+)
 
 // flags are what the command line asks for.
 type flags struct {
@@ -50,27 +30,23 @@ type flags struct {
 	dir   string
 }
 
-// run returns the exit code: 1 if something is not as promised, 2 if that could not be found out.
-func run(ctx context.Context) int {
-	var f flags
-	flag.StringVar(&f.store, "store", "sqlite", "the `kind` of store, sqlite or postgres")
-	flag.IntVar(&f.kills, "kills", 1000, "how many `times` to kill, beside once at every write")
-	flag.Uint64Var(&f.seed, "seed", rand.Uint64(), "the `number` from which the moments are drawn") //nolint:gosec // not for secrets
-	flag.StringVar(&f.dir, "dir", "bin", "the `folder` for temporary data")
-	flag.Parse()
+// TestCampaign kills a worker many times at drawn moments, then once at every write.
+func TestCampaign(t *testing.T) {
+	f := flags{store: *storeFlag, kills: *killsFlag, seed: *seedFlag, dir: *dirFlag}
+	if f.kills == 0 { // make crash asks for it; the other tests are the same in short
+		return
+	}
 	fmt.Printf("%s: %d kills, seed %d\n", f.store, f.kills, f.seed)
-	breaches, err := crash(ctx, f)
+	breaches, err := crash(t.Context(), f)
 	if err != nil {
-		return failed(err)
+		t.Fatal(err)
 	}
 	for _, b := range breaches {
-		fmt.Println(b)
+		t.Error(b)
 	}
 	if len(breaches) > 0 {
-		fmt.Printf("\nNOT as promised, with seed %d\n", f.seed)
-		return 1
+		t.Errorf("NOT as promised, with seed %d", f.seed)
 	}
-	return 0
 }
 
 // crash does everything and returns what is not as promised. The data is kept then.

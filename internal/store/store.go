@@ -1,5 +1,5 @@
 // Package store is the contract of what outlives the process: threads, runs, and one log per thread. The
-// implementations live in internal/stores; the suite in internal/store/storetest is what they must pass.
+// implementations live in internal/stores; suite_fixture_test.go of sqlstore lists what they must do.
 //
 // What a user has is reached through the [UserData] that is bound to him, made by [Store.For]; what keeps runs going and data sound,
 // whosever they are, through [System]. A feature that a user's request leads to never needs the latter.

@@ -25,7 +25,6 @@ func systemCallers() []string {
 		"internal/app/verify.go",
 		"internal/replay/play.go", // gives the thread of a replay its past
 		"internal/runs/user.go",   // the manager claims, commits and recovers
-		"internal/store/storetest/storetest.go",
 		"internal/stores/sqlstore/documents.go", // the checks of features
 		"internal/testkit/databases/databases.go",
 	}

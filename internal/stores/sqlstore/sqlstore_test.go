@@ -10,12 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/store/storetest"
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
@@ -85,17 +82,16 @@ func postgresAt(t testing.TB, place string) Config {
 	return Config{URL: pg.Server(t).URL("postgres"), Schema: schemaOf(place), Lease: testLease}
 }
 
-func TestConformance(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	t.Run("sqlite", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T, dir string) store.Store { return open(t, dir) })
-	})
-	t.Run("postgres", func(t *testing.T) {
-		onPostgres := func(t *testing.T, place string) store.Store { return openWith(t, postgresAt(t, place)) }
-		storetest.Run(t, onPostgres)
-		storetest.RunShared(t, onPostgres, testLease)
-	})
-}
+// What the suite of suite_fixture_test.go opens.
+
+// OpenSQLite opens the store in a folder.
+func OpenSQLite(t *testing.T, dir string) store.Store { return open(t, dir) }
+
+// OpenPostgres opens the store of a place on the shared server.
+func OpenPostgres(t *testing.T, place string) store.Store { return openWith(t, postgresAt(t, place)) }
+
+// TestLease is the lease of the stores that OpenPostgres opens.
+const TestLease = testLease
 
 // ann is the user of these tests.
 func ann() access.User { return access.FromRow("ann") }

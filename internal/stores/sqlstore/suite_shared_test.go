@@ -1,4 +1,4 @@
-package storetest
+package sqlstore_test
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// RunShared tests a store that several processes open at the same place. Each of the two that a test opens stands for a
+// conformsShared tests a store that several processes open at the same place. Each of the two that a test opens stands for a
 // process. lease is the length of a lease.
-func RunShared(t *testing.T, open Open, lease time.Duration) {
+func conformsShared(t *testing.T, open opener, lease time.Duration) {
 	tests := []struct {
 		name string
 		test func(a, b *fixture)

@@ -1,6 +1,4 @@
-// Package storetest is the conformance suite of package store: what every implementation must do, whatever database
-// stands behind it. An implementation's test calls [Run], and [RunShared] if several processes can open its store.
-package storetest
+package sqlstore_test
 
 import (
 	"encoding/json"
@@ -11,19 +9,30 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Open opens the store at a place, a folder of the test's own, and makes it if it is not there. Opened again after
+// opener opens the store at a place, a folder of the test's own, and makes it if it is not there. Opened again after
 // Close, it holds the same data.
-type Open func(t *testing.T, place string) store.Store
+type opener func(t *testing.T, place string) store.Store
 
-// Run tests a store.
-func Run(t *testing.T, open Open) {
+// TestConformance: what a store must do, whatever database stands behind it.
+func TestConformance(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // tests that go on in parallel have stores open
+	t.Run("sqlite", func(t *testing.T) { conforms(t, sqlstore.OpenSQLite) })
+	t.Run("postgres", func(t *testing.T) {
+		conforms(t, sqlstore.OpenPostgres)
+		conformsShared(t, sqlstore.OpenPostgres, sqlstore.TestLease)
+	})
+}
+
+func conforms(t *testing.T, open opener) {
 	tests := []struct {
 		name string
 		test func(*fixture)
@@ -135,14 +144,14 @@ type fixture struct {
 	store.UserData
 	deeper
 	place string
-	open  Open
+	open  opener
 	now   time.Time
 }
 
 // deeper keeps the system's methods behind those of the user, where both have one of a name.
 type deeper struct{ store.System }
 
-func newFixture(t *testing.T, open Open, place string) *fixture {
+func newFixture(t *testing.T, open opener, place string) *fixture {
 	f := &fixture{T: t, place: place, open: open, now: start}
 	f.use(open(t, place))
 	return f

@@ -15,8 +15,9 @@ import (
 // childEnv names the folder in which the traced process works.
 const childEnv = "PUDU_FSYNCTEST_DIR"
 
-// call is a line of strace about a sync that succeeded: "4711 fsync(7</tmp/x/file>) = 0".
-var call = regexp.MustCompile(`\bf(?:data)?sync\(\d+<(.*)>\)\s+= 0$`)
+// call is a line of strace about a sync that succeeded, "4711 fsync(7</tmp/x/file>) = 0", or that has begun when something
+// happens in another thread, "4711 fsync(7</tmp/x/file> <unfinished ...>".
+var call = regexp.MustCompile(`\bf(?:data)?sync\(\d+<(.*)>(?:\)\s+= 0| <unfinished \.\.\.>)$`)
 
 // random is what makes the names of temporary files differ each time.
 var random = regexp.MustCompile(`[0-9a-f]{16}|[0-9A-Z]{26}|\d{6,}`)

@@ -5,7 +5,12 @@
 //	caller -> guard -> Principal -> store.For(User) -> that user's threads, runs, items, assistants
 package access
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // ErrNoUser refuses work for the zero [User].
 var ErrNoUser = errors.New("no user is named")
@@ -49,4 +54,19 @@ type Principal struct {
 	Scopes []string
 	// Via is how it came in, for people: "loopback", "token ci", "cli".
 	Via string
+}
+
+// May returns nil if the principal has a role, or one that may do more, and a scope; else what is missing.
+func (p Principal) May(role Role, scope string) error {
+	roles := []Role{Viewer, Regular, Admin}
+	has, needs := slices.Index(roles, p.Role), slices.Index(roles, role)
+	switch {
+	case needs < 0:
+		return fmt.Errorf("there is no role %q", role)
+	case has < needs:
+		return fmt.Errorf("this needs the role %s; the caller's is %s", role, cmp.Or(p.Role, "none"))
+	case p.Scopes != nil && !slices.Contains(p.Scopes, scope):
+		return fmt.Errorf("this needs the scope %s, which the caller's token does not have", scope)
+	}
+	return nil
 }

@@ -1,10 +1,11 @@
-package gateway
+package gateway_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 )
 
 // errand is a request to a route.
@@ -19,28 +20,40 @@ type errand struct {
 // TestADatabaseThatIsAway: whichever call of a request the store refuses, the client is told to come again, and never that
 // all went well.
 func TestADatabaseThatIsAway(t *testing.T) {
-	k := newFileKit(t, nil)
-	k.run("t", "count")
-	k.run("asks", "ask")
-	k.put("t", "uploads/a.txt", "x")
-	k.put("t", "outputs/a.txt", "hello")
+	k := gateways.NewFiles(t, nil)
+	k.Run("t", "count")
+	k.Run("asks", "ask")
+	k.Put("t", "uploads/a.txt", "x")
+	k.Put("t", "outputs/a.txt", "hello")
 	const own = "00000000-0000-4000-8000-000000000903"
-	k.play([]scenario{
-		{name: "an assistant", method: "POST", path: "/assistants", body: `{"assistant_id":"` + own + `","graph_id":"lead_agent"}`, status: 200},
-		{name: "its second version", method: "PATCH", path: "/assistants/" + own, body: `{"name":"second"}`, status: 200},
-		{name: "an item", method: "PUT", path: "/store/items", body: `{"namespace":["a"],"key":"k","value":{}}`, status: 204},
-		{name: "a state", method: "GET", path: "/threads/t/state", status: 200, keep: map[string]string{"checkpoint_id": "at"}},
+	k.Play([]gateways.Scenario{
+		{
+			Name: "an assistant", Method: "POST", Path: "/assistants",
+			Body: `{"assistant_id":"` + own + `","graph_id":"lead_agent"}`, Status: 200,
+		},
+		{
+			Name: "its second version", Method: "PATCH", Path: "/assistants/" + own, Body: `{"name":"second"}`,
+			Status: 200,
+		},
+		{
+			Name: "an item", Method: "PUT", Path: "/store/items", Body: `{"namespace":["a"],"key":"k","value":{}}`,
+			Status: 204,
+		},
+		{
+			Name: "a state", Method: "GET", Path: "/threads/t/state", Status: 200,
+			Keep: map[string]string{"checkpoint_id": "at"},
+		},
 	})
-	k.vars["run"], k.vars["own"] = k.runs("t")[0].ID, own
-	for _, a := range awayRequests(k.kit) {
+	k.Vars["run"], k.Vars["own"] = k.RunsOf("t")[0].ID, own
+	for _, a := range awayRequests(k.Kit) {
 		calls := 0
 		for n := int64(1); ; n++ {
 			if a.behind != nil {
 				a.behind()
 			}
-			tr := &trouble{n: n}
-			w, cut := k.cut(troubled(k.request(a.method, k.fill(a.path), k.fill(a.body)), tr))
-			if tr.calls.Load() < n {
+			tr := &gateways.Trouble{N: n}
+			w, cut := k.Cut(gateways.Troubled(k.Request(a.method, k.Fill(a.path), k.Fill(a.body)), tr))
+			if tr.Calls.Load() < n {
 				if cut || w.Code >= 300 || !strings.Contains(w.Body.String(), a.end) {
 					t.Errorf("%s %s is no good request: %d %s", a.method, a.path, w.Code, w.Body)
 				}
@@ -60,27 +73,13 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	}
 }
 
-// cut sends a request and reports whether its connection was cut.
-func (k *kit) cut(r *http.Request) (w *httptest.ResponseRecorder, cut bool) {
-	w = httptest.NewRecorder()
-	defer func() {
-		if err := recover(); err != nil {
-			if cut = err == http.ErrAbortHandler; !cut {
-				panic(err)
-			}
-		}
-	}()
-	k.ServeHTTP(w, r)
-	return w, false
-}
-
 // The ends of the answers that begin early.
 const streamEnd, stateEnd, logEnd = "event: end", `{"messages":`, `{"run":`
 
-func awayRequests(k *kit) []errand {
+func awayRequests(k *gateways.Kit) []errand {
 	const hello, stateless = `{"input":{"messages":"hello"},"checkpoint_id":"{at}"}`, `{"input":{"messages":"hello"}}`
-	ended := func() { k.vars["gone"] = k.run("gone", "hello").ID }
-	waits := func() { k.vars["later"] = k.submitLater("later").ID }
+	ended := func() { k.Vars["gone"] = k.Run("gone", "hello").ID }
+	waits := func() { k.Vars["later"] = k.SubmitLater("later").ID }
 	return []errand{
 		{method: "POST", path: "/assistants", body: `{"graph_id":"lead_agent"}`},
 		{method: "POST", path: "/assistants", body: `{"assistant_id":"{own}","graph_id":"lead_agent","if_exists":"do_nothing"}`},

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
 // Guard says who may call, until there are accounts.
@@ -44,7 +44,7 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request, asks bool) bool {
 	}
 	if foreign {
 		if !slices.Contains(g.Origins, origin) && !slices.Contains(g.Origins, "*") {
-			return refuse(w, http.StatusForbidden, "Pages of "+clip(origin)+" may not call this server; name them in GATEWAY_CORS_ORIGINS")
+			return refuse(w, http.StatusForbidden, "Pages of "+route.Clip(origin)+" may not call this server; name them in GATEWAY_CORS_ORIGINS")
 		}
 		allowOrigin(w.Header(), origin)
 		if r.Method == http.MethodOptions {
@@ -54,22 +54,13 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request, asks bool) bool {
 		}
 	}
 	if !g.Open && !asks && !loopback(r.Host) {
-		return refuse(w, http.StatusForbidden, "This server answers to localhost alone, not to "+clip(r.Host))
+		return refuse(w, http.StatusForbidden, "This server answers to localhost alone, not to "+route.Clip(r.Host))
 	}
 	return true
 }
 
 func refuse(w http.ResponseWriter, status int, why string) bool {
-	_ = reply(w, status, map[string]string{"detail": why})
-	return false
-}
-
-// public are the routes that say no more than that the server is there.
-func public(r *http.Request) bool {
-	switch strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/api"), "/langgraph") {
-	case "/health", "/ok", "/ready":
-		return true
-	}
+	_ = route.Reply(w, status, map[string]string{"detail": why})
 	return false
 }
 
@@ -129,9 +120,4 @@ func allowRequest(h http.Header, r *http.Request) {
 		h.Set("Access-Control-Allow-Headers", asked)
 	}
 	h.Set("Access-Control-Max-Age", "600")
-}
-
-// clip makes a header of any length and content fit for a message.
-func clip(s string) string {
-	return strings.ToValidUTF8(excerpt.Bound(s, 100), "?")
 }

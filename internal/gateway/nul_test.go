@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
@@ -24,27 +25,36 @@ func TestNULIsCarried(t *testing.T) {
 	})
 	for name, database := range map[string]sqlstore.Config{"sqlite": {Dir: t.TempDir()}, "postgres": {URL: pg.URL("postgres")}} {
 		t.Run(name, func(t *testing.T) {
-			k := newServerAt(t, database, agent.Config{Tools: kitTools()}, nil)
+			k := gateways.NewAt(t, database, agent.Config{Tools: gateways.Tools()}, nil)
 			const sent = `{"id":"i\u0000","content":"a\u0000b","type":"human","name":"n\u0000"}`
-			k.play([]scenario{
+			k.Play([]gateways.Scenario{
 				{
-					name: "a run", method: "POST", path: "/threads/nul/runs/wait", status: 200,
-					body: `{"if_not_exists":"create","input":{"messages":[` + sent + `]},"metadata":{"m":"\u0000"},"context":{"c\u0000":"\u0000"}}`,
-					want: `{"messages":[` + sent + `,{"type":"ai"}]}`,
+					Name: "a run", Method: "POST", Path: "/threads/nul/runs/wait", Status: 200,
+					Body: `{"if_not_exists":"create","input":{"messages":[` + sent + `]},"metadata":{"m":"\u0000"},"context":{"c\u0000":"\u0000"}}`,
+					Want: `{"messages":[` + sent + `,{"type":"ai"}]}`,
 				},
-				{name: "its state", method: "GET", path: "/threads/nul/state", status: 200, want: `{"values":{"messages":[` + sent + `,{"type":"ai"}]}}`},
-				{name: "its history", method: "GET", path: "/threads/nul/history", status: 200},
-				{name: "a state", method: "POST", path: "/threads/nul/state", status: 200, body: fmt.Sprintf(`{"values":{"messages":[%s]}}`, sent)},
+				{
+					Name: "its state", Method: "GET", Path: "/threads/nul/state", Status: 200,
+					Want: `{"values":{"messages":[` + sent + `,{"type":"ai"}]}}`,
+				},
+				{Name: "its history", Method: "GET", Path: "/threads/nul/history", Status: 200},
+				{
+					Name: "a state", Method: "POST", Path: "/threads/nul/state", Status: 200,
+					Body: fmt.Sprintf(`{"values":{"messages":[%s]}}`, sent),
+				},
 			})
-			run := k.runs("nul")[0]
-			k.play([]scenario{
-				{name: "the run", method: "GET", path: "/threads/nul/runs/" + run.ID, status: 200, want: `{"metadata":{"m":"\u0000"},"kwargs":{"context":{"c\u0000":"\u0000"}}}`},
-				{name: "its thread", method: "GET", path: "/threads/nul", status: 200},
+			run := k.RunsOf("nul")[0]
+			k.Play([]gateways.Scenario{
+				{
+					Name: "the run", Method: "GET", Path: "/threads/nul/runs/" + run.ID, Status: 200,
+					Want: `{"metadata":{"m":"\u0000"},"kwargs":{"context":{"c\u0000":"\u0000"}}}`,
+				},
+				{Name: "its thread", Method: "GET", Path: "/threads/nul", Status: 200},
 			})
-			if w := k.do("GET", "/threads/nul/runs/"+run.ID+"/stream?stream_mode=values", ""); w.Code != http.StatusOK {
+			if w := k.Do("GET", "/threads/nul/runs/"+run.ID+"/stream?stream_mode=values", ""); w.Code != http.StatusOK {
 				t.Errorf("its stream: %d %s", w.Code, w.Body)
 			}
-			thread, err := k.data().Thread(t.Context(), "nul")
+			thread, err := k.Data().Thread(t.Context(), "nul")
 			if err != nil || thread.Title != "a\uFFFDb" {
 				t.Errorf("title %q, %v", thread.Title, err)
 			}

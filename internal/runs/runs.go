@@ -152,7 +152,8 @@ func NewManager(cfg Config) *Manager {
 		schema, _ = state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...) // a test holds that they are one set
 	}
 	return &Manager{
-		cfg: cfg, schema: schema, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), active: make(map[string]*live), counts: make(map[string]int64), lost: make(map[string]loss),
+		cfg: cfg, schema: schema, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1),
+		active: make(map[string]*live), counts: make(map[string]int64), lost: make(map[string]loss),
 	}
 }
 
@@ -348,3 +349,11 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 }
 
 func (m *Manager) newID() string { return id.New(m.cfg.Now()) }
+
+// RequestOf is what a run was asked for.
+func RequestOf(run store.Run) (req Request, err error) {
+	if err = json.Unmarshal(run.Request, &req); err != nil {
+		err = fmt.Errorf("read the request of run %s: %w", run.ID, err)
+	}
+	return req, err
+}

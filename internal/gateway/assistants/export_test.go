@@ -1,0 +1,4 @@
+package assistants
+
+// ChannelSchemas is for the tests.
+var ChannelSchemas = channelSchemas

@@ -1,0 +1,55 @@
+// Package files is the group of routes of a thread's files: what people upload, and what the agent has made.
+//
+//	gateway -> files -> sandbox.Files of the caller's thread -> a list, a file, or a part of one
+package files
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// Config is what the group works with. Every field is required.
+type Config struct {
+	*route.Env
+
+	// Files opens the files of a user's thread; the caller closes them.
+	Files func(user access.User, threadID string) (*sandbox.Files, error)
+}
+
+// Group has the handlers.
+type Group struct {
+	Config
+
+	edits sync.Mutex // one edit of an artifact at a time
+}
+
+// New makes the group.
+func New(c Config) *Group { return &Group{Config: c} }
+
+const (
+	read  = "files:read"
+	write = "files:write"
+)
+
+// Routes are those of uploads and artifacts.
+func (g *Group) Routes() []route.Route {
+	const uploads, artifacts = "/threads/{thread_id}/uploads", "/threads/{thread_id}/artifacts/{path...}"
+	return route.Under("files",
+		route.Raw(http.MethodPost, uploads, "Upload files to a thread, which need not be there yet", g.upload).
+			Access(access.Regular, write).Of(route.ThreadOrNew).Rate(route.Costly).Body(route.Form),
+		route.Get(uploads+"/limits", "What an upload may bring", g.limits).
+			Access(access.Viewer, read).Of(route.ThreadName).Rate(route.Free).Body(route.None),
+		route.Get(uploads+"/list", "List the uploads of a thread", g.list).
+			Access(access.Viewer, read).Of(route.ThreadOrNew).Rate(route.Cheap).Body(route.None),
+		route.Delete(uploads+"/{filename}", "Remove an upload", g.remove).
+			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None),
+		route.Raw(http.MethodGet, artifacts, "Download a file of a thread, or a part of it", g.get).
+			Access(access.Viewer, read).Of(route.ThreadOrNew).Rate(route.Costly).Body(route.None),
+		route.Put(artifacts, "Change the text of a file in the outputs", g.save).
+			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
+	)
+}

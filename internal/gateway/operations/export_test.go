@@ -1,0 +1,4 @@
+package operations
+
+// HTML is for the tests.
+var HTML = html

@@ -1,0 +1,9 @@
+package store
+
+// Bounds, for the tests.
+const (
+	MaxLabels  = maxLabels
+	MaxLabel   = maxLabel
+	MaxItemKey = maxItemKey
+	MaxValue   = maxValue
+)

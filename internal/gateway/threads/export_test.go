@@ -1,0 +1,4 @@
+package threads
+
+// SmallValue is for the tests.
+const SmallValue = smallValue

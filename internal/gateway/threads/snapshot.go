@@ -1,0 +1,226 @@
+package threads
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strconv"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/gateway/shape"
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stream/frames"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// stateJSON is the state of a thread at a checkpoint, as clients see it. LangGraph's clients read where it is from the
+// checkpoint objects, DeerFlow's from the ids beside them.
+type stateJSON struct {
+	Values           map[string]json.RawMessage `json:"values"`
+	Next             []string                   `json:"next"`
+	Tasks            []taskJSON                 `json:"tasks"`
+	Metadata         map[string]json.RawMessage `json:"metadata"`
+	CreatedAt        *string                    `json:"created_at"`
+	Checkpoint       *checkpointJSON            `json:"checkpoint"`
+	ParentCheckpoint *checkpointJSON            `json:"parent_checkpoint"`
+	CheckpointID     *string                    `json:"checkpoint_id"`
+	ParentID         *string                    `json:"parent_checkpoint_id"`
+	Interrupts       []shape.Interrupt          `json:"interrupts"`
+}
+
+// checkpointJSON names a checkpoint. There are no subgraphs with states of their own, so the namespace is empty.
+type checkpointJSON struct {
+	ThreadID      string  `json:"thread_id"`
+	Namespace     string  `json:"checkpoint_ns"`
+	CheckpointID  string  `json:"checkpoint_id"`
+	CheckpointMap *string `json:"checkpoint_map"` // always null
+	ID            string  `json:"id,omitempty"`
+	Time          string  `json:"ts,omitempty"`
+}
+
+// taskJSON is the execution of a node that comes next.
+type taskJSON struct {
+	ID         string            `json:"id"`
+	Name       string            `json:"name"`
+	Path       []string          `json:"path"`
+	Error      *string           `json:"error"`
+	Interrupts []shape.Interrupt `json:"interrupts"`
+	Checkpoint *string           `json:"checkpoint"` // always null, like the two below
+	State      *string           `json:"state"`
+	Result     *string           `json:"result"`
+}
+
+// tasksOf are what comes next: a node, or each tool call that asks a human. failure is why it could not be done.
+func tasksOf(snap runs.Snapshot, failure string) []taskJSON {
+	node := frames.NextNode(snap.Next)
+	if node == agent.Done {
+		return []taskJSON{}
+	}
+	task := func(call string, asked ...event.Interrupt) taskJSON {
+		return taskJSON{
+			ID: frames.TaskID(snap.RunID, snap.Step+1, node, call), Name: node, Path: []string{"__pregel_pull", node},
+			Error: shape.OrNil(failure), Interrupts: shape.Interrupts(asked),
+		}
+	}
+	if len(snap.Questions) == 0 {
+		return []taskJSON{task("")}
+	}
+	out := make([]taskJSON, len(snap.Questions))
+	for i, q := range snap.Questions {
+		out[i] = task(q.CallID, q)
+	}
+	return out
+}
+
+func interruptsByTask(snap runs.Snapshot) map[string][]shape.Interrupt {
+	out := make(map[string][]shape.Interrupt)
+	for _, t := range tasksOf(snap, "") {
+		if len(t.Interrupts) > 0 {
+			out[t.ID] = t.Interrupts
+		}
+	}
+	return out
+}
+
+// viewer makes the JSON of states of one thread. It remembers what it has read of the runs that made them.
+type viewer struct {
+	*Group
+
+	thread store.Thread
+	makers map[string]maker
+}
+
+// maker is what a state tells of the run that made it.
+type maker struct {
+	metadata map[string]json.RawMessage
+	// first is the run's first checkpoint, input whether it brought an input.
+	first string
+	input bool
+	error string
+}
+
+func (g *Group) newViewer(t store.Thread) *viewer {
+	return &viewer{Group: g, thread: t, makers: make(map[string]maker)}
+}
+
+// state is the JSON of a state. A thread without checkpoints has an empty one, without a place.
+func (v *viewer) state(ctx context.Context, snap runs.Snapshot) (stateJSON, error) {
+	out := stateJSON{
+		Values: make(map[string]json.RawMessage), Next: []string{}, Tasks: []taskJSON{},
+		Metadata: make(map[string]json.RawMessage), Interrupts: shape.Interrupts(snap.Questions),
+	}
+	if snap.ID == "" {
+		return out, nil
+	}
+	by, err := v.maker(ctx, snap.RunID)
+	if err != nil {
+		return out, err
+	}
+	if out.Values, err = frames.VisibleValues(snap.State); err != nil {
+		return out, err
+	}
+	failure := ""
+	if snap.ID == v.thread.Head {
+		addTitle(out.Values, v.thread)
+		failure = by.error
+	}
+	if node := frames.NextNode(snap.Next); node != agent.Done {
+		out.Next = []string{node}
+	}
+	out.Tasks = tasksOf(snap, failure)
+	out.Metadata = v.metadata(snap.Checkpoint, by)
+	out.place(v.thread.ID, snap.Checkpoint)
+	return out, nil
+}
+
+// place says where the state is.
+func (out *stateJSON) place(threadID string, cp store.Checkpoint) {
+	at := shape.Stamp(cp.CreatedAt)
+	out.CreatedAt, out.CheckpointID, out.ParentID = &at, &cp.ID, shape.OrNil(cp.ParentID)
+	out.Checkpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cp.ID, ID: cp.ID, Time: at}
+	if cp.ID != store.Origin {
+		out.ParentCheckpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cmp.Or(cp.ParentID, store.Origin)}
+	}
+}
+
+// origin is the empty state before a thread's first checkpoint: what a branch that changes the first message stands on.
+func (v *viewer) origin() stateJSON {
+	out := stateJSON{
+		Values: make(map[string]json.RawMessage), Next: []string{agent.NodeInput}, Tasks: []taskJSON{}, Interrupts: []shape.Interrupt{},
+		Metadata: map[string]json.RawMessage{"source": json.RawMessage(`"input"`), "step": json.RawMessage("0"), "parents": json.RawMessage("{}")},
+	}
+	out.place(v.thread.ID, store.Checkpoint{ID: store.Origin, CreatedAt: v.thread.CreatedAt})
+	return out
+}
+
+// metadata says how a checkpoint came to be: what the run was started with, and LangGraph's own members.
+func (v *viewer) metadata(cp store.Checkpoint, by maker) map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage, len(by.metadata)+6)
+	maps.Copy(out, by.metadata)
+	source := "loop"
+	switch {
+	case cp.RunID == "":
+		source = "update"
+	case cp.First == 0: // a rollback, which goes back to another state
+		source = "fork"
+	case cp.ID == by.first && by.input:
+		source = "input"
+	}
+	out["source"] = rawjson.AppendString(nil, source)
+	out["step"] = json.RawMessage(strconv.Itoa(cp.Step))
+	out["parents"] = json.RawMessage("{}")
+	out["thread_id"] = rawjson.AppendString(nil, v.thread.ID)
+	if cp.RunID != "" {
+		out["run_id"] = rawjson.AppendString(nil, cp.RunID)
+	}
+	return out
+}
+
+// maker reads what a state tells of its run. A run that was deleted tells nothing.
+func (v *viewer) maker(ctx context.Context, runID string) (maker, error) {
+	if known, ok := v.makers[runID]; ok || runID == "" {
+		return known, nil
+	}
+	run, err := v.Mine(ctx).Run(ctx, runID)
+	if errors.Is(err, store.ErrNotFound) {
+		return maker{}, nil
+	}
+	if err != nil {
+		return maker{}, err
+	}
+	first, err := v.Mine(ctx).FirstCheckpoint(ctx, runID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return maker{}, err
+	}
+	by := maker{first: first.ID}
+	if run.Status == event.StatusError && run.Error != store.RolledBack {
+		by.error = run.Error
+	}
+	err = by.read(run)
+	v.makers[runID] = by
+	return by, err
+}
+
+func (by *maker) read(run store.Run) error {
+	var req struct {
+		Metadata    json.RawMessage            `json:"metadata"`
+		AssistantID string                     `json:"assistant_id"`
+		Input       []message.Message          `json:"input"`
+		Values      map[string]json.RawMessage `json:"values"`
+	}
+	if err := json.Unmarshal(run.Request, &req); err != nil {
+		return err
+	}
+	by.metadata, _ = rawjson.Members(shape.OrEmpty(req.Metadata))
+	if req.AssistantID != "" {
+		by.metadata["assistant_id"] = rawjson.AppendString(nil, req.AssistantID)
+	}
+	by.metadata["graph_id"] = rawjson.AppendString(nil, shape.GraphID)
+	by.input = len(req.Input) > 0 || len(req.Values) > 0
+	return nil
+}

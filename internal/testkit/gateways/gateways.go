@@ -1,0 +1,305 @@
+// Package gateways has what the tests of the gateway and of its groups share: a server on a real store with a model that answers
+// by a table, requests and the answers they must have, a store that fails when it is told to, clients that stand still.
+package gateways
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/items"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/stream/follow"
+	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// User is who calls.
+const User = "user"
+
+// Kit is a server on a real store, with a real manager that serves. Its model answers by the last message:
+//
+//	ask    calls a tool that asks a human "may I?", and says what the answer was
+//	count  calls a tool that says "counted", then answers
+//	wait   answers when free is called
+//	fail   fails
+//	spend  answers, and says how many tokens that took
+//
+// and anything else gets "Hi there.".
+type Kit struct {
+	*gateway.Server
+
+	T     *testing.T
+	Free  func() // lets the model go on that waits
+	Begun chan struct{}
+	// vars stand for {name} in the paths, bodies and expectations of scenarios.
+	Vars map[string]string
+}
+
+// New makes a kit. change, if not nil, alters the configuration before the server is made.
+func New(t *testing.T, change func(*gateway.Config)) *Kit {
+	t.Helper()
+	return NewOf(t, agent.Config{Tools: Tools()}, change)
+}
+
+// NewOf makes a kit whose agent is made of that and the middlewares. Without a model it has the kit's own.
+func NewOf(t *testing.T, of agent.Config, change func(*gateway.Config), middlewares ...agent.Middleware) *Kit {
+	t.Helper()
+	return NewAt(t, sqlstore.Config{Dir: t.TempDir()}, of, change, middlewares...)
+}
+
+// NewAt makes a kit on a database.
+func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*gateway.Config), middlewares ...agent.Middleware) *Kit {
+	t.Helper()
+	database.Features = feature.All()
+	opened, err := sqlstore.Open(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := faulty{opened}
+	freed := make(chan struct{})
+	k := &Kit{T: t, Free: sync.OnceFunc(func() { close(freed) }), Begun: make(chan struct{}, 100), Vars: make(map[string]string)}
+	if of.Model == nil {
+		of.Model = kitModel{freed, k.Begun}
+	}
+	of.Channels = threadstate.Channels()
+	a, err := agent.New(of, middlewares...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub := follow.New(follow.Config{Store: st})
+	m := runs.NewManager(runs.Config{
+		Store: st, Owner: "test", Feed: func(run store.Run) runs.Feed { return hub.Own(run) },
+		Build: func(context.Context, runs.Job) (runs.Built, error) {
+			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
+		},
+		Delete: DeleteFrom(st), ThreadMetadata: gateway.ThreadMetadata,
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() { m.Serve(ctx, nil) })
+	c := gateway.Config{
+		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), DeleteThread: DeleteFrom(st),
+		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
+	}
+	if change != nil {
+		change(&c)
+	}
+	k.Server = gateway.New(c)
+	t.Cleanup(func() {
+		k.Free()
+		k.Stop()
+		stop()
+		serving.Wait()
+		hub.Close()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// Change puts another server in the place of the kit's, on the same store.
+func (k *Kit) Change(change func(*gateway.Config)) {
+	c := k.Config
+	change(&c)
+	k.Server.Stop()
+	k.Server = gateway.New(c)
+}
+
+// DeleteFrom removes threads that have no files.
+func DeleteFrom(st store.Store) func(context.Context, access.User, string) error {
+	return func(ctx context.Context, u access.User, id string) error { return st.For(u).DeleteThread(ctx, id) }
+}
+
+// data is what the user of the tests has, and ours what he does with runs.
+func (k *Kit) Data() store.UserData { return k.Store.For(k.User) }
+
+func (k *Kit) Ours() *runs.UserRuns { return k.Manager.For(k.User) }
+
+type kitModel struct{ freed, begun chan struct{} }
+
+func (kitModel) Name() string { return "fake/model" }
+
+func (k kitModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+	last := req.Messages[len(req.Messages)-1]
+	return func(yield func(message.Chunk, error) bool) {
+		text := last.Text()
+		switch {
+		case last.Role == message.Human && (text == "ask" || text == "count"):
+			call := message.ToolCallChunk{ID: "call-" + text, Name: text, Args: `{}`}
+			yield(message.Chunk{ToolCalls: []message.ToolCallChunk{call}, FinishReason: "tool_calls"}, nil)
+			return
+		case text == "fail":
+			yield(message.Chunk{}, errors.New("the model is broken"))
+			return
+		case text == "excuse": // as the middleware does that handles errors of models
+			yield(message.Chunk{Text: "LLM request failed",
+				Kwargs: message.Fields{message.KeyErrorFallback: json.RawMessage("true")}, FinishReason: "stop"}, nil)
+			return
+		case text == "spend":
+			usage := message.Usage{InputTokens: 10, OutputTokens: 7, TotalTokens: 17, CacheRead: 4, CacheCreation: 3, Reasoning: 2}
+			yield(message.Chunk{Text: "Spent.", Usage: &usage, FinishReason: "stop"}, nil)
+			return
+		case text == "wait":
+			k.begun <- struct{}{}
+			select {
+			case <-ctx.Done():
+				yield(message.Chunk{}, ctx.Err())
+				return
+			case <-k.freed:
+			}
+		}
+		if yield(message.Chunk{Text: "Hi "}, nil) {
+			yield(message.Chunk{Text: "there.", FinishReason: "stop"}, nil)
+		}
+	}
+}
+
+func Tools() []tool.Tool {
+	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+		if c.Answer == nil {
+			return nil, &tool.InterruptError{Value: json.RawMessage(`"may I?"`)}
+		}
+		return tool.Text("you said " + string(c.Answer)), nil
+	})
+	count := tool.MustNew(tool.Spec{Name: "count", Description: "Counts."}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+		return tool.Text("counted"), nil
+	})
+	return []tool.Tool{ask, count}
+}
+
+// do sends a request and returns the answer.
+func (k *Kit) Do(method, path, body string) *httptest.ResponseRecorder {
+	k.T.Helper()
+	return k.Send(k.Request(method, path, body))
+}
+
+func (k *Kit) Request(method, path, body string) *http.Request {
+	k.T.Helper()
+	var content io.Reader = http.NoBody
+	if body != "" {
+		content = strings.NewReader(body)
+	}
+	r := httptest.NewRequestWithContext(k.T.Context(), method, path, content)
+	r.Host = "localhost:2026"
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+func (k *Kit) Send(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	k.ServeHTTP(w, r)
+	return w
+}
+
+// run makes a run on a thread and returns it at its end. The thread is made if there is none.
+func (k *Kit) Run(threadID, text string) store.Run {
+	k.T.Helper()
+	out, err := k.Ours().Run(k.T.Context(), k.Ask(threadID, text), nil)
+	if err != nil {
+		k.T.Fatal(err)
+	}
+	return out.Run
+}
+
+// start makes a run that waits in the model until free is called.
+func (k *Kit) Start(threadID string) store.Run {
+	k.T.Helper()
+	run, err := k.Ours().Submit(k.T.Context(), k.Ask(threadID, "wait"))
+	if err != nil {
+		k.T.Fatal(err)
+	}
+	<-k.Begun
+	return run
+}
+
+// submitLater makes a run that may not start yet.
+func (k *Kit) SubmitLater(threadID string) store.Run {
+	k.T.Helper()
+	later := k.Ask(threadID, "hello")
+	later.NotBefore, later.Strategy = time.Now().Add(time.Hour), store.Enqueue
+	run, err := k.Ours().Submit(k.T.Context(), later)
+	if err != nil {
+		k.T.Fatal(err)
+	}
+	return run
+}
+
+func (k *Kit) Ask(threadID, text string) runs.Request {
+	return runs.Request{
+		ThreadID: threadID, Input: []message.Message{message.New(message.Human, text)}, AssistantID: gateway.GraphID,
+		Metadata: json.RawMessage(`{"purpose":"test"}`), Config: json.RawMessage(`{"recursion_limit":7}`),
+	}
+}
+
+// Scenario is a request, and what its answer must be.
+type Scenario struct {
+	Name         string
+	Method, Path string
+	Body         string
+	Status       int
+	// want is JSON that the answer contains: of an object the members named, of a list all elements, each again so far
+	// as it is said. "*" is any value that is not null, "<absent>" says that there is no such member.
+	Want string
+	// headers the answer has; an empty value says that it has not.
+	Headers map[string]string
+	// keep names the variables that are taken from the answer: path with dots -> name.
+	Keep map[string]string
+}
+
+// play plays scenarios, one after the other.
+func (k *Kit) Play(list []Scenario) {
+	k.T.Helper()
+	for _, s := range list {
+		name := fmt.Sprintf("%s: %s %s %.200s", s.Name, s.Method, s.Path, s.Body)
+		w := k.Do(s.Method, k.Fill(s.Path), k.Fill(s.Body))
+		body := w.Body.Bytes()
+		if w.Code != s.Status {
+			k.T.Errorf("%s\nstatus %d, want %d: %.500s", name, w.Code, s.Status, body)
+			continue
+		}
+		for h, want := range s.Headers {
+			if got := w.Header().Get(h); got != k.Fill(want) {
+				k.T.Errorf("%s\nheader %s is %q, want %q", name, h, got, want)
+			}
+		}
+		if s.Want != "" {
+			if why := jsontest.Unlike(jsontest.Decode(k.T, []byte(k.Fill(s.Want))), jsontest.Decode(k.T, body)); why != "" {
+				k.T.Errorf("%s\n%s\nin %.3000s", name, why, body)
+			}
+		}
+		for path, v := range s.Keep {
+			k.Vars[v] = fmt.Sprint(jsontest.At(jsontest.Decode(k.T, body), path))
+		}
+	}
+}
+
+func (k *Kit) Fill(s string) string {
+	for name, v := range k.Vars {
+		s = strings.ReplaceAll(s, "{"+name+"}", v)
+	}
+	return s
+}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"strings"
@@ -46,7 +47,7 @@ func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks, pub
 // principal is who sends the request, and the name of the token that says so; false if there must be one. Who asks for a public
 // route need not be anybody.
 func (s *Server) principal(r *http.Request, asks, public bool) (by access.Principal, token string, ok bool) {
-	by = access.Principal{User: s.User, Role: access.Admin, Via: "loopback"}
+	by = access.Principal{User: s.User, Role: cmp.Or(s.Role, access.Admin), Scopes: s.Scopes, Via: "loopback"}
 	switch {
 	case asks && public:
 		return access.Principal{}, "", true

@@ -1,9 +1,9 @@
 // Package gateway is the HTTP edge: the LangGraph API, DeerFlow's routes beside it, and what operators look at. It turns
 // requests into calls of the runs manager and the store, and what a run says into the frames of a stream.
 //
-//	request -> guard (who may call) -> routes.go (which handler) -> one file per group -> runs.Manager, store, follow.Hub
+//	request -> guard (who calls) -> routes.go (which route) -> route (may he, what is it about) -> the handler of a group
 //
-// A newcomer opens routes.go first: it is the list of all routes. Every route is served at the root, where LangGraph's
+// A newcomer opens routes.go first: it is the list of all routes, made of the groups, a package each. Every route is served at the root, where LangGraph's
 // SDKs look for it, and under /api and /api/langgraph, where DeerFlow's web client does.
 package gateway
 
@@ -31,12 +31,16 @@ import (
 // GraphID is the one graph there is: the lead agent.
 const GraphID = shape.GraphID
 
-// Model is one that a run may name, Limits are the bounds of a request, and About describes the server.
+// What a [Config] is made of.
 type (
-	Model    = shape.Model
-	Limits   = route.Limits
+	// Model is one that a run may name.
+	Model = shape.Model
+	// Limits are the bounds of a request.
+	Limits = route.Limits
+	// About describes the server to people.
+	About = operations.About
+	// Follower yields the events of runs.
 	Follower = runroutes.Follower
-	About    = operations.About
 )
 
 // Config is what a Server needs. Manager, Hub, Store, Items, Assistants and Files are required.
@@ -51,8 +55,11 @@ type Config struct {
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
 	// DeleteThread removes a user's thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, u access.User, threadID string) error
-	// User is every caller's, until there are accounts.
-	User access.User
+	// User is every caller's, until there are accounts; Role and Scopes are what every caller may do. Without them he is an
+	// admin with all scopes.
+	User   access.User
+	Role   access.Role
+	Scopes []string
 	// Models are those that a run may name; the first is the default.
 	Models []Model
 	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.

@@ -21,9 +21,6 @@ import (
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// maxParts bounds a config, and a context, in bytes.
-const maxParts = 256 << 10
-
 // assistantJSON is an assistant as clients see it.
 type assistantJSON struct {
 	AssistantID string          `json:"assistant_id"`

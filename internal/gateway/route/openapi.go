@@ -128,7 +128,7 @@ func (f field) schema() *jsonschema.Schema {
 	s := schemaOf(f.typ)
 	s.Description = f.tag.Get("doc")
 	if enum := f.tag.Get("enum"); enum != "" {
-		for _, v := range strings.Split(enum, ",") {
+		for v := range strings.SplitSeq(enum, ",") {
 			s.Enum = append(s.Enum, v)
 		}
 	}

@@ -57,7 +57,7 @@ func planOf(t reflect.Type) *plan {
 func (p *plan) add(t reflect.Type, at []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		here := append(at[:len(at):len(at)], i)
+		here := append(slices.Clip(at), i)
 		switch of := f.Tag.Get("of"); {
 		case of == "thread" && f.Type == reflect.TypeFor[store.Thread]():
 			p.thread = here

@@ -14,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -29,9 +31,17 @@ type FileKit struct {
 	Dir string
 }
 
+// NewFiles makes a kit whose threads have folders.
 func NewFiles(t *testing.T, change func(*gateway.Config)) *FileKit {
+	t.Helper()
+	return NewFilesAt(t, sqlstore.Config{Dir: t.TempDir()}, change)
+}
+
+// NewFilesAt makes one on a database.
+func NewFilesAt(t *testing.T, database sqlstore.Config, change func(*gateway.Config)) *FileKit {
+	t.Helper()
 	dir := t.TempDir()
-	return &FileKit{Dir: dir, Kit: New(t, func(c *gateway.Config) {
+	return &FileKit{Dir: dir, Kit: NewAt(t, database, agent.Config{Tools: Tools()}, func(c *gateway.Config) {
 		c.Files = func(user access.User, id string) (*sandbox.Files, error) {
 			if user != access.FromRow(User) {
 				return nil, fmt.Errorf("files of user %q were opened", user.ID())
@@ -52,7 +62,7 @@ func NewFiles(t *testing.T, change func(*gateway.Config)) *FileKit {
 	})}
 }
 
-// host is where a file of a thread is on this machine; folders on the way are made.
+// Host is where a file of a thread is on this machine; folders on the way are made.
 func (k *FileKit) Host(thread, name string) string {
 	k.T.Helper()
 	p := filepath.Join(k.Dir, thread, name)
@@ -62,6 +72,7 @@ func (k *FileKit) Host(thread, name string) string {
 	return p
 }
 
+// Put writes a file of a thread.
 func (k *FileKit) Put(thread, name, content string) {
 	k.T.Helper()
 	if err := os.WriteFile(k.Host(thread, name), []byte(content), 0o600); err != nil {
@@ -78,7 +89,7 @@ func (k *FileKit) Read(thread, name string) string {
 	return string(raw)
 }
 
-// names are those of all files in a thread's uploads, also of hidden ones.
+// Names are those of all files in a thread's uploads, also of hidden ones.
 func (k *FileKit) Names(thread string) []string {
 	k.T.Helper()
 	entries, err := os.ReadDir(filepath.Join(k.Dir, thread, "uploads"))
@@ -92,7 +103,7 @@ func (k *FileKit) Names(thread string) []string {
 	return names
 }
 
-// foreign makes a thread of another user with a file in each folder.
+// Foreign makes a thread of another user with a file in each folder.
 func (k *FileKit) Foreign(id string) {
 	k.T.Helper()
 	if err := k.Store.For(access.FromRow("other")).CreateThread(k.T.Context(), store.Thread{ID: id,
@@ -106,6 +117,7 @@ func (k *FileKit) Foreign(id string) {
 // Field is one of a form; name is as it stands in the header.
 type Field struct{ Name, Filename, Content string }
 
+// Form makes a form with its Content-Type.
 func Form(fields ...Field) (contentType, body string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -124,6 +136,7 @@ func Form(fields ...Field) (contentType, body string) {
 	return w.FormDataContentType(), b.String()
 }
 
+// Upload sends files to a thread.
 func (k *FileKit) Upload(thread string, fields ...Field) *httptest.ResponseRecorder {
 	k.T.Helper()
 	contentType, body := Form(fields...)
@@ -132,8 +145,10 @@ func (k *FileKit) Upload(thread string, fields ...Field) *httptest.ResponseRecor
 	return k.Send(r)
 }
 
+// File is a field of a form that is a file.
 func File(name, content string) Field { return Field{"files", name, content} }
 
+// Expect compares an answer with a status and what it contains.
 func (k *FileKit) Expect(name string, w *httptest.ResponseRecorder, status int, want string) {
 	k.T.Helper()
 	if w.Code != status {

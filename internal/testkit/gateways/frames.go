@@ -36,6 +36,7 @@ func ParseSSE(t *testing.T, body string) (out []Frame) {
 	return out
 }
 
+// Events are the names of frames.
 func Events(fs []Frame) (names []string) {
 	for _, f := range fs {
 		names = append(names, f.Event)
@@ -43,7 +44,7 @@ func Events(fs []Frame) (names []string) {
 	return names
 }
 
-// follow starts following a run and returns what comes until it ends.
+// Follow starts following a run and returns what comes until it ends.
 func (k *Kit) Follow(path string) <-chan []Frame {
 	out := make(chan []Frame, 1)
 	go func() { out <- ParseSSE(k.T, k.Do("GET", path, "").Body.String()) }()

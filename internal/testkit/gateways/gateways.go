@@ -123,7 +123,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 func (k *Kit) Change(change func(*gateway.Config)) {
 	c := k.Config
 	change(&c)
-	k.Server.Stop()
+	k.Stop()
 	k.Server = gateway.New(c)
 }
 
@@ -132,9 +132,10 @@ func DeleteFrom(st store.Store) func(context.Context, access.User, string) error
 	return func(ctx context.Context, u access.User, id string) error { return st.For(u).DeleteThread(ctx, id) }
 }
 
-// data is what the user of the tests has, and ours what he does with runs.
+// Data is what the user of the tests has, and ours what he does with runs.
 func (k *Kit) Data() store.UserData { return k.Store.For(k.User) }
 
+// Ours is what the user can do with runs.
 func (k *Kit) Ours() *runs.UserRuns { return k.Manager.For(k.User) }
 
 type kitModel struct{ freed, begun chan struct{} }
@@ -176,6 +177,7 @@ func (k kitModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[mess
 	}
 }
 
+// Tools are those of the kit's agent: ask and count.
 func Tools() []tool.Tool {
 	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
 		if c.Answer == nil {
@@ -189,12 +191,13 @@ func Tools() []tool.Tool {
 	return []tool.Tool{ask, count}
 }
 
-// do sends a request and returns the answer.
+// Do sends a request and returns the answer.
 func (k *Kit) Do(method, path, body string) *httptest.ResponseRecorder {
 	k.T.Helper()
 	return k.Send(k.Request(method, path, body))
 }
 
+// Request makes a request of this machine.
 func (k *Kit) Request(method, path, body string) *http.Request {
 	k.T.Helper()
 	var content io.Reader = http.NoBody
@@ -209,13 +212,14 @@ func (k *Kit) Request(method, path, body string) *http.Request {
 	return r
 }
 
+// Send has a request answered.
 func (k *Kit) Send(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	k.ServeHTTP(w, r)
 	return w
 }
 
-// run makes a run on a thread and returns it at its end. The thread is made if there is none.
+// Run makes a run on a thread and returns it at its end. The thread is made if there is none.
 func (k *Kit) Run(threadID, text string) store.Run {
 	k.T.Helper()
 	out, err := k.Ours().Run(k.T.Context(), k.Ask(threadID, text), nil)
@@ -225,7 +229,7 @@ func (k *Kit) Run(threadID, text string) store.Run {
 	return out.Run
 }
 
-// start makes a run that waits in the model until free is called.
+// Start makes a run that waits in the model until free is called.
 func (k *Kit) Start(threadID string) store.Run {
 	k.T.Helper()
 	run, err := k.Ours().Submit(k.T.Context(), k.Ask(threadID, "wait"))
@@ -236,7 +240,7 @@ func (k *Kit) Start(threadID string) store.Run {
 	return run
 }
 
-// submitLater makes a run that may not start yet.
+// SubmitLater makes a run that may not start yet.
 func (k *Kit) SubmitLater(threadID string) store.Run {
 	k.T.Helper()
 	later := k.Ask(threadID, "hello")
@@ -248,6 +252,7 @@ func (k *Kit) SubmitLater(threadID string) store.Run {
 	return run
 }
 
+// Ask is a request for a run with a message.
 func (k *Kit) Ask(threadID, text string) runs.Request {
 	return runs.Request{
 		ThreadID: threadID, Input: []message.Message{message.New(message.Human, text)}, AssistantID: gateway.GraphID,
@@ -270,7 +275,7 @@ type Scenario struct {
 	Keep map[string]string
 }
 
-// play plays scenarios, one after the other.
+// Play plays scenarios, one after the other.
 func (k *Kit) Play(list []Scenario) {
 	k.T.Helper()
 	for _, s := range list {
@@ -297,6 +302,7 @@ func (k *Kit) Play(list []Scenario) {
 	}
 }
 
+// Fill puts the variables into a text.
 func (k *Kit) Fill(s string) string {
 	for name, v := range k.Vars {
 		s = strings.ReplaceAll(s, "{"+name+"}", v)

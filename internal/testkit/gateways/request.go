@@ -14,7 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// cut sends a request and reports whether its connection was cut.
+// Cut sends a request and reports whether its connection was cut.
 func (k *Kit) Cut(r *http.Request) (w *httptest.ResponseRecorder, cut bool) {
 	w = httptest.NewRecorder()
 	defer func() {
@@ -28,7 +28,7 @@ func (k *Kit) Cut(r *http.Request) (w *httptest.ResponseRecorder, cut bool) {
 	return w, false
 }
 
-// open sends a request that is answered while it lasts. It is cut when the test ends, or by the returned function.
+// Open sends a request that is answered while it lasts. It is cut when the test ends, or by the returned function.
 func (k *Kit) Open(method, path, body string) (*http.Response, func()) {
 	k.T.Helper()
 	server := httptest.NewServer(k)
@@ -77,6 +77,7 @@ func Raw(t *testing.T, server *httptest.Server, request string) net.Conn {
 	return conn
 }
 
+// ReadAll reads to the end.
 func ReadAll(t *testing.T, r io.Reader) string {
 	t.Helper()
 	b, err := io.ReadAll(r)
@@ -86,7 +87,7 @@ func ReadAll(t *testing.T, r io.Reader) string {
 	return string(b)
 }
 
-// runs lists the runs of a thread, the newest first.
+// RunsOf lists the runs of a thread, the newest first.
 func (k *Kit) RunsOf(threadID string) []store.Run {
 	k.T.Helper()
 	list, err := k.Data().ListRuns(k.T.Context(), store.RunFilter{ThreadID: threadID, Limit: 10})

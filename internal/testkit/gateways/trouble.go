@@ -22,6 +22,7 @@ type Trouble struct {
 	SpoilState func(*store.Checkpoint)
 }
 
+// TroubleKey is where the context of a request has its trouble.
 type TroubleKey struct{}
 
 // Troubled gives a request a trouble.
@@ -69,6 +70,7 @@ func askFor[T any](ctx context.Context, do func() (T, error)) (T, error) {
 // faultyData is what a user has in a faulty store.
 type faultyData struct{ store.UserData }
 
+// For implements store.Store.
 func (f faulty) For(u access.User) store.UserData { return faultyData{f.Store.For(u)} }
 
 func (f faultyData) CreateThread(ctx context.Context, t store.Thread) error {
@@ -143,6 +145,7 @@ func (f faultyData) Checkpoints(ctx context.Context, threadID, before string, li
 	return askFor(ctx, func() ([]store.Checkpoint, error) { return f.UserData.Checkpoints(ctx, threadID, before, limit) })
 }
 
+// Events are the names of frames.
 func (f faultyData) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
 	return askFor(ctx, func() ([]event.Event, error) { return f.UserData.Events(ctx, runID, after, limit) })
 }
@@ -152,6 +155,7 @@ func (f faulty) Feature(name string) database.DB { return faultyDB{f.Store.Featu
 
 type faultyDB struct{ database.DB }
 
+// For implements store.Store.
 func (f faultyDB) For(u access.User) database.Bound { return faultyBound{f.DB.For(u)} }
 
 type faultyBound struct{ database.Bound }

@@ -17,12 +17,14 @@ type Answered struct {
 	n  int
 }
 
+// Answered implements route.Watcher.
 func (a *Answered) Answered(string, string, int, time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.n++
 }
 
+// Count is how many there were.
 func (a *Answered) Count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -36,6 +38,7 @@ type Streams struct {
 	Now atomic.Int64
 }
 
+// Streaming implements route.Watcher.
 func (s *Streams) Streaming(change int) { s.Now.Add(int64(change)) }
 
 // Known are named tokens.
@@ -71,6 +74,7 @@ type Counted struct {
 	Looks atomic.Int64
 }
 
+// For implements store.Store.
 func (a *Counted) For(u access.User) store.UserData { return countedData{a.Store.For(u), a} }
 
 type countedData struct {
@@ -83,6 +87,7 @@ func (d countedData) Run(ctx context.Context, id string) (store.Run, error) {
 	return d.UserData.Run(ctx, id)
 }
 
+// Events are the names of frames.
 func (d countedData) Events(ctx context.Context, runID string, after event.ID, limit int) ([]event.Event, error) {
 	d.a.Looks.Add(1)
 	return d.UserData.Events(ctx, runID, after, limit)

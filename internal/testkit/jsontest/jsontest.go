@@ -10,6 +10,7 @@ import (
 	"testing"
 )
 
+// Decode reads JSON.
 func Decode(t *testing.T, raw []byte) any {
 	t.Helper()
 	var v any
@@ -50,22 +51,7 @@ func Unlike(want, got any) string {
 		if !ok {
 			return fmt.Sprintf("is %T, not an object", got)
 		}
-		for name, v := range w {
-			has, ok := g[name]
-			if v == "<absent>" {
-				if ok {
-					return fmt.Sprintf(".%s is there: %v", name, has)
-				}
-				continue
-			}
-			if !ok {
-				return fmt.Sprintf(".%s is missing", name)
-			}
-			if why := Unlike(v, has); why != "" {
-				return "." + name + why
-			}
-		}
-		return ""
+		return unlikeMembers(w, g)
 	case []any:
 		g, ok := got.([]any)
 		if !ok || len(g) != len(w) {
@@ -84,13 +70,34 @@ func Unlike(want, got any) string {
 	return ""
 }
 
-// Long is a JSON string of n bytes with its quotes' content alone, list one of n elements, and members an object of n.
+func unlikeMembers(want, got map[string]any) string {
+	for name, v := range want {
+		has, ok := got[name]
+		if v == "<absent>" {
+			if ok {
+				return fmt.Sprintf(".%s is there: %v", name, has)
+			}
+			continue
+		}
+		if !ok {
+			return fmt.Sprintf(".%s is missing", name)
+		}
+		if why := Unlike(v, has); why != "" {
+			return "." + name + why
+		}
+	}
+	return ""
+}
+
+// Long is a text of n bytes.
 func Long(n int) string { return strings.Repeat("x", n) }
 
+// ListOf is a list of so many elements.
 func ListOf(n int, element string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + "]"
 }
 
+// MembersOf is an object of so many members.
 func MembersOf(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -31,6 +31,8 @@ type Program struct {
 	Version string
 	// Tools are offered to every agent beside its own.
 	Tools []tool.Tool
+	// Sources have further tools, which may come and go while a run works.
+	Sources []tool.Source
 	// Middlewares work at their place in the chain of every agent: see docs/middlewares.md.
 	Middlewares []agent.Middleware
 	// Without leaves out middlewares of the chain by their names there, such as "TitleMiddleware". What such a one does, nobody
@@ -65,8 +67,9 @@ type Program struct {
 type Setup struct {
 	// Data is the folder that threads and files are kept in.
 	Data string
-	// Tools and Middlewares are those of the program.
+	// Tools, Sources and Middlewares are those of the program.
 	Tools       []tool.Tool
+	Sources     []tool.Source
 	Middlewares []agent.Middleware
 }
 
@@ -81,14 +84,14 @@ func Main(p Program) int { return p.app().Main(p.Version) }
 
 func (p Program) app() app.App {
 	a := app.App{
-		Tools: p.Tools, Middlewares: p.Middlewares, Without: p.Without, System: p.System, Model: p.Model, Sandbox: p.Sandbox,
+		Tools: p.Tools, Sources: p.Sources, Middlewares: p.Middlewares, Without: p.Without, System: p.System, Model: p.Model, Sandbox: p.Sandbox,
 		Sections: p.Sections, Stop: p.Stop,
 	}
 	if start := p.Start; start != nil {
 		a.Start = func(ctx context.Context, a *app.App, dir string) error {
-			s := &Setup{Data: dir, Tools: a.Tools, Middlewares: a.Middlewares}
+			s := &Setup{Data: dir, Tools: a.Tools, Sources: a.Sources, Middlewares: a.Middlewares}
 			err := start(ctx, s)
-			a.Tools, a.Middlewares = s.Tools, s.Middlewares
+			a.Tools, a.Sources, a.Middlewares = s.Tools, s.Sources, s.Middlewares
 			return err
 		}
 	}
@@ -120,6 +123,7 @@ type Options struct {
 	Server Server
 	// The others are as in [Program].
 	Tools       []tool.Tool
+	Sources     []tool.Source
 	Middlewares []agent.Middleware
 	Without     []string
 	System      string
@@ -133,7 +137,7 @@ type Options struct {
 
 func (o Options) app() app.App {
 	a := Program{
-		Tools: o.Tools, Middlewares: o.Middlewares, Without: o.Without, System: o.System, Model: o.Model, Sandbox: o.Sandbox,
+		Tools: o.Tools, Sources: o.Sources, Middlewares: o.Middlewares, Without: o.Without, System: o.System, Model: o.Model, Sandbox: o.Sandbox,
 		Sections: o.Sections, Start: o.Start, Stop: o.Stop, Events: o.Events,
 	}.app()
 	a.Log = o.Logger

@@ -40,6 +40,7 @@ type Config struct {
 	// System is the system prompt; empty sends none.
 	System      string
 	Tools       []tool.Tool
+	Sources     []tool.Source
 	Middlewares []agent.Middleware
 	// Run bounds each run; zero fields mean the defaults.
 	Run agent.RunConfig
@@ -60,7 +61,7 @@ func New(cfg Config) (*Agent, error) {
 		}
 		cfg.Model = m
 	}
-	a, err := agent.New(agent.Config{Model: cfg.Model, System: cfg.System, Tools: cfg.Tools}, cfg.Middlewares...)
+	a, err := agent.New(agent.Config{Model: cfg.Model, System: cfg.System, Tools: cfg.Tools, Sources: cfg.Sources}, cfg.Middlewares...)
 	if err != nil {
 		return nil, err
 	}

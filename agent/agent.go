@@ -34,6 +34,8 @@ type Config struct {
 	// Tools are offered to the model in this order, before those that middlewares contribute. The first of two tools
 	// with one name wins.
 	Tools []tool.Tool
+	// Sources have further tools, which come and go while a run works.
+	Sources []tool.Source
 	// Settings tune every model call.
 	Settings model.Settings
 	// Channels are state channels beyond those of the agent and its middlewares.
@@ -125,11 +127,17 @@ type run struct {
 	events  []Emitted
 	usage   spending
 	ran     string // the node before next, empty at first
+	// tools are the agent's and those that the sources have now, with the hashes of the latter; changed are those that differ from
+	// what the model was offered.
+	tools   toolset
+	sources []source // nil until they were asked
+	hashes  map[string]string
+	changed map[string]bool
 	saved   string // the next node of the last step; behind one without a checkpoint the run has ended
 }
 
 func newRun(a *Agent, rt *Runtime, s state.State) *run {
-	r := &run{Agent: a, rt: rt.withDefaults(), state: s, next: NodeBeforeAgent}
+	r := &run{Agent: a, tools: a.tools, rt: rt.withDefaults(), state: s, next: NodeBeforeAgent}
 	r.rt.Spend = r.usage.add
 	r.rt.Env = r.rt.env()
 	if rt.Resume != nil {

@@ -29,7 +29,7 @@ type steps struct {
 var stop = state.LastValue[Stopping]("loop_stop").AsPrivate()
 
 // Channels returns the channels that every agent declares.
-func Channels() []state.AnyChannel { return []state.AnyChannel{Messages, stepCount, stop} }
+func Channels() []state.AnyChannel { return []state.AnyChannel{Messages, stepCount, stop, sourced} }
 
 // Stopping says that a limit or a guard ends the run.
 type Stopping struct {

@@ -28,6 +28,9 @@ func (r *run) modelNode(ctx context.Context) error {
 	if last {
 		_ = r.apply("limit", Messages.Append(r.stopNote())) // appending messages to a log cannot fail
 	}
+	if err := r.askSources(ctx); err != nil {
+		return err
+	}
 	req := r.request(last)
 	resp, err := r.callModel(ctx, req)
 	if err != nil {
@@ -35,7 +38,7 @@ func (r *run) modelNode(ctx context.Context) error {
 		return fmt.Errorf("model: %w", err)
 	}
 	msg := r.finish(resp.Message, last)
-	update := Messages.Append(msg).With(r.counted()...)
+	update := Messages.Append(msg).With(r.counted()...).With(r.noteSourced()...)
 	if last {
 		update = update.With(answered(r.state))
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,24 +26,43 @@ type boundTool struct {
 func newToolset(tools []tool.Tool) (toolset, error) {
 	ts := toolset{byName: make(map[string]boundTool, len(tools)), offered: make([]model.Tool, 0, len(tools))}
 	for _, t := range tools {
-		spec := t.Spec()
-		if _, taken := ts.byName[spec.Name]; taken {
+		if _, taken := ts.byName[t.Spec().Name]; taken {
 			continue
 		}
-		if err := tool.CheckName(spec.Name); err != nil {
+		b, err := bind(t)
+		if err != nil {
 			return ts, err
 		}
-		schema, err := spec.Schema()
-		if err != nil {
-			return ts, fmt.Errorf("tool %q: %w", spec.Name, err)
-		}
-		ts.byName[spec.Name] = boundTool{tool: t, spec: spec, schema: schema}
-		ts.offered = append(ts.offered, model.Tool{
-			Name: spec.Name, Description: spec.Description, Parameters: spec.Parameters,
-		})
+		ts.add(b)
 	}
 	return ts, nil
 }
+
+// bind looks at a tool.
+func bind(t tool.Tool) (boundTool, error) {
+	spec := t.Spec()
+	if err := tool.CheckName(spec.Name); err != nil {
+		return boundTool{}, err
+	}
+	schema, err := spec.Schema()
+	if err != nil {
+		return boundTool{}, fmt.Errorf("tool %q: %w", spec.Name, err)
+	}
+	return boundTool{tool: t, spec: spec, schema: schema}, nil
+}
+
+// add adds a tool, unless its name is taken.
+func (ts *toolset) add(t boundTool) bool {
+	if _, taken := ts.byName[t.spec.Name]; taken {
+		return false
+	}
+	ts.byName[t.spec.Name] = t
+	ts.offered = append(ts.offered, model.Tool{Name: t.spec.Name, Description: t.spec.Description, Parameters: t.spec.Parameters})
+	return true
+}
+
+// clone is one that tools can be added to.
+func (ts toolset) clone() toolset { return toolset{maps.Clone(ts.byName), slices.Clip(ts.offered)} }
 
 // unknown is the answer to a call of a tool that does not exist.
 func (ts toolset) unknown(name string) string {

@@ -36,6 +36,9 @@ func (r *run) toolsNode(ctx context.Context) error {
 	if r.atLimit() {
 		return r.commit(ctx, NodeBeforeModel)
 	}
+	if err := r.recallSources(ctx); err != nil {
+		return err
+	}
 	outcomes := r.runCalls(ctx, msg.ID, open)
 	if err := firstFailure(ctx, outcomes); err != nil {
 		return errors.Join(err, r.keepSiblings(outcomes, err))
@@ -203,8 +206,12 @@ func (r *run) toolRequest(messageID string, call openCall) *ToolRequest {
 		req.Call.Answer = rt.Resume.Answers[call.ID]
 	}
 	bound, ok := r.tools.byName[call.Name]
+	if err := r.unavailable(call.Name); err != nil {
+		req.Invalid = err.Error()
+		return req
+	}
 	if !ok {
-		req.Invalid = r.tools.unknown(call.Name)
+		req.Invalid = r.tools.unknown(call.Name) + r.failures()
 		return req
 	}
 	req.Spec, req.tool = bound.spec, bound.tool

@@ -35,6 +35,7 @@ type App struct {
 	// Tools are offered to every agent beside its own, and Middlewares work at their place in its chain, from which Without
 	// names what is left out.
 	Tools       []tool.Tool
+	Sources     []tool.Source
 	Middlewares []agent.Middleware
 	Without     []string
 	// System is added to the system prompt of every agent.

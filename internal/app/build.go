@@ -13,7 +13,7 @@ import (
 // leadConfig is what the agents of all runs have in common.
 func (e *engine) leadConfig(s *settings) lead.Config {
 	return lead.Config{
-		Settings: s.cfg, Tools: e.own.Tools, Middlewares: e.own.Middlewares, Without: e.own.Without, Addition: e.own.System, Log: e.log,
+		Settings: s.cfg, Tools: e.own.Tools, Sources: e.own.Sources, Middlewares: e.own.Middlewares, Without: e.own.Without, Addition: e.own.System, Log: e.log,
 		Mounts: s.mounts, Programs: e.box.programs, Isolated: e.box.isolated, CodeOff: e.box.off,
 		Inside: e.inside, Guards: s.guards, Agents: e.agents, Album: e.album,
 	}

@@ -61,6 +61,7 @@ type Config struct {
 	// Tools are offered beside the agent's own, and Middlewares work at their place in the chain. Without names those of the
 	// chain that are left out.
 	Tools       []tool.Tool
+	Sources     []tool.Source
 	Middlewares []agent.Middleware
 	Without     []string
 	// Addition is put behind the system prompt.
@@ -90,7 +91,7 @@ func Build(c Config) (*agent.Agent, error) {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Channels: threadstate.Channels(), Settings: settings(c.Choice),
+		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Sources: c.Sources, Channels: threadstate.Channels(), Settings: settings(c.Choice),
 	}, Chain(c)...)
 }
 

@@ -42,7 +42,7 @@ func TestCheckRepairs(t *testing.T) {
 		{"number stays 5.0", prop(`{"type":"number"}`), `{"x":5.0}`, `{"x":5.0}`},
 		{"integer or number stays 5.0", prop(`{"type":["integer","number"]}`), `{"x":5.0}`, `{"x":5.0}`},
 		{"big integer keeps its digits", prop(`{"type":"integer"}`), `{"x":9007199254740993}`, `{"x":9007199254740993}`},
-		{"huge exponent is left", prop(`{"type":"integer"}`), `{"x":1e999999999}`, `{"x":1e999999999}`},
+		{"huge exponent is left", prop(`{"type":"integer"}`), `{"x":1e400}`, `{"x":1e400}`},
 		{"string to true", prop(`{"type":"boolean"}`), `{"x":"true"}`, `{"x":true}`},
 		{"string to false", prop(`{"type":"boolean"}`), `{"x":"false"}`, `{"x":false}`},
 		{"integer to string", prop(`{"type":"string"}`), `{"x":5}`, `{"x":"5"}`},

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -74,39 +75,41 @@ func (r *keywordReader) types() {
 	}
 }
 
-func (r *keywordReader) values(keyword string) []value {
+// get is the value of a keyword, if it is there and of a kind that it may have.
+func (r *keywordReader) get(keyword string, allowed kinds, want string) *value {
 	v := r.v.get(keyword)
-	if v == nil {
+	if v != nil && !allowed.has(v.kind) {
+		r.fail(keyword, want, v)
 		return nil
 	}
-	if v.kind != isArray {
-		r.fail(keyword, "a list", v)
+	return v
+}
+
+func (r *keywordReader) values(keyword string) []value {
+	v := r.get(keyword, isArray, "a list")
+	if v == nil {
+		return nil
 	}
 	return append([]value{}, v.items...)
 }
 
 func (r *keywordReader) str(keyword string) string {
-	v := r.v.get(keyword)
+	v := r.get(keyword, isString, "a string")
 	if v == nil {
-		return ""
-	}
-	if v.kind != isString {
-		r.fail(keyword, "a string", v)
 		return ""
 	}
 	return v.str()
 }
 
+// names reads a list of strings. A boolean, a property's own mark in draft 3, is ignored.
 func (r *keywordReader) names(keyword string) []string {
-	v := r.v.get(keyword)
-	if v == nil {
+	const want = "a list of strings"
+	v := r.get(keyword, isArray|isBool, want)
+	if v == nil || v.kind == isBool {
 		return nil
 	}
-	if v.kind == isBool { // draft 3: a property's own mark
-		return nil
-	}
-	if v.kind != isArray || kindsOf(v.items)&^isString != 0 {
-		r.fail(keyword, "a list of strings", v)
+	if kindsOf(v.items)&^isString != 0 {
+		r.fail(keyword, want, v)
 		return nil
 	}
 	names := make([]string, len(v.items))
@@ -117,32 +120,27 @@ func (r *keywordReader) names(keyword string) []string {
 }
 
 // number reads a bound. A boolean exclusive bound, as older drafts had it, is ignored.
-func (r *keywordReader) number(keyword string) *decimal {
-	v := r.v.get(keyword)
+func (r *keywordReader) number(keyword string) *big.Float {
+	v := r.get(keyword, numbers|isBool, "a number")
 	if v == nil || v.kind == isBool {
 		return nil
 	}
-	if !v.kind.has(numbers) {
-		r.fail(keyword, "a number", v)
-		return nil
-	}
-	d := v.number()
-	return &d
+	return v.number()
 }
 
 func (r *keywordReader) count(keyword string) *int {
-	v := r.v.get(keyword)
+	const want = "an integer"
+	v := r.get(keyword, isInteger, want)
 	if v == nil {
 		return nil
 	}
-	if v.kind == isInteger {
-		text, _ := v.number().plain()
-		if n, err := strconv.Atoi(text); err == nil {
-			return &n
-		}
+	text, _ := plainInteger(v.number())
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		r.fail(keyword, want, v)
+		return nil
 	}
-	r.fail(keyword, "an integer", v)
-	return nil
+	return &n
 }
 
 // pointerEscaper writes a name as a part of a JSON pointer.
@@ -165,12 +163,8 @@ func (r *keywordReader) schema(keyword string) *Schema {
 }
 
 func (r *keywordReader) schemas(keyword string) (map[string]*Schema, []string) {
-	v := r.v.get(keyword)
+	v := r.get(keyword, isObject, "an object of schemas")
 	if v == nil {
-		return nil, nil
-	}
-	if v.kind != isObject {
-		r.fail(keyword, "an object of schemas", v)
 		return nil, nil
 	}
 	subs := make(map[string]*Schema, len(v.fields))
@@ -183,12 +177,13 @@ func (r *keywordReader) schemas(keyword string) (map[string]*Schema, []string) {
 }
 
 func (r *keywordReader) list(keyword string) []*Schema {
-	v := r.v.get(keyword)
+	const want = "a list of schemas that is not empty"
+	v := r.get(keyword, isArray, want)
 	if v == nil {
 		return nil
 	}
-	if v.kind != isArray || len(v.items) == 0 {
-		r.fail(keyword, "a list of schemas that is not empty", v)
+	if len(v.items) == 0 {
+		r.fail(keyword, want, v)
 		return nil
 	}
 	subs := make([]*Schema, len(v.items))

@@ -56,83 +56,6 @@ func (r *report) full() bool { return r.more }
 
 func (r *report) err() error { return &ArgumentError{Problems: r.problems, More: r.more} }
 
-// rule is what a value can break.
-type rule int
-
-const (
-	ruleType rule = iota
-	ruleEnum
-	ruleConst
-	ruleMinimum
-	ruleMaximum
-	ruleAbove
-	ruleBelow
-	ruleMinLength
-	ruleMaxLength
-	rulePattern
-	ruleMinItems
-	ruleMaxItems
-	ruleRequired
-	ruleUnknown
-	ruleAnyOf
-	ruleOneOf
-)
-
-// describe words the problem of v, which stands at the path and breaks a rule of s.
-func (r rule) describe(v *value, s *Schema, at *path) string {
-	switch r {
-	case ruleRequired:
-		return at.String() + " is required"
-	case ruleUnknown:
-		return at.String() + " is not a known parameter" + known(s)
-	case ruleAnyOf:
-		return at.String() + " fits none of the allowed forms, got " + found(v)
-	case ruleOneOf:
-		return at.String() + " fits more than one of the allowed forms, got " + found(v)
-	case ruleMinLength, ruleMaxLength, ruleMinItems, ruleMaxItems:
-		return at.String() + " must have " + r.size(v, s)
-	}
-	if s.never || s.fit == noKind {
-		return at.String() + " can have no value"
-	}
-	return at.String() + " must " + r.want(s) + ", got " + found(v)
-}
-
-func (r rule) want(s *Schema) string {
-	switch r {
-	case ruleEnum:
-		return "be one of " + list(s.enum)
-	case ruleConst:
-		return "be " + show(s.constant)
-	case ruleMinimum:
-		return "be at least " + s.minimum.String()
-	case ruleMaximum:
-		return "be at most " + s.maximum.String()
-	case ruleAbove:
-		return "be more than " + s.above.String()
-	case ruleBelow:
-		return "be less than " + s.below.String()
-	case rulePattern:
-		return "match the pattern " + clip(s.pattern.String(), 2*maxShown)
-	}
-	if len(s.enum) > 0 {
-		return "be one of " + list(s.enum)
-	}
-	return "be " + s.fit.String()
-}
-
-func (r rule) size(v *value, s *Schema) string {
-	switch r {
-	case ruleMinLength:
-		return fmt.Sprintf("at least %d characters, got %d", *s.minLength, utf8.RuneCountInString(v.str()))
-	case ruleMaxLength:
-		return fmt.Sprintf("at most %d characters, got %d", *s.maxLength, utf8.RuneCountInString(v.str()))
-	case ruleMinItems:
-		return fmt.Sprintf("at least %d items, got %d", *s.minItems, len(v.items))
-	}
-	return fmt.Sprintf("at most %d items, got %d", *s.maxItems, len(v.items))
-}
-
 // known lists the properties of s.
 func known(s *Schema) string {
 	if len(s.names) == 0 {
@@ -236,22 +159,4 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s[:n] + "…"
-}
-
-// String writes the number, with an exponent only if it is very large or small.
-func (d *decimal) String() string {
-	if text, ok := d.plain(); ok {
-		return text
-	}
-	sign := ""
-	if d.neg {
-		sign = "-"
-	}
-	if d.exp <= 0 && d.exp > -8 {
-		return clip(sign+"0."+strings.Repeat("0", -d.exp)+d.digits, maxShown)
-	}
-	if 0 < d.exp && d.exp < len(d.digits) {
-		return clip(sign+d.digits[:d.exp]+"."+d.digits[d.exp:], maxShown)
-	}
-	return clip(fmt.Sprintf("%s0.%se%d", sign, d.digits, d.exp), maxShown)
 }

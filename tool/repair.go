@@ -222,7 +222,7 @@ func integer(v *value, want kinds) *value {
 	if v.kind != isInteger || want.has(isNumber) || isPlain(v.raw) {
 		return v
 	}
-	text, ok := v.number().plain()
+	text, ok := plainInteger(v.number())
 	if !ok {
 		return v
 	}

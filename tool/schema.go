@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"net/url"
 	"regexp"
 	"slices"
@@ -35,7 +36,7 @@ type Schema struct {
 	target              *Schema // what ref means
 	allOf, anyOf, oneOf []*Schema
 
-	minimum, maximum, above, below           *decimal
+	minimum, maximum, above, below           *big.Float
 	minLength, maxLength, minItems, maxItems *int
 	pattern                                  *regexp.Regexp
 

@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,33 +98,47 @@ func TestParseSchemaBears(t *testing.T) {
 	}
 }
 
-func TestDecimalComparesExactly(t *testing.T) {
+func TestNumbersCompareExactly(t *testing.T) {
 	number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?`)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := number.Draw(t, "a"), number.Draw(t, "b")
 		ra, _ := new(big.Rat).SetString(a)
 		rb, _ := new(big.Rat).SetString(b)
-		da, db := parseDecimal(a), parseDecimal(b)
-		if got, want := da.compare(db), ra.Cmp(rb); got != want || (da == db) != (want == 0) {
-			t.Fatalf("compare(%s, %s) = %d, want %d", a, b, got, want)
+		fa, fb := parseNumber(a), parseNumber(b)
+		if got, want := fa.Cmp(fb), ra.Cmp(rb); got != want {
+			t.Fatalf("Cmp(%s, %s) = %d, want %d", a, b, got, want)
 		}
-		if da.integral() != ra.IsInt() {
-			t.Fatalf("integral(%s) = %v", a, da.integral())
+		if fa.IsInt() != ra.IsInt() {
+			t.Fatalf("IsInt(%s) = %v", a, fa.IsInt())
 		}
-		if text, ok := da.plain(); ok && text != ra.Num().String() {
-			t.Fatalf("plain(%s) = %s", a, text)
-		}
-		if back, ok := new(big.Rat).SetString(da.String()); !ok || back.Cmp(ra) != 0 {
-			t.Fatalf("String(%s) = %s", a, da.String())
+		if text, ok := plainInteger(fa); ok && text != ra.Num().String() {
+			t.Fatalf("plainInteger(%s) = %s", a, text)
 		}
 	})
 }
 
-func TestDecimalOfEnormousExponents(t *testing.T) {
-	order := []string{"-1e99999999999999999999", "-1", "-1e-99999999999999999999", "0e99", "1e-99999999999999999999", "1", "1e999999999"}
+// TestNumbersOfManySpellings: one value is one number, however it is written.
+func TestNumbersOfManySpellings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		digits, zeros := rapid.StringMatching(`[1-9][0-9]{0,30}`).Draw(t, "digits"), rapid.IntRange(0, 30).Draw(t, "zeros")
+		exp := rapid.IntRange(-200, 200).Draw(t, "exponent")
+		one := digits + "e" + strconv.Itoa(exp)
+		for _, other := range []string{
+			digits + strings.Repeat("0", zeros) + "e" + strconv.Itoa(exp-zeros),
+			"0." + strings.Repeat("0", zeros) + digits + "e" + strconv.Itoa(exp+zeros+len(digits)),
+		} {
+			if parseNumber(one).Cmp(parseNumber(other)) != 0 {
+				t.Fatalf("%s is not %s", one, other)
+			}
+		}
+	})
+}
+
+func TestNumbersOfEnormousExponents(t *testing.T) {
+	order := []string{"-1e99999999999999999999", "-1", "-1e-9", "0e99", "1e-9", "1", "1e999999999"}
 	for i, a := range order {
 		for j, b := range order {
-			if got, want := parseDecimal(a).compare(parseDecimal(b)), min(max(i-j, -1), 1); got != want {
+			if got, want := parseNumber(a).Cmp(parseNumber(b)), min(max(i-j, -1), 1); got != want {
 				t.Errorf("compare(%s, %s) = %d, want %d", a, b, got, want)
 			}
 		}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -41,7 +42,7 @@ func (c *checker) check(v *value, s *Schema, at *path) bool {
 		return false
 	}
 	if !s.types.has(v.kind) || s.never {
-		return c.fail(v, s, at, ruleType)
+		return c.badType(v, s, at)
 	}
 	if v.kind == isInteger && !s.fit.has(isNumber) && !isPlain(v.raw) {
 		c.loose = true
@@ -70,7 +71,7 @@ func (c *checker) check(v *value, s *Schema, at *path) bool {
 
 func (c *checker) checkEqual(v *value, s *Schema, at *path) bool {
 	if s.constant != nil && !c.equal(v, s.constant) {
-		return c.fail(v, s, at, ruleConst)
+		return c.must(v, s, at, "be "+show(s.constant))
 	}
 	if s.enum == nil {
 		return true
@@ -80,7 +81,7 @@ func (c *checker) checkEqual(v *value, s *Schema, at *path) bool {
 			return true
 		}
 	}
-	return c.fail(v, s, at, ruleEnum)
+	return c.must(v, s, at, "be one of "+list(s.enum))
 }
 
 func (c *checker) equal(v, w *value) bool {
@@ -93,14 +94,14 @@ func (c *checker) checkNumber(v *value, s *Schema, at *path) bool {
 	}
 	n := v.number()
 	switch {
-	case s.minimum != nil && n.compare(*s.minimum) < 0:
-		return c.fail(v, s, at, ruleMinimum)
-	case s.maximum != nil && n.compare(*s.maximum) > 0:
-		return c.fail(v, s, at, ruleMaximum)
-	case s.above != nil && n.compare(*s.above) <= 0:
-		return c.fail(v, s, at, ruleAbove)
-	case s.below != nil && n.compare(*s.below) >= 0:
-		return c.fail(v, s, at, ruleBelow)
+	case s.minimum != nil && n.Cmp(s.minimum) < 0:
+		return c.must(v, s, at, "be at least "+bound(s.minimum))
+	case s.maximum != nil && n.Cmp(s.maximum) > 0:
+		return c.must(v, s, at, "be at most "+bound(s.maximum))
+	case s.above != nil && n.Cmp(s.above) <= 0:
+		return c.must(v, s, at, "be more than "+bound(s.above))
+	case s.below != nil && n.Cmp(s.below) >= 0:
+		return c.must(v, s, at, "be less than "+bound(s.below))
 	}
 	return true
 }
@@ -116,11 +117,11 @@ func (c *checker) checkString(v *value, s *Schema, at *path) bool {
 	n := utf8.RuneCountInString(text)
 	switch {
 	case s.minLength != nil && n < *s.minLength:
-		return c.fail(v, s, at, ruleMinLength)
+		return c.tell(at, "must have at least %d characters, got %d", *s.minLength, n)
 	case s.maxLength != nil && n > *s.maxLength:
-		return c.fail(v, s, at, ruleMaxLength)
+		return c.tell(at, "must have at most %d characters, got %d", *s.maxLength, n)
 	case s.pattern != nil && !s.pattern.MatchString(text):
-		return c.fail(v, s, at, rulePattern)
+		return c.must(v, s, at, "match the pattern "+clip(s.pattern.String(), 2*maxShown))
 	}
 	return true
 }
@@ -147,7 +148,7 @@ func (c *checker) checkInPlace(v *value, s *Schema, at *path) bool {
 	}
 	for _, sub := range s.oneOf {
 		if sub != first && c.fits(v, sub) {
-			return c.fail(v, s, at, ruleOneOf)
+			return c.tell(at, "fits more than one of the allowed forms, got %s", found(v))
 		}
 	}
 	return true
@@ -179,7 +180,7 @@ func (c *checker) choose(v *value, choice []*Schema) *Schema {
 // that was meant.
 func (c *checker) failChoice(v *value, s *Schema, choice []*Schema, at *path) bool {
 	if c.report == nil || !s.fit.has(v.kind) {
-		return c.fail(v, s, at, ruleType)
+		return c.badType(v, s, at)
 	}
 	var meant []*Schema
 	for _, sub := range choice {
@@ -190,16 +191,16 @@ func (c *checker) failChoice(v *value, s *Schema, choice []*Schema, at *path) bo
 	if len(meant) == 1 {
 		return c.check(v, meant[0], at)
 	}
-	return c.fail(v, s, at, ruleAnyOf)
+	return c.tell(at, "fits none of the allowed forms, got %s", found(v))
 }
 
 func (c *checker) checkArray(v *value, s *Schema, at *path) bool {
 	ok := true
 	switch {
 	case s.minItems != nil && len(v.items) < *s.minItems:
-		ok = c.fail(v, s, at, ruleMinItems)
+		ok = c.tell(at, "must have at least %d items, got %d", *s.minItems, len(v.items))
 	case s.maxItems != nil && len(v.items) > *s.maxItems:
-		ok = c.fail(v, s, at, ruleMaxItems)
+		ok = c.tell(at, "must have at most %d items, got %d", *s.maxItems, len(v.items))
 	}
 	if s.items == nil {
 		return ok
@@ -223,14 +224,14 @@ func (c *checker) checkObject(v *value, s *Schema, at *path) bool {
 		}
 		here := &path{parent: at, name: f.name, index: -1}
 		if sub == s.additional && sub.never {
-			ok = c.fail(&f.val, s, here, ruleUnknown)
+			ok = c.tell(here, "is not a known parameter%s", known(s))
 			continue
 		}
 		ok = c.check(&f.val, sub, here) && ok
 	}
 	for _, name := range s.required {
 		if c.goesOn(ok) && c.spend(1) && v.find(name) < 0 {
-			ok = c.fail(v, s, &path{parent: at, name: name, index: -1}, ruleRequired)
+			ok = c.tell(&path{parent: at, name: name, index: -1}, "is required")
 		}
 	}
 	return ok
@@ -252,11 +253,31 @@ func (s *Schema) property(name string) *Schema {
 	return s.additional
 }
 
-func (c *checker) fail(v *value, s *Schema, at *path, r rule) bool {
+// tell reports a problem. It is false, for the check's result.
+func (c *checker) tell(at *path, format string, a ...any) bool {
 	if c.report != nil && !c.exhausted() {
-		c.report.add(r.describe(v, s, at))
+		c.report.add(at.String() + " " + fmt.Sprintf(format, a...))
 	}
 	return false
+}
+
+// must reports what a value must do that it does not.
+func (c *checker) must(v *value, s *Schema, at *path, want string) bool {
+	if s.never || s.fit == noKind {
+		return c.tell(at, "can have no value")
+	}
+	return c.tell(at, "must %s, got %s", want, found(v))
+}
+
+// badType reports a value of another type than all that fit.
+func (c *checker) badType(v *value, s *Schema, at *path) bool {
+	if c.report == nil { // as for most choices; the rest is work
+		return false
+	}
+	if len(s.enum) > 0 {
+		return c.must(v, s, at, "be one of "+list(s.enum))
+	}
+	return c.must(v, s, at, "be "+s.fit.String())
 }
 
 // verdict returns nil if v fits, else an [ArgumentError] that lists the misfits.

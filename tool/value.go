@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // kinds is a set of JSON types. A number that has no fraction is an integer, any other a number: a schema that wants
@@ -58,11 +61,15 @@ var (
 
 // parseValue reads one JSON value whose containers nest no deeper than depth.
 func parseValue(raw []byte, depth int) (value, error) {
-	if !json.Valid(raw) {
+	p := parser{scan: rawjson.Scan(raw), left: maxValues}
+	v := p.value(depth)
+	switch {
+	case p.err != nil && json.Valid(raw):
+		return value{}, p.err
+	case p.err != nil || !p.scan.End():
 		return value{}, syntaxError(raw)
 	}
-	p := parser{b: raw, left: maxValues}
-	return p.value(depth)
+	return v, nil
 }
 
 // syntaxError asks encoding/json what is wrong with raw.
@@ -71,124 +78,63 @@ func syntaxError(raw []byte) error {
 	if err := json.Unmarshal(raw, &whole); err != nil {
 		return err
 	}
-	return errTooDeep // unreachable while Valid and Unmarshal agree
+	return errTooDeep // unreachable while the scanner and Unmarshal agree
 }
 
-// parser walks over bytes that are known to be valid JSON.
+// parser makes values of what the scanner finds. What is beyond its bounds sets err.
 type parser struct {
-	b    []byte
-	i    int
+	scan rawjson.Scanner
 	left int // values that may still come
+	err  error
 }
 
-func (p *parser) value(depth int) (value, error) {
+func (p *parser) fail(err error) value {
+	p.err = err
+	p.scan.Fail()
+	return value{}
+}
+
+func (p *parser) value(depth int) (v value) {
 	if p.left--; p.left < 0 {
-		return value{}, errTooMany
+		return p.fail(errTooMany)
 	}
-	p.space()
-	start := p.i
-	v, err := p.content(depth)
-	v.raw = p.b[start:p.i:p.i]
-	if v.kind == isNumber && isIntegral(v.raw) {
-		v.kind = isInteger
+	first, start := p.scan.Peek(), p.scan.At()
+	if depth == 0 && (first == '{' || first == '[') {
+		return p.fail(errTooDeep)
 	}
-	return v, err
-}
-
-func (p *parser) content(depth int) (value, error) {
-	switch p.b[p.i] {
+	switch first {
 	case '{':
-		return p.object(depth - 1)
+		var o objectBuilder
+		for name := p.scan.Object(); name != nil; name = p.scan.Next() {
+			o.set(unquote(name), p.value(depth-1))
+		}
+		v = o.value()
 	case '[':
-		return p.array(depth - 1)
-	case '"':
-		p.str()
-		return value{kind: isString}, nil
-	}
-	kind := isNumber
-	switch p.b[p.i] {
-	case 't', 'f':
-		kind = isBool
-	case 'n':
-		kind = isNull
-	}
-	for p.i < len(p.b) && !endsScalar(p.b[p.i]) {
-		p.i++
-	}
-	return value{kind: kind}, nil
-}
-
-func endsScalar(b byte) bool {
-	switch b {
-	case ',', ']', '}', ' ', '\t', '\r', '\n':
-		return true
-	}
-	return false
-}
-
-func (p *parser) array(depth int) (value, error) {
-	v := value{kind: isArray}
-	if depth < 0 {
-		return v, errTooDeep
-	}
-	for p.i++; !p.closed(']'); {
-		item, err := p.value(depth)
-		if err != nil {
-			return v, err
+		v.kind = isArray
+		for more := p.scan.List(); more; more = p.scan.More() {
+			v.items = append(v.items, p.value(depth-1))
 		}
-		v.items = append(v.items, item)
+	default:
+		v.raw = p.scan.Value()
+		v.kind = scalarKind(v.raw)
+		return v
 	}
-	return v, nil
+	v.raw = p.scan.Since(start)
+	return v
 }
 
-func (p *parser) object(depth int) (value, error) {
-	if depth < 0 {
-		return value{}, errTooDeep
+func scalarKind(raw []byte) kinds {
+	switch {
+	case len(raw) == 0 || raw[0] == 'n':
+		return isNull
+	case raw[0] == '"':
+		return isString
+	case raw[0] == 't' || raw[0] == 'f':
+		return isBool
+	case isIntegral(raw):
+		return isInteger
 	}
-	var o objectBuilder
-	for p.i++; !p.closed('}'); {
-		start := p.i
-		p.str()
-		name := unquote(p.b[start:p.i])
-		p.space()
-		p.i++ // the colon
-		val, err := p.value(depth)
-		if err != nil {
-			return value{}, err
-		}
-		o.set(name, val)
-	}
-	return o.value(), nil
-}
-
-// closed skips space and a comma, and reports whether the container ends here, which it then steps over.
-func (p *parser) closed(end byte) bool {
-	p.space()
-	if p.b[p.i] == ',' {
-		p.i++
-		p.space()
-	}
-	if p.b[p.i] != end {
-		return false
-	}
-	p.i++
-	return true
-}
-
-func (p *parser) space() {
-	for p.i < len(p.b) && (p.b[p.i] == ' ' || p.b[p.i] == '\n' || p.b[p.i] == '\t' || p.b[p.i] == '\r') {
-		p.i++
-	}
-}
-
-// str steps over a string.
-func (p *parser) str() {
-	for p.i++; p.b[p.i] != '"'; p.i++ {
-		if p.b[p.i] == '\\' {
-			p.i++
-		}
-	}
-	p.i++
+	return isNumber
 }
 
 // objectBuilder collects fields; the last value of a name wins, as in encoding/json.
@@ -254,16 +200,14 @@ func (v *value) get(name string) *value {
 }
 
 // str returns the text of a string value.
-func (v *value) str() string { return unquote(v.raw) }
+func (v *value) str() string { return unquote(v.raw[1 : len(v.raw)-1]) }
 
-// unquote decodes a JSON string.
-func unquote(raw []byte) string {
-	inner := raw[1 : len(raw)-1]
+// unquote decodes what stands between the quotes of a JSON string.
+func unquote(inner []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner)
 	}
-	var s string
-	_ = json.Unmarshal(raw, &s) // raw is valid JSON
+	s, _ := rawjson.String(append(append([]byte{'"'}, inner...), '"'))
 	return s
 }
 
@@ -274,7 +218,7 @@ func (v *value) equal(w *value) bool {
 	}
 	switch v.kind {
 	case isInteger, isNumber:
-		return v.number() == w.number()
+		return v.number().Cmp(w.number()) == 0
 	case isString:
 		return v.str() == w.str()
 	case isBool:
@@ -294,11 +238,11 @@ func (v *value) equal(w *value) bool {
 	return true
 }
 
-func (v *value) number() decimal { return parseDecimal(string(v.raw)) }
+func (v *value) number() *big.Float { return parseNumber(string(v.raw)) }
 
 // isIntegral reports whether a number has no fraction.
 func isIntegral(raw []byte) bool {
-	return isPlain(raw) || parseDecimal(string(raw)).integral()
+	return isPlain(raw) || parseNumber(string(raw)).IsInt()
 }
 
 // isPlain reports whether a number is written as integer types read it: without point and exponent, and not "-0".
@@ -347,10 +291,4 @@ func objectValue(fields []field) value {
 }
 
 // quote writes a JSON string, leaving <, > and & alone.
-func quote(s string) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always can be
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-}
+func quote(s string) []byte { return rawjson.AppendString(nil, s) }

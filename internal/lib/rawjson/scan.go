@@ -117,6 +117,14 @@ const maxDepth = 10000
 func (s *Scanner) Value() []byte {
 	from := s.at
 	s.skip(maxDepth)
+	return s.Since(from)
+}
+
+// At is where what comes next begins, for Since.
+func (s *Scanner) At() int { return s.at }
+
+// Since returns the value that began at an index and was just read.
+func (s *Scanner) Since(from int) []byte {
 	if s.failed {
 		return nil
 	}

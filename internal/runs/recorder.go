@@ -18,10 +18,10 @@ import (
 const (
 	// writeTimeout bounds one commit.
 	writeTimeout = 30 * time.Second
-	// linger is how long an event that nobody waits for is held back, so that it can share the commit of what follows:
+	// emitDelay is how long an event that nobody waits for is held back, so that it can share the commit of what follows:
 	// a question to the model that of its quick tool's result. Nobody sees that what is shown comes so much later: a model
 	// takes longer for its first word.
-	linger = 40 * time.Millisecond
+	emitDelay = 40 * time.Millisecond
 	// usageEvery is how exact the usage of a run is that is cut off.
 	usageEvery = time.Second
 	// batchWrites bounds the writes that share a commit, and those that nobody waits for: a run that does nothing but read
@@ -35,7 +35,7 @@ const (
 //	emit, commit -> queue -> committer: one store.Commit for all that can go together -> shown, in order
 //
 // The committer is who waits for a commit, or a goroutine that lives while there is something to commit. emit waits for
-// nobody, and its events wait a moment for company; commit waits until its write is durable.
+// nobody, and its events wait a moment for others; commit waits until its write is durable.
 type recorder struct {
 	store store.System
 	fence store.Fence
@@ -244,7 +244,7 @@ func (r *recorder) enqueue(w *write, events []agent.Emitted) {
 	r.queue = append(r.queue, w)
 	if w.done == nil && !r.delayed {
 		r.delayed = true
-		time.AfterFunc(linger, r.commitDelayed)
+		time.AfterFunc(emitDelay, r.commitDelayed)
 	}
 }
 
@@ -256,7 +256,7 @@ func (r *recorder) startCommitter() {
 	}
 }
 
-// commitDelayed commits the events that have found no company by now.
+// commitDelayed commits the events with which nothing else was committed by now.
 func (r *recorder) commitDelayed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -127,8 +127,8 @@ type run struct {
 	events  []Emitted
 	usage   spending
 	ran     string // the node before next, empty at first
-	// tools are the agent's and those that the sources have now, with the hashes of the latter; changed are those that differ from
-	// what the model was offered.
+	// tools are the agent's and those that the sources have now, with the hashes of the latter; changed are those that
+	// differ from what the model was offered.
 	tools   toolset
 	sources []source // nil until they were asked
 	hashes  map[string]string

@@ -51,9 +51,9 @@ func Stop(rt *Runtime, reason string) state.Update {
 	return stop.Put(Stopping{RunID: rt.RunID, Reason: reason})
 }
 
-// Ended returns the update that says why the run ends with the answer it has although that is not all it could be, such as
-// one that the provider cut. No further call is made, and the run ends as a success with the reason. Nothing changes if
-// the run stops for another reason already.
+// Ended returns the update that says why the run ends with the answer it has although that is not all it could be, such
+// as one that the provider cut. No further call is made, and the run ends as a success with the reason. Nothing changes
+// if the run stops for another reason already.
 func Ended(rt *Runtime, s state.State, reason string) state.Update {
 	if StopState(s, rt.RunID).Reason != "" {
 		return nil

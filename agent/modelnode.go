@@ -167,8 +167,8 @@ func repairCalls(valid []message.ToolCall, invalid []message.InvalidToolCall) ([
 	return valid, rest
 }
 
-// withoutUnbegun makes the last call of an answer that was cut invalid if it has no arguments: nobody knows whether they
-// were still to come. If the cut went through the arguments, the call is invalid already.
+// withoutUnbegun makes the last call of an answer that was cut invalid if it has no arguments: nobody knows whether
+// they were still to come. If the cut went through the arguments, the call is invalid already.
 func withoutUnbegun(valid []message.ToolCall, invalid []message.InvalidToolCall) ([]message.ToolCall, []message.InvalidToolCall) {
 	n := len(valid) - 1
 	if n < 0 || len(invalid) > 0 || string(valid[n].Args) != "{}" {

@@ -26,16 +26,16 @@ type Runtime struct {
 	Input state.Update
 	// Emit shows an event. It numbers the event, keeps the order and never waits for a reader.
 	Emit func(node string, data event.Data)
-	// Commit makes a step durable before it returns; calls may come side by side. The step whose Next is [Done] is the last
-	// one: who records how the run ended writes it together with that. An error ends the run at once, without another
-	// commit. nil keeps nothing.
+	// Commit makes a step durable before it returns; calls may come side by side. The step whose Next is [Done] is the
+	// last one: who records how the run ended writes it together with that. An error ends the run at once, without
+	// another commit. nil keeps nothing.
 	Commit func(ctx context.Context, step Step) error
 	// Now is the clock.
 	Now func() time.Time
 	// NewID makes a fresh id for a message.
 	NewID func() string
-	// Spend adds what a model call beside the loop's own took, such as that for a summary, to the run's usage. The loop sets
-	// it; hooks, wrappers and tools call it, also side by side.
+	// Spend adds what a model call beside the loop's own took, such as that for a summary, to the run's usage. The loop
+	// sets it; hooks, wrappers and tools call it, also side by side.
 	Spend func(message.Usage)
 	// Resume is where an earlier attempt of this run, or an interrupted run of this thread, left off. nil starts anew.
 	Resume *Resume
@@ -50,8 +50,8 @@ type RunConfig struct {
 	ToolTimeout time.Duration
 	// ParallelTools bounds how many calls of one message run side by side; 0 means DefaultParallelTools.
 	ParallelTools int
-	// InterruptBefore and InterruptAfter are breakpoints: nodes (NodeModel, NodeTools ... or AllNodes) before or after which the
-	// run stops as one that waits for a human, without a question. Names of no node have no effect.
+	// InterruptBefore and InterruptAfter are breakpoints: nodes (NodeModel, NodeTools ... or AllNodes) before or after
+	// which the run stops as one that waits for a human, without a question. Names of no node have no effect.
 	InterruptBefore, InterruptAfter []string
 }
 
@@ -103,7 +103,8 @@ type Resume struct {
 	Paused bool
 }
 
-// Note adds what an event of the step under way tells of its calls. It returns true, so that it can take a log of events.
+// Note adds what an event of the step under way tells of its calls. It returns true, so that it can take a log of
+// events.
 func (r *Resume) Note(ev event.Event) bool {
 	switch d := ev.Data.(type) {
 	case event.ToolStart:

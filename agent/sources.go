@@ -24,7 +24,8 @@ const (
 	maxToolText    = 64 << 10 // of a description, and of a schema, in bytes
 )
 
-// sourced are the tools of sources that the model was offered last: the hash of what a call of each must fit to, by name.
+// sourced are the tools of sources that the model was offered last: the hash of what a call of each must fit to, by
+// name.
 var sourced = state.LastValue[map[string]string]("loop_sources").AsPrivate()
 
 // source is what a run knows of one of its sources.
@@ -34,7 +35,8 @@ type source struct {
 	failure string // of the last time; empty if there was none
 }
 
-// askSources finds out which tools there are now. What a source fails with is shown once; the run goes on without its tools.
+// askSources finds out which tools there are now. What a source fails with is shown once; the run goes on without its
+// tools.
 func (r *run) askSources(ctx context.Context) error {
 	if len(r.cfg.Sources) == 0 {
 		return nil

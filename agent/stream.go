@@ -21,8 +21,8 @@ type streamed struct {
 	held    message.Chunk
 }
 
-// fullPieces is how many pieces of an answer are shown as they come. Beyond, pieces are joined to larger ones, by a byte more
-// for each as many again: a piece takes many times its bytes in memory.
+// fullPieces is how many pieces of an answer are shown as they come. Beyond, pieces are joined to larger ones, by a
+// byte more for each as many again: a piece takes many times its bytes in memory.
 const fullPieces = 1024
 
 // cutsOf returns the boundaries if the message is the one that was shown.
@@ -46,8 +46,8 @@ func wholeOf(m message.Message) event.Chunk {
 	return c
 }
 
-// Chunks returns the pieces in which a message was shown while it was streamed, from the update that brought it into the
-// state (see [event.State]). ok is false if it did not, or if the boundaries are gone.
+// Chunks returns the pieces in which a message was shown while it was streamed, from the update that brought it into
+// the state (see [event.State]). ok is false if it did not, or if the boundaries are gone.
 func Chunks(m event.Message, writes json.RawMessage) (chunks []event.Chunk, ok bool) {
 	var list []struct { // as state.Update.AppendJSON wrote it
 		Channel string          `json:"c"`
@@ -71,7 +71,8 @@ func Chunks(m event.Message, writes json.RawMessage) (chunks []event.Chunk, ok b
 }
 
 // streamModel is the innermost model handler: it makes the call, shows each piece under a fresh message id and folds
-// the pieces into the answer. When the call fails, what it showed is withdrawn; when it is cancelled, the loop keeps it.
+// the pieces into the answer. When the call fails, what it showed is withdrawn; when it is cancelled, the loop keeps
+// it.
 func streamModel(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
 	s := req.stream
 	s.withdraw(req.Runtime, "the model is asked again")
@@ -93,8 +94,8 @@ func streamModel(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 	return &ModelResponse{Message: msg}, nil
 }
 
-// tooLarge is the failure of a model whose answer is beyond its bounds. Providers end such an answer themselves, before they
-// hold more of it; this is for other models.
+// tooLarge is the failure of a model whose answer is beyond its bounds. Providers end such an answer themselves, before
+// they hold more of it; this is for other models.
 func tooLarge(m model.ChatModel, err error) error {
 	if err == nil {
 		return nil
@@ -131,8 +132,8 @@ func (s *streamed) flush(rt *Runtime) {
 	rt.Emit(NodeModel, d)
 }
 
-// validText makes every piece text by itself, as the log and the wire hold it: else what is read back would differ from what
-// was shown.
+// validText makes every piece text by itself, as the log and the wire hold it: else what is read back would differ from
+// what was shown.
 func validText(c message.Chunk) message.Chunk {
 	c.Text, c.Reasoning = valid(c.Text), valid(c.Reasoning)
 	for i, tc := range c.ToolCalls {
@@ -157,8 +158,8 @@ func (s *streamed) fail(ctx context.Context, rt *Runtime, err error) error {
 	return err
 }
 
-// withdraw takes back what was shown, if anything was: every message that begins to stream ends with an event.Message or an
-// event.Discard.
+// withdraw takes back what was shown, if anything was: every message that begins to stream ends with an event.Message
+// or an event.Discard.
 func (s *streamed) withdraw(rt *Runtime, why string) {
 	if len(s.shown) > 0 {
 		rt.Emit(NodeModel, event.Discard{MessageID: s.id, Reason: why})

@@ -49,7 +49,8 @@ func (r *run) toolsNode(ctx context.Context) error {
 	return r.merge(ctx, outcomes)
 }
 
-// outcome is how one call ended: with an end event and its update, with an interrupt, or with an error that fails the run.
+// outcome is how one call ended: with an end event and its update, with an interrupt, or with an error that fails the
+// run.
 type outcome struct {
 	call      openCall
 	end       event.ToolEnd
@@ -59,8 +60,8 @@ type outcome struct {
 	err       error
 }
 
-// runCalls runs each call, those of one lane one after the other, and returns all outcomes in call order. Each result but
-// the last to come is committed at once.
+// runCalls runs each call, those of one lane one after the other, and returns all outcomes in call order. Each result
+// but the last to come is committed at once.
 func (r *run) runCalls(ctx context.Context, messageID string, open []openCall) []outcome {
 	type indexed struct {
 		i int
@@ -333,8 +334,8 @@ func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event
 	return &Interrupted{Interrupts: waiting}
 }
 
-// keepSiblings puts the results that there are into the state of a run that fails, and the ends that are not recorded yet
-// into its log.
+// keepSiblings puts the results that there are into the state of a run that fails, and the ends that are not recorded
+// yet into its log.
 func (r *run) keepSiblings(outcomes []outcome, failure error) error {
 	if IsFatal(failure) {
 		return nil

@@ -40,8 +40,8 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 //
 //	{"id":"1-7","time":RFC 3339,"kind":"chunk","node":"model","ns":["call_1"],"data":{...}}
 //
-// without node and ns if they are empty, and with "open" before data if it is not 0. JSON values in the data are written byte for byte and may contain line
-// breaks. A value that is no JSON is an error, which names it.
+// without node and ns if they are empty, and with "open" before data if it is not 0. JSON values in the data are
+// written byte for byte and may contain line breaks. A value that is no JSON is an error, which names it.
 func (e Event) AppendJSON(b []byte) ([]byte, error) {
 	out, err := e.appendJSON(b)
 	if err != nil {

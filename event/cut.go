@@ -5,8 +5,8 @@ import "strings"
 // Cuts returns the boundaries of the pieces that a message was streamed in, for [Message.Chunks]. whole is the finished
 // message as one piece: all its reasoning, all its text, and its tool calls in order, whatever their Index.
 //
-// [Message.Split] gives back exactly the pieces, whatever became of them in the message: one that whole does not hold in its
-// place stands in its Cut in full.
+// [Message.Split] gives back exactly the pieces, whatever became of them in the message: one that whole does not hold
+// in its place stands in its Cut in full.
 func Cuts(whole Chunk, pieces []Chunk) []Cut {
 	k := newCutter(whole)
 	cuts := make([]Cut, len(pieces))

@@ -62,9 +62,9 @@ type Event struct {
 	Node string
 	// Namespace is the path of sub-agents that it happened in; empty in the lead agent.
 	Namespace []string
-	// Open is the number of the first chunk of the oldest message that was being streamed when a durable event was numbered; 0 if
-	// none was. Who reads the log knows by it that chunks from there on are still to come, with the Message. Readers of a
-	// run need not look at it.
+	// Open is the number of the first chunk of the oldest message that was being streamed when a durable event was
+	// numbered; 0 if none was. Who reads the log knows by it that chunks from there on are still to come, with the
+	// Message. Readers of a run need not look at it.
 	Open int64
 	Data Data
 }
@@ -115,8 +115,8 @@ type State struct {
 	Next       string `json:"next,omitempty"`
 	// Last says that the checkpoint holds no later update: the state is the checkpoint's now.
 	Last bool `json:"last,omitempty"`
-	// Update is what Writes encodes, for readers in the process that made it: they need not decode it. It is nil in an event
-	// that was read from the log or came from another process. All readers share it, and nobody may change it.
+	// Update is what Writes encodes, for readers in the process that made it: they need not decode it. It is nil in an
+	// event that was read from the log or came from another process. All readers share it, and nobody may change it.
 	Update Update `json:"-"`
 }
 
@@ -143,8 +143,8 @@ type Cut struct {
 	Args      []int `json:"a,omitempty"` // pairs: index of the call, bytes
 	// Skip counts the events of others that were numbered between the chunk before and this one.
 	Skip int `json:"s,omitempty"`
-	// Piece is the chunk itself, without MessageID, where the message does not hold it as it was shown: its calls were dropped or
-	// got other ids, a call's name came late, ... The numbers above are then 0.
+	// Piece is the chunk itself, without MessageID, where the message does not hold it as it was shown: its calls were
+	// dropped or got other ids, a call's name came late, ... The numbers above are then 0.
 	Piece *Chunk `json:"p,omitempty"`
 }
 

@@ -34,8 +34,8 @@ type ToolCallChunk struct {
 // maxJoined bounds what one chunk holds of several, in bytes.
 const maxJoined = 4 << 10
 
-// Join adds the next chunk of the same message to c, so that a builder makes of c what it would make of both. It reports
-// false, and changes nothing, if that cannot be or c would grow beyond 4 KiB; then next comes after c.
+// Join adds the next chunk of the same message to c, so that a builder makes of c what it would make of both. It
+// reports false, and changes nothing, if that cannot be or c would grow beyond 4 KiB; then next comes after c.
 func (c *Chunk) Join(next Chunk) bool {
 	if !c.joins(&next) {
 		return false

@@ -144,7 +144,8 @@ func appendUsage(b []byte, u *Usage) []byte {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads what [Message.AppendJSON] writes, messages as LangChain's
-// clients send them, and OpenAI's {"role", "content", "tool_calls"} form. An error names the member, and m is unchanged.
+// clients send them, and OpenAI's {"role", "content", "tool_calls"} form. An error names the member, and m is
+// unchanged.
 func (m *Message) UnmarshalJSON(raw []byte) error {
 	raw, err := checked(raw)
 	if err != nil {

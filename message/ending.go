@@ -8,8 +8,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
-// FinishReason returns why the model stopped, in the provider's own word: the finish_reason of response_metadata, else its
-// stop_reason; "" if it has neither.
+// FinishReason returns why the model stopped, in the provider's own word: the finish_reason of response_metadata, else
+// its stop_reason; "" if it has neither.
 func (m *Message) FinishReason() string {
 	for _, key := range finishKeys {
 		if reason, ok := rawjson.String(m.ResponseMetadata[key]); ok && reason != "" {

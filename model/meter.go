@@ -7,8 +7,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// Bounds of one answer. They are far above what a model writes that works: the longest answers have 128,000 tokens, which
-// are half a million bytes.
+// Bounds of one answer. They are far above what a model writes that works: the longest answers have 128,000 tokens,
+// which are half a million bytes.
 const (
 	// MaxAnswer bounds the bytes of an answer: its text, reasoning, signatures and the arguments of its calls.
 	MaxAnswer = 2 << 20

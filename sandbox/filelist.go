@@ -32,12 +32,12 @@ func (f *Files) readDir(path string, most int) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// WalkFunc is called with the virtual path of each entry. [fs.SkipDir] leaves out the folder (or, for a file, the rest of
-// its folder), [fs.SkipAll] ends the walk; another error ends it and is returned.
+// WalkFunc is called with the virtual path of each entry. [fs.SkipDir] leaves out the folder (or, for a file, the rest
+// of its folder), [fs.SkipAll] ends the walk; another error ends it and is returned.
 type WalkFunc func(path string, entry fs.DirEntry) error
 
-// Walk calls fn for everything below a folder, in lexical order per folder, without the folder itself. Symbolic links are
-// reported and never followed, folders that cannot be read are passed over. After limit entries it stops with
+// Walk calls fn for everything below a folder, in lexical order per folder, without the folder itself. Symbolic links
+// are reported and never followed, folders that cannot be read are passed over. After limit entries it stops with
 // [ErrTooMany]; fn has seen the entries before.
 func (f *Files) Walk(ctx context.Context, path string, limit int, fn WalkFunc) error {
 	at, err := f.locate("walk", path)

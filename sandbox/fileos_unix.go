@@ -41,8 +41,8 @@ func syncFolder(dir *os.Root) error {
 // hold locks an open file for as long as it stays open. A file system without locks leaves it unlocked.
 func hold(h *os.File) { _ = flock(h) }
 
-// held reports whether somebody may still be writing the open file; when nobody is, it is locked for the caller. Without
-// locks nobody can tell.
+// held reports whether somebody may still be writing the open file; when nobody is, it is locked for the caller.
+// Without locks nobody can tell.
 func held(h *os.File) bool { return flock(h) != nil }
 
 func flock(h *os.File) error {

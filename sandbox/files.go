@@ -9,8 +9,8 @@ import (
 )
 
 // Files gives the server the files of a thread under the paths that the model uses. It is the one place where such a
-// path becomes a file: every mount is an [os.Root], so no "..", no symbolic link and no race between check and use leads
-// out of it. Only regular files are read and written; FIFOs, sockets, devices and foreign hard links are refused.
+// path becomes a file: every mount is an [os.Root], so no "..", no symbolic link and no race between check and use
+// leads out of it. Only regular files are read and written; FIFOs, sockets, devices and foreign hard links are refused.
 //
 // Paths are absolute ("/mnt/user-data/outputs/a.md") or relative to [Workspace]. The folders above the mounts, such as
 // /mnt and /mnt/user-data, can be listed but hold nothing else. Errors are [fs.PathError] values that name the virtual
@@ -142,7 +142,8 @@ func (f *Files) locate(op, path string) (place, error) {
 	return place{}, pathError(op, path, ErrOutside)
 }
 
-// children returns the names that mounts add to the folder, "workspace" for /mnt/user-data; a name may come more than once.
+// children returns the names that mounts add to the folder, "workspace" for /mnt/user-data; a name may come more than
+// once.
 func (f *Files) children(folder string) []string {
 	var names []string
 	for _, m := range f.mounts {

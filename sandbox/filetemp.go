@@ -25,8 +25,8 @@ func tempName() string {
 	return TempPrefix + hex.EncodeToString(b[:]) + tempSuffix
 }
 
-// IsTemp reports whether a file of this name is one that is being written, or that a write which was cut off left behind.
-// [Files] neither lists such files nor makes them for a caller who names one.
+// IsTemp reports whether a file of this name is one that is being written, or that a write which was cut off left
+// behind. [Files] neither lists such files nor makes them for a caller who names one.
 func IsTemp(name string) bool {
 	id, ok := strings.CutPrefix(name, TempPrefix)
 	if !ok || len(id) != 16+len(tempSuffix) || !strings.HasSuffix(id, tempSuffix) {
@@ -60,8 +60,8 @@ func (t *temp) drop() {
 	_ = t.h.Close() // synced, or of no use
 }
 
-// WriteNew makes a file in a folder of the host, in which it appears whole or not at all, also after a power cut. A name
-// that exists, as whatever it may be, is [fs.ErrExist] and stays as it is. The folders on the way must exist.
+// WriteNew makes a file in a folder of the host, in which it appears whole or not at all, also after a power cut. A
+// name that exists, as whatever it may be, is [fs.ErrExist] and stays as it is. The folders on the way must exist.
 func WriteNew(dir *os.Root, name string, data []byte) error {
 	in, err := dir.OpenRoot(filepath.Dir(name))
 	if err != nil {
@@ -109,10 +109,10 @@ const (
 )
 
 // Sweep removes from the writable mounts what writes that a crash cut off left behind, and says how many files it
-// removed. What somebody is writing right now, here or in another process, stays. It looks at no more than 100,000 files and
-// folders; beyond them it ends with [ErrTooMany], which leaves nothing worse than a hidden file. What no path of at most [MaxPath]
-// bytes leads to is passed over. It is meant for a thread
-// whose run is taken over; other threads have nothing to sweep.
+// removed. What somebody is writing right now, here or in another process, stays. It looks at no more than 100,000
+// files and folders; beyond them it ends with [ErrTooMany], which leaves nothing worse than a hidden file. What no path
+// of at most [MaxPath] bytes leads to is passed over. It is meant for a thread whose run is taken over; other threads
+// have nothing to sweep.
 func (f *Files) Sweep(ctx context.Context) (removed int, err error) {
 	s := sweep{ctx: ctx, left: sweepEntries}
 	for i := range f.mounts {

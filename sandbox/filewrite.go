@@ -11,8 +11,8 @@ import (
 )
 
 // WriteFile replaces or creates a file, or with add appends to it. Readers see the old content or the new one, never a
-// part, also after a power cut; an addition may be cut off. Folders on the way are created; the mode of an existing file
-// is kept. A symbolic link, a file without write permission and a foreign hard link are refused.
+// part, also after a power cut; an addition may be cut off. Folders on the way are created; the mode of an existing
+// file is kept. A symbolic link, a file without write permission and a foreign hard link are refused.
 func (f *Files) WriteFile(path string, data []byte, add bool) error {
 	if add {
 		return f.addTo(path, data)
@@ -21,8 +21,8 @@ func (f *Files) WriteFile(path string, data []byte, add bool) error {
 	return err
 }
 
-// WriteFrom replaces or creates a file as [Files.WriteFile] does, with the content of a reader. More than limit bytes is [ErrTooLarge], and like every
-// other failure it leaves what was there.
+// WriteFrom replaces or creates a file as [Files.WriteFile] does, with the content of a reader. More than limit bytes
+// is [ErrTooLarge], and like every other failure it leaves what was there.
 func (f *Files) WriteFrom(path string, r io.Reader, limit int64) (int64, error) {
 	at, dir, err := f.writable(path)
 	if err != nil {

@@ -16,8 +16,8 @@ const mountTop = "/mnt"
 
 // CleanPath returns the absolute, clean form of a path that a model, a client or a file named: a relative one is taken
 // from [Workspace]. It refuses what can never name a file of a thread: ".." in either spelling of the slash, NUL,
-// invalid UTF-8, names that are too long, and the paths of another operating system. The error wraps [ErrInvalidPath] or
-// [ErrOutside]; whether the path lies on a mount is for [Files] to say.
+// invalid UTF-8, names that are too long, and the paths of another operating system. The error wraps [ErrInvalidPath]
+// or [ErrOutside]; whether the path lies on a mount is for [Files] to say.
 func CleanPath(p string) (string, error) {
 	switch {
 	case p == "":

@@ -15,9 +15,10 @@ const (
 	removeBatch = 1024
 )
 
-// RemoveAll removes a tree that an agent has made, however deep it is and whatever it has closed to its owner: what lies deeper
-// than a few folders is moved up before it is removed, so that few descriptors are enough. That there is nothing is no error.
-// Nobody may be at work in the tree. What cannot be removed stays, with the first reason for it as the error.
+// RemoveAll removes a tree that an agent has made, however deep it is and whatever it has closed to its owner: what
+// lies deeper than a few folders is moved up before it is removed, so that few descriptors are enough. That there is
+// nothing is no error. Nobody may be at work in the tree. What cannot be removed stays, with the first reason for it as
+// the error.
 func RemoveAll(root *os.Root, name string) error {
 	return removal{root: root, top: name}.entry(root, name, name, 0)
 }

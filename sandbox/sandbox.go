@@ -101,9 +101,9 @@ type Result struct {
 	// Exit is the shell's exit code; 128+n when signal n killed it.
 	Exit     int
 	TimedOut bool
-	// Limit names the limit that the sandbox ran into while the command ran: "memory", "processes", "disk", "file size",
-	// or "free disk" when the machine's own disk is nearly full. As a rule it is what ended the command; a command that
-	// ends while more than the limit is on the disk says "disk" as well. Empty when none was met.
+	// Limit names the limit that the sandbox ran into while the command ran: "memory", "processes", "disk", "file
+	// size", or "free disk" when the machine's own disk is nearly full. As a rule it is what ended the command; a
+	// command that ends while more than the limit is on the disk says "disk" as well. Empty when none was met.
 	Limit string
 	// Background counts the processes that the command left running.
 	Background int

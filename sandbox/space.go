@@ -12,9 +12,9 @@ type Space interface {
 	// Sandbox returns the thread's sandbox and starts one if there is none or if the last one is closed or died; then
 	// its background processes are gone and its files are not. Callers share it and do not close it.
 	//
-	// An error that wraps [ErrUnavailable] means that this machine cannot isolate code, which trying again does not change:
-	// the tool tells the model so with the error's text, and the run goes on without the tool. Nothing falls back to
-	// running code unisolated.
+	// An error that wraps [ErrUnavailable] means that this machine cannot isolate code, which trying again does not
+	// change: the tool tells the model so with the error's text, and the run goes on without the tool. Nothing falls
+	// back to running code unisolated.
 	Sandbox(ctx context.Context) (Sandbox, error)
 }
 

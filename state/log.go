@@ -40,7 +40,8 @@ func (c *LogChannel[T]) Get(s State) []T {
 	return items
 }
 
-// Encoded returns the JSON form of item i of [LogChannel.Get]; nil if s does not have that item. The caller must not change it.
+// Encoded returns the JSON form of item i of [LogChannel.Get]; nil if s does not have that item. The caller must not
+// change it.
 func (c *LogChannel[T]) Encoded(s State, i int) ([]byte, error) {
 	l, err := c.cell(s.cells[c.name])
 	if err == nil {

@@ -13,9 +13,10 @@ type storedWrite struct {
 	raw     json.RawMessage
 }
 
-// Replay returns the state after stored updates, oldest first: what Apply makes of them when the schema that s was loaded
-// with has decoded them. The items of logs, and values whose last write wins, are decoded on first use; [State.Check]
-// finds out now whether all of them can be. A fault in what a later write makes void is not found. The state keeps the bytes, which must not change any more.
+// Replay returns the state after stored updates, oldest first: what Apply makes of them when the schema that s was
+// loaded with has decoded them. The items of logs, and values whose last write wins, are decoded on first use;
+// [State.Check] finds out now whether all of them can be. A fault in what a later write makes void is not found. The
+// state keeps the bytes, which must not change any more.
 func (s State) Replay(updates ...[]byte) (State, error) {
 	if len(updates) == 0 {
 		return s, nil

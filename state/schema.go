@@ -64,8 +64,8 @@ func (s Schema) load(each func(func(string, encoded) error) error) (State, error
 	return st, nil
 }
 
-// Writes returns the writes of an update in its stored form, without decoding or checking their values. The values share
-// the memory of raw, which must not change any more.
+// Writes returns the writes of an update in its stored form, without decoding or checking their values. The values
+// share the memory of raw, which must not change any more.
 func (s Schema) Writes(raw []byte) ([]Write, error) {
 	stored, err := decodeWrites(raw)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s Schema) Writes(raw []byte) ([]Write, error) {
 	return out, nil
 }
 
-// Visible returns the writes of an update to channels that are not private, and whether the update is what the schema reads
-// from its stored form, which it is not if another channel of the same name made it. u itself is not changed.
+// Visible returns the writes of an update to channels that are not private, and whether the update is what the schema
+// reads from its stored form, which it is not if another channel of the same name made it. u itself is not changed.
 func (s Schema) Visible(u Update) (Update, bool) {
 	for _, w := range u {
 		if s[w.ch.Name()] != w.ch {

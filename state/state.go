@@ -100,8 +100,8 @@ func (s *State) declare(shared map[string]AnyChannel, ch AnyChannel) {
 	s.chans[ch.Name()] = ch
 }
 
-// ReadBy reports whether s is what the schema reads back from the stored form of s, channel by channel: then it can take
-// the place of a state that was loaded. It returns s with exactly the channels that the schema declares.
+// ReadBy reports whether s is what the schema reads back from the stored form of s, channel by channel: then it can
+// take the place of a state that was loaded. It returns s with exactly the channels that the schema declares.
 func (s State) ReadBy(schema Schema) (State, bool) {
 	if s.mixed {
 		return State{}, false

@@ -21,8 +21,8 @@ type Ref struct {
 	Parent string
 }
 
-// Env is what a tool, and a hook, may use in a run. What the program did not set up answers with an error that wraps [ErrNotSetUp],
-// so also the zero value can be used.
+// Env is what a tool, and a hook, may use in a run. What the program did not set up answers with an error that wraps
+// [ErrNotSetUp], so also the zero value can be used.
 type Env struct {
 	Ref Ref
 	// Services are what the run's owner has set up. Tools use the methods instead, which say what is missing.
@@ -43,7 +43,8 @@ type Services struct {
 
 // The roles of models.
 const (
-	// MainModel is the run's own, CheapModel the one for small work beside it, and VisionModel one that can look at images.
+	// MainModel is the run's own, CheapModel the one for small work beside it, and VisionModel one that can look at
+	// images.
 	MainModel   = "main"
 	CheapModel  = "cheap"
 	VisionModel = "vision"
@@ -66,8 +67,8 @@ func (e Env) Files() (*sandbox.Files, error) {
 	return e.Services.Space.Files(), nil
 }
 
-// Shell is the thread's sandbox, started by the first who asks for it. Callers share it and do not close it. Where code cannot be
-// isolated the error wraps [sandbox.ErrUnavailable].
+// Shell is the thread's sandbox, started by the first who asks for it. Callers share it and do not close it. Where code
+// cannot be isolated the error wraps [sandbox.ErrUnavailable].
 func (e Env) Shell(ctx context.Context) (sandbox.Sandbox, error) {
 	if e.Services.Space == nil {
 		return nil, notSetUp("a sandbox")
@@ -75,8 +76,8 @@ func (e Env) Shell(ctx context.Context) (sandbox.Sandbox, error) {
 	return e.Services.Space.Sandbox(ctx)
 }
 
-// HTTP is the client for addresses that a user, a model or a web page has named: none of this machine or of a private network
-// can be called by it. Never nil.
+// HTTP is the client for addresses that a user, a model or a web page has named: none of this machine or of a private
+// network can be called by it. Never nil.
 func (e Env) HTTP() *http.Client {
 	if e.Services.HTTP == nil {
 		return &http.Client{Transport: missing{}}
@@ -120,8 +121,8 @@ type Items interface {
 	Get(ctx context.Context, namespace []string, key string) (Item, error)
 	// Delete removes an item; one that is missing is no error.
 	Delete(ctx context.Context, namespace []string, key string) error
-	// Search returns at most limit items under a prefix of their namespace, the last put first; with words to look for, those that
-	// match best.
+	// Search returns at most limit items under a prefix of their namespace, the last put first; with words to look for,
+	// those that match best.
 	Search(ctx context.Context, prefix []string, words string, limit int) ([]Item, error)
 }
 

@@ -56,9 +56,9 @@ func (s Spec) Schema() (*Schema, error) {
 // Tool is something a model can call. Run is called from several goroutines at once.
 type Tool interface {
 	Spec() Spec
-	// Run does the work. What the model should see, failures included, is a Result. An error becomes one where a middleware
-	// makes it one, as in every agent but that of pudu.New; there it ends the run. An [InterruptError] pauses the run until a
-	// human answers.
+	// Run does the work. What the model should see, failures included, is a Result. An error becomes one where a
+	// middleware makes it one, as in every agent but that of pudu.New; there it ends the run. An [InterruptError]
+	// pauses the run until a human answers.
 	Run(ctx context.Context, call *Call) (*Result, error)
 }
 
@@ -106,8 +106,8 @@ type checked struct {
 	value  *value
 }
 
-// Check puts Args into a form that fits the schema, as [Schema.Check] does; on an error they stay as they are. A tool that
-// [New] made with this very schema need not read them again, unless others have taken their place by then.
+// Check puts Args into a form that fits the schema, as [Schema.Check] does; on an error they stay as they are. A tool
+// that [New] made with this very schema need not read them again, unless others have taken their place by then.
 func (c *Call) Check(s *Schema) error {
 	args, v, err := s.checked(c.Args)
 	if err == nil {
@@ -174,8 +174,8 @@ type Result struct {
 	MessageID string
 	// Summary is one line for people who watch; empty means that the content's first line serves.
 	Summary string
-	// Stored is the virtual path of a file in which a tool that shortened the content itself has kept all of it; empty if
-	// there is none. Nobody stores such a result a second time.
+	// Stored is the virtual path of a file in which a tool that shortened the content itself has kept all of it; empty
+	// if there is none. Nobody stores such a result a second time.
 	Stored string
 	Command
 }

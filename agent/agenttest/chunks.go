@@ -14,8 +14,8 @@ func Ends(reason, text string) []message.Chunk {
 	return []message.Chunk{{Text: text}, {FinishReason: reason}}
 }
 
-// Calls is an answer that calls tools: pairs of name and arguments. The calls are in the first of two chunks. Their ids, "c0",
-// "c1" ..., are the same in every answer, as with some models.
+// Calls is an answer that calls tools: pairs of name and arguments. The calls are in the first of two chunks. Their
+// ids, "c0", "c1" ..., are the same in every answer, as with some models.
 func Calls(pairs ...string) []message.Chunk {
 	return calls(func(i int) string { return fmt.Sprintf("c%d", i) }, pairs)
 }

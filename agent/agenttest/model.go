@@ -1,6 +1,6 @@
-// Package agenttest runs an agent with a model that is played, for the tests of middlewares. A [Thread] is a conversation
-// with the agent, whose runs go through the real loop; its [Model] gives the answers that the test has written down, and
-// keeps what it was asked.
+// Package agenttest runs an agent with a model that is played, for the tests of middlewares. A [Thread] is a
+// conversation with the agent, whose runs go through the real loop; its [Model] gives the answers that the test has
+// written down, and keeps what it was asked.
 package agenttest
 
 import (
@@ -19,8 +19,8 @@ type Model struct {
 	Answers [][]message.Chunk
 	// Last is the answer when none is left; nil says "done".
 	Last []message.Chunk
-	// ByHistory tells by the number of answers in the request which one comes next, and not by the number of requests, so
-	// that a run can go on at any of its steps. A request without tools gets the Last.
+	// ByHistory tells by the number of answers in the request which one comes next, and not by the number of requests,
+	// so that a run can go on at any of its steps. A request without tools gets the Last.
 	ByHistory bool
 	// Requests are all that it was asked, in order. They are read between runs.
 	Requests []model.Request

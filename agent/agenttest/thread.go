@@ -66,8 +66,8 @@ func (th *Thread) Run(t TB, text string) []message.Message {
 	return agent.Messages.Get(th.State)[before:]
 }
 
-// Resume goes on behind a step that the first run of another thread has committed. The state is read back from what would
-// be on the disk, and new messages get other ids than those of that run.
+// Resume goes on behind a step that the first run of another thread has committed. The state is read back from what
+// would be on the disk, and new messages get other ids than those of that run.
 func (th *Thread) Resume(t TB, step agent.Step) {
 	t.Helper()
 	raw, err := step.State.AppendSnapshot(nil)
@@ -81,8 +81,9 @@ func (th *Thread) Resume(t TB, step agent.Step) {
 	th.run(t, &agent.Runtime{Resume: &agent.Resume{Next: step.Next}})
 }
 
-// Play makes the first run of a thread so that another thread can go on at any of its steps: the Model answers ByHistory. The
-// tools of one answer run side by side. The run begins with a user's message, or, if from is not nil, as in Resume.
+// Play makes the first run of a thread so that another thread can go on at any of its steps: the Model answers
+// ByHistory. The tools of one answer run side by side. The run begins with a user's message, or, if from is not nil, as
+// in Resume.
 func (th *Thread) Play(t TB, from *agent.Step) {
 	t.Helper()
 	th.Model.ByHistory, th.Config.ParallelTools = true, 0

@@ -1,5 +1,5 @@
-// Package archive writes everything that Pudu keeps into one file, and reads it back: the backup. The command line calls
-// it with an open store and the data folder.
+// Package archive writes everything that Pudu keeps into one file, and reads it back: the backup. The command line
+// calls it with an open store and the data folder.
 //
 // An archive is a tar file in gzip. In this order it holds
 //
@@ -9,8 +9,8 @@
 //	summary.json            how much there was of everything; an archive without it is cut off
 //
 // The records come first and show one moment; a file is as new as they are, or newer. Whoever reads an archive may have
-// got it from anywhere: names that lead out of the data folder, links that do, special files and more bytes than fit are
-// refused or left out, and whatever is wrong, nothing of the archive stays.
+// got it from anywhere: names that lead out of the data folder, links that do, special files and more bytes than fit
+// are refused or left out, and whatever is wrong, nothing of the archive stays.
 package archive
 
 import (
@@ -80,8 +80,8 @@ func checkName(name string) (string, error) {
 	return clean, nil
 }
 
-// linkStays reports whether a symbolic link is one that an agent can have made in its folders, and stays in the one that
-// it is in.
+// linkStays reports whether a symbolic link is one that an agent can have made in its folders, and stays in the one
+// that it is in.
 func linkStays(name, target string) bool {
 	folder, ok := userdata.MountOf(name)
 	if !ok || path.IsAbs(target) || target == "" || len(target) > maxName {

@@ -12,8 +12,9 @@ import (
 	"syscall"
 )
 
-// A file with holes is an entry of what is not a hole, with two records that say where the pieces belong. What is written,
-// and what a restore counts and writes, is then as much as the file takes on the disk, however long it says that it is.
+// A file with holes is an entry of what is not a hole, with two records that say where the pieces belong. What is
+// written, and what a restore counts and writes, is then as much as the file takes on the disk, however long it says
+// that it is.
 const (
 	recordSize    = "PUDU.size"    // the length of the file
 	recordExtents = "PUDU.extents" // AT+LENGTH of each piece, with commas between them

@@ -108,8 +108,8 @@ func (p *pieces) flush() error {
 	return err
 }
 
-// visit adds what stands at a path. The agents' folders change all the time and may hold anything: what has gone is left
-// out, and what cannot be read is counted.
+// visit adds what stands at a path. The agents' folders change all the time and may hold anything: what has gone is
+// left out, and what cannot be read is counted.
 func (a *writer) visit(name string, e fs.DirEntry, err error) error {
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()

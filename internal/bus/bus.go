@@ -18,37 +18,38 @@ const MaxWaiting = 4 << 20
 var ErrClosed = errors.New("bus is closed")
 
 // Bus hands messages from publishers to the subscribers of a subject, in this process and in others. There are no
-// wildcards: who needs all of a kind gives them one subject and names the one in question in the message. Its methods may be
-// called from any goroutine.
+// wildcards: who needs all of a kind gives them one subject and names the one in question in the message. Its methods
+// may be called from any goroutine.
 type Bus interface {
 	// Publish sends data to everyone who is subscribed to the subject, this process included. It waits neither for a
-	// subscriber nor for the network: what cannot be taken is dropped and counted, and so is a message with a bad subject,
-	// a larger one than [MaxMessage], and any after Close. Nobody may change data afterwards.
+	// subscriber nor for the network: what cannot be taken is dropped and counted, and so is a message with a bad
+	// subject, a larger one than [MaxMessage], and any after Close. Nobody may change data afterwards.
 	Publish(subject string, data []byte)
-	// Subscribe calls handle for each message, one at a time, until the subscription or the bus is closed. Messages of one
-	// publisher come in the order in which it sent them; only what was on its way when a connection broke may come late. A
-	// message that this process publishes after Subscribe has returned arrives, unless too many wait; one of another process
-	// does if the bus was healthy. Where it is not, Subscribe does not wait for it: the subscription holds for other processes as
-	// soon as they can be reached.
+	// Subscribe calls handle for each message, one at a time, until the subscription or the bus is closed. Messages of
+	// one publisher come in the order in which it sent them; only what was on its way when a connection broke may come
+	// late. A message that this process publishes after Subscribe has returned arrives, unless too many wait; one of
+	// another process does if the bus was healthy. Where it is not, Subscribe does not wait for it: the subscription
+	// holds for other processes as soon as they can be reached.
 	//
-	// While handle works, messages wait: up to [MaxWaiting], then the oldest are dropped, so that the last always arrives.
-	// handle must not change data. A bad subject is an error, see [CheckSubject]; after Close it is [ErrClosed].
+	// While handle works, messages wait: up to [MaxWaiting], then the oldest are dropped, so that the last always
+	// arrives. handle must not change data. A bad subject is an error, see [CheckSubject]; after Close it is
+	// [ErrClosed].
 	Subscribe(subject string, handle func(data []byte)) (Subscription, error)
-	// Healthy returns nil if messages reach other processes at present, else an error that says why not. It does not wait,
-	// and no password stands in it.
+	// Healthy returns nil if messages reach other processes at present, else an error that says why not. It does not
+	// wait, and no password stands in it.
 	Healthy() error
 	// Stats counts since the start.
 	Stats() Stats
-	// Close gives what was published a moment to go out, and running handles a moment to return: it takes a few seconds at
-	// most, and is an error if they do not. It must not be called from a handle. What waits for subscribers is dropped. A
-	// second call does nothing.
+	// Close gives what was published a moment to go out, and running handles a moment to return: it takes a few seconds
+	// at most, and is an error if they do not. It must not be called from a handle. What waits for subscribers is
+	// dropped. A second call does nothing.
 	Close() error
 }
 
 // Subscription is what Subscribe began.
 type Subscription interface {
-	// Close ends it: no call of handle begins after Close has returned; one that runs goes on. It may be called from handle,
-	// and again.
+	// Close ends it: no call of handle begins after Close has returned; one that runs goes on. It may be called from
+	// handle, and again.
 	Close()
 }
 

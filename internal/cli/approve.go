@@ -141,8 +141,8 @@ func cut(s string, most int) string {
 	return fmt.Sprintf("%s\n    … and %d more characters", first, utf8.RuneCountInString(s[len(first):]))
 }
 
-// decideRun is pudu run --approve or --reject: it answers all calls of a thread that wait for approval, and shows how the
-// run goes on.
+// decideRun is pudu run --approve or --reject: it answers all calls of a thread that wait for approval, and shows how
+// the run goes on.
 func decideRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, args []string) error {
 	switch {
 	case len(args) > 0 || len(f.files) > 0 || f.resume:

@@ -36,7 +36,8 @@ func (stdio IO) columns() int {
 	return stdio.Width
 }
 
-// tell prints a text for the person: on a terminal it is broken between words, but never in a command that it ends with.
+// tell prints a text for the person: on a terminal it is broken between words, but never in a command that it ends
+// with.
 func (stdio IO) tell(paint func(string) string, text string) {
 	if paint == nil {
 		paint = func(s string) string { return s }

@@ -11,8 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// choices are what the person chose for the runs, beside the model. Their JSON is the context of a request, as any client
-// sends it; what is not chosen stays out.
+// choices are what the person chose for the runs, beside the model. Their JSON is the context of a request, as any
+// client sends it; what is not chosen stays out.
 type choices struct {
 	Plan   bool   `json:"is_plan_mode,omitempty"`
 	Agent  string `json:"agent_name,omitempty"`

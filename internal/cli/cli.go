@@ -55,8 +55,8 @@ type Options struct {
 	// Server is --server, the URL of a server to work with instead of what is here; Token is --token.
 	Server, Token string
 
-	// Addr is --addr of serve: HOST:PORT; empty chooses. Insecure lets everybody in who reaches it. NATS is --nats, the URL of
-	// the bus to other servers.
+	// Addr is --addr of serve: HOST:PORT; empty chooses. Insecure lets everybody in who reaches it. NATS is --nats, the
+	// URL of the bus to other servers.
 	Addr     string
 	Insecure bool
 	NATS     string
@@ -72,8 +72,8 @@ type App interface {
 	Open(ctx context.Context, o Options) (*Session, error)
 	// Serve carries out what is unfinished and what sessions hand in, until ctx ends. ready is called when it can.
 	Serve(ctx context.Context, o Options, ready func(*Session)) error
-	// Reload has the server of the data folder read its configuration again. notes are warnings, restart names what has changed
-	// and counts at the next start only.
+	// Reload has the server of the data folder read its configuration again. notes are warnings, restart names what has
+	// changed and counts at the next start only.
 	Reload(ctx context.Context, o Options) (notes, restart []string, err error)
 	// Bench opens an empty Pudu in a temporary folder for a replay of the recording by the player; note gets warnings.
 	Bench(ctx context.Context, o Options, r *replay.Recording, p *replay.Player, note func(string)) (*replay.Bench, error)
@@ -93,7 +93,8 @@ type App interface {
 	Doctor(ctx context.Context, o Options, report func(Check))
 	// Models lists the models that runs can use; ask says to find out whether each of them answers.
 	Models(ctx context.Context, o Options, ask bool) ([]ModelInfo, error)
-	// ExamineModel has the model that the options choose do ten tiny tasks. done gets each result as soon as it is known.
+	// ExamineModel has the model that the options choose do ten tiny tasks. done gets each result as soon as it is
+	// known.
 	ExamineModel(ctx context.Context, o Options, done func(probe.Result)) (Examined, error)
 	// Keep stores a key for later sessions and returns the file that holds it.
 	Keep(name, value string) (file string, err error)
@@ -101,15 +102,15 @@ type App interface {
 	Key(value string) (name string)
 }
 
-// Runner carries out runs: this process, or a server. Cancelling ctx with runs.ErrCancelled ends the run as cancelled. What
-// keeps it from showing the run is told to note.
+// Runner carries out runs: this process, or a server. Cancelling ctx with runs.ErrCancelled ends the run as cancelled.
+// What keeps it from showing the run is told to note.
 type Runner interface {
 	// Run admits the request, puts the files, by name, into the thread's uploads, and carries the run out.
 	Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), note func(string)) (runs.Outcome, error)
 	// Resume goes on with an unfinished run, or follows it if somebody else does.
 	Resume(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (runs.Outcome, error)
-	// ReadFile reads a file of a thread, by the path that the agent knows, of at most limit bytes. One that is not there is
-	// fs.ErrNotExist.
+	// ReadFile reads a file of a thread, by the path that the agent knows, of at most limit bytes. One that is not
+	// there is fs.ErrNotExist.
 	ReadFile(ctx context.Context, threadID, path string, limit int64) ([]byte, error)
 }
 
@@ -130,24 +131,25 @@ type Session struct {
 	Questions func(ctx context.Context, threadID string) ([]event.Interrupt, error)
 	// Owner tells of an unfinished run who works on it, such as "process 4711"; empty if nobody does.
 	Owner func(ctx context.Context, run store.Run) (string, error)
-	// Address is where a server listens, as http://HOST:PORT; Data is its data folder. Examples are commands that try it;
-	// where Token is set they need PUDU_TOKEN.
+	// Address is where a server listens, as http://HOST:PORT; Data is its data folder. Examples are commands that try
+	// it; where Token is set they need PUDU_TOKEN.
 	Address, Data string
 	Examples      []string
 	Token         bool
 	// Model is "provider/model" and Why how it was chosen; Sandbox names the provider.
 	Model, Why, Sandbox string
-	// NoModel says that there is no model for runs that name none, and how to add one; it is a config.ErrNoModel. nil if
-	// there is one.
+	// NoModel says that there is no model for runs that name none, and how to add one; it is a config.ErrNoModel. nil
+	// if there is one.
 	NoModel error
 	// Notes are warnings to show once.
 	Notes []string
 	// Demo is the task and the file of the demonstration, if that answers the runs; else nil.
 	Demo *Demo
-	// Messages is the conversation of a thread, as the agent knows it. It is there in a session that was opened for reading.
+	// Messages is the conversation of a thread, as the agent knows it. It is there in a session that was opened for
+	// reading.
 	Messages func(ctx context.Context, threadID string) ([]message.Message, error)
-	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there in a
-	// session that was opened for reading.
+	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there
+	// in a session that was opened for reading.
 	Files func(t store.Thread) (*sandbox.Files, error)
 	Close func() error
 }
@@ -213,8 +215,8 @@ type Collected struct {
 
 	// Folders are thread folders without a thread, and what was left of cut-off work, below the data folder.
 	Folders []string
-	// Logs are outputs of commands and other long results, LogBytes their size; Leftovers are files whose writing was cut off. They are not
-	// counted beforehand.
+	// Logs are outputs of commands and other long results, LogBytes their size; Leftovers are files whose writing was
+	// cut off. They are not counted beforehand.
 	Logs, Leftovers int
 	LogBytes        int64
 	// Failed says what could not be done, and why.

@@ -108,8 +108,8 @@ func shown(dir, name string) string {
 	return p
 }
 
-// offerKey tells a person at a terminal that the model is missing, and offers to keep a key. It returns true when one was
-// kept.
+// offerKey tells a person at a terminal that the model is missing, and offers to keep a key. It returns true when one
+// was kept.
 func offerKey(app App, missing error, stdio IO) (bool, error) {
 	stdio.tell(nil, fmt.Sprintf("There is %v", missing))
 	fmt.Fprint(stdio.Err, "Paste a key to keep it for later, or press Enter to leave: ")

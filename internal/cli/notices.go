@@ -40,8 +40,8 @@ func (s *sink) to(show func(line string)) (restore func()) {
 // Enabled implements [slog.Handler].
 func (notices) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
 
-// Handle implements [slog.Handler]. Of the attributes a person needs what went wrong, and with what; ids are for the log of
-// a server.
+// Handle implements [slog.Handler]. Of the attributes a person needs what went wrong, and with what; ids are for the
+// log of a server.
 func (n notices) Handle(_ context.Context, r slog.Record) error {
 	text, why := r.Message, ""
 	add := func(a slog.Attr) bool {

@@ -34,8 +34,8 @@ func questionsOf(s state.State) []question {
 	return out
 }
 
-// ask shows the questions and reads the replies. Without a terminal the questions are the output, and the exit code says
-// that a reply is wanted.
+// ask shows the questions and reads the replies. Without a terminal the questions are the output, and the exit code
+// says that a reply is wanted.
 func (t *turn) ask(questions []question) ([]message.Message, error) {
 	if !t.io.InTTY || t.flags.json {
 		if !t.flags.json {
@@ -83,8 +83,8 @@ func (stdio IO) answer(q clarification.Shown) (clarification.Reply, error) {
 	}
 }
 
-// beside reports whether a text is a number that was meant for an option, but is that of none. Where options are numbers
-// themselves it is an answer.
+// beside reports whether a text is a number that was meant for an option, but is that of none. Where options are
+// numbers themselves it is an answer.
 func beside(options []clarification.ShownOption, text string) bool {
 	number := func(s string) bool {
 		_, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(s), "."), 64)
@@ -97,8 +97,8 @@ func beside(options []clarification.ShownOption, text string) bool {
 // errInterruptedAnswer: an interrupt took the place of an answer.
 var errInterruptedAnswer = errors.New("interrupted")
 
-// prompt reads a line; io.EOF says that there are no more. An interrupt ends it; the next one then ends the program at once,
-// whatever is still to be closed.
+// prompt reads a line; io.EOF says that there are no more. An interrupt ends it; the next one then ends the program at
+// once, whatever is still to be closed.
 func (stdio IO) prompt(p string) (string, error) {
 	fmt.Fprint(stdio.Err, p)
 	type answer struct {

@@ -37,7 +37,8 @@ func replayCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return cmd
 }
 
-// replayFiles replays one file after the other. A file that cannot be read or run does not keep the others from being run.
+// replayFiles replays one file after the other. A file that cannot be read or run does not keep the others from being
+// run.
 func replayFiles(ctx context.Context, app App, o Options, stdio IO, files []string) error {
 	ctx, stop := interruptible(ctx, stdio, runs.ErrCancelled)
 	defer stop()
@@ -113,8 +114,8 @@ func Count[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// exportTest writes a finished run as a recording. An empty run is the thread's last finished one; an empty out is a file
-// named after the thread.
+// exportTest writes a finished run as a recording. An empty run is the thread's last finished one; an empty out is a
+// file named after the thread.
 func exportTest(ctx context.Context, app App, o Options, stdio IO, threadID, runID, out string) error {
 	s, err := look(ctx, app, o)
 	if err != nil {

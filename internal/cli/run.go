@@ -91,8 +91,8 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return cmd
 }
 
-// runTask is pudu run: it opens Pudu, runs the task, and as long as the agent asks and a person is there to answer, runs
-// the answer as the next turn.
+// runTask is pudu run: it opens Pudu, runs the task, and as long as the agent asks and a person is there to answer,
+// runs the answer as the next turn.
 func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args []string) error {
 	task := ""
 	if o.Model != config.Demo || len(args) > 0 { // the demonstration has a task of its own
@@ -139,8 +139,8 @@ func (t *turn) announce(ctx context.Context) error {
 	return failedWith(err)
 }
 
-// needModel returns an error if there is no model. Here, a person at a terminal can paste a key first: then Pudu is opened
-// once more.
+// needModel returns an error if there is no model. Here, a person at a terminal can paste a key first: then Pudu is
+// opened once more.
 func (t *turn) needModel(ctx context.Context, app App, o Options) error {
 	missing := t.session.NoModel
 	if missing == nil {

@@ -74,7 +74,8 @@ func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int, ag
 	return printTable(stdio.Out, rows)
 }
 
-// askedThreads are rows for those of the threads used last whose run has ended with a question: it goes on with the answer.
+// askedThreads are rows for those of the threads used last whose run has ended with a question: it goes on with the
+// answer.
 func askedThreads(ctx context.Context, s *Session, limit int, again string) (rows [][]string, err error) {
 	threads, err := s.List.ListThreads(ctx, limit, 0)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// screen draws what still changes: lines above the cursor, and a status line at it. What is not under the last lines of the
-// terminal cannot be changed any more and stays as it is.
+// screen draws what still changes: lines above the cursor, and a status line at it. What is not under the last lines of
+// the terminal cannot be changed any more and stays as it is.
 type screen struct {
 	io     IO
 	lines  []string // drawn, and may still change

@@ -170,8 +170,8 @@ func (w *watcher) rendered(block string) []string {
 	return strings.Split(strings.TrimSuffix(markdown(block, w.width, w.io.Plain), "\n"), "\n")
 }
 
-// grow draws what has come of a block or a line that is not complete. What takes long to render is rendered less often: that
-// takes a tenth of the time.
+// grow draws what has come of a block or a line that is not complete. What takes long to render is rendered less often:
+// that takes a tenth of the time.
 func (w *watcher) grow() {
 	begin := time.Now()
 	if !w.stale || begin.Before(w.next) {

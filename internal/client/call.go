@@ -20,8 +20,8 @@ import (
 // maxAnswer bounds the answer to one request, in bytes; it is the state of a whole conversation at most.
 const maxAnswer = 1 << 30
 
-// StatusError is an answer of the server that says no. It is [store.ErrNotFound] or [store.ErrConflict] where its status
-// says so.
+// StatusError is an answer of the server that says no. It is [store.ErrNotFound] or [store.ErrConflict] where its
+// status says so.
 type StatusError struct {
 	Status int
 	server string
@@ -92,8 +92,8 @@ func (c *Client) send(h *http.Client, req *http.Request) (*http.Response, error)
 	return nil, e
 }
 
-// detailOf is what an answer says is wrong: a sentence, or a list of faults with their places. Any other text is shown as
-// it is, as far as a line goes.
+// detailOf is what an answer says is wrong: a sentence, or a list of faults with their places. Any other text is shown
+// as it is, as far as a line goes.
 func detailOf(raw []byte) string {
 	const most = 500
 	var said struct {

@@ -1,10 +1,10 @@
-// Package client is how pudu run works with a server: over HTTP, with the routes of the gateway. The server is one at a URL,
-// or the one that holds a data folder of this machine, reached by the socket in the folder.
+// Package client is how pudu run works with a server: over HTTP, with the routes of the gateway. The server is one at a
+// URL, or the one that holds a data folder of this machine, reached by the socket in the folder.
 //
 //	upload files -> start the run -> follow its log (again and again, if the connection breaks) -> its last state
 //
-// A client that goes away does not end its run. One that loses the connection comes back with the id of the last event that
-// it has seen, also at a server that was started anew, and misses nothing.
+// A client that goes away does not end its run. One that loses the connection comes back with the id of the last event
+// that it has seen, also at a server that was started anew, and misses nothing.
 package client
 
 import (
@@ -38,8 +38,8 @@ type Config struct {
 	// Dir is the data folder that the server holds. Its socket asks for no token.
 	Dir string
 
-	// Idle is the silence after which a connection counts as dead; 0 means 45 s. Patience is how long a server that does not
-	// answer is asked again; 0 means a minute.
+	// Idle is the silence after which a connection counts as dead; 0 means 45 s. Patience is how long a server that
+	// does not answer is asked again; 0 means a minute.
 	Idle, Patience time.Duration
 }
 

@@ -107,8 +107,8 @@ func (c *Client) search(ctx context.Context, s searchJSON) ([]store.Thread, erro
 	return out, nil
 }
 
-// Questions are what the thread's calls ask a person before they are made, in the order of asking. An answer names one by
-// its InterruptID; which call it is about is in its value.
+// Questions are what the thread's calls ask a person before they are made, in the order of asking. An answer names one
+// by its InterruptID; which call it is about is in its value.
 func (c *Client) Questions(ctx context.Context, threadID string) ([]event.Interrupt, error) {
 	var at struct {
 		Interrupts []struct {
@@ -143,8 +143,8 @@ func (c *Client) DeleteThread(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, threadPath(id), nil, nil, nil)
 }
 
-// ListRuns returns the runs that the filter selects, the newest first. Without a thread it looks at those threads that can
-// have such a run, the last updated ones first. The offset does not count.
+// ListRuns returns the runs that the filter selects, the newest first. Without a thread it looks at those threads that
+// can have such a run, the last updated ones first. The offset does not count.
 func (c *Client) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
 	f.Limit = cmp.Or(f.Limit, 100)
 	threads, err := c.candidates(ctx, f)

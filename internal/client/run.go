@@ -26,10 +26,11 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Run puts the files, by name, into the thread's uploads, starts a run with the request's input or answers (Resume), its
-// model, context and bound on steps, and shows it until it ends. note hears of trouble with the connection, once each time. Cancelling ctx, with
-// runs.ErrCancelled or runs.ErrRolledBack, ends the run; it is followed to that end. A run that goes on without its reader is
-// an error with the run in the outcome; [store.ErrConflict] without one says that the thread has an active run.
+// Run puts the files, by name, into the thread's uploads, starts a run with the request's input or answers (Resume),
+// its model, context and bound on steps, and shows it until it ends. note hears of trouble with the connection, once
+// each time. Cancelling ctx, with runs.ErrCancelled or runs.ErrRolledBack, ends the run; it is followed to that end. A
+// run that goes on without its reader is an error with the run in the outcome; [store.ErrConflict] without one says
+// that the thread has an active run.
 func (c *Client) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), note func(string)) (runs.Outcome, error) {
 	if len(uploads) > 0 { // nothing is written for a run that is refused
 		if err := c.free(ctx, req.ThreadID); err != nil {

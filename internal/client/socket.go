@@ -16,8 +16,8 @@ const SocketName = "pudu.sock"
 // errNobody: nobody listens at the socket.
 var errNobody = errors.New("nobody listens there")
 
-// Listen makes the socket in the data folder, which the caller has locked. Only the folder's owner can open it. One that
-// is there was left by a killed server. Closing the listener removes it.
+// Listen makes the socket in the data folder, which the caller has locked. Only the folder's owner can open it. One
+// that is there was left by a killed server. Closing the listener removes it.
 func Listen(ctx context.Context, dir string) (net.Listener, error) {
 	if err := remove(dir); err != nil {
 		return nil, err

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ShownURL is an address as people, clients and logs may see it: without user, password, query and fragment, which may be
-// credentials. Wherever an address of a model's server is shown, this is what is shown. Of a text that is no address nothing
-// stays that could be one of them.
+// ShownURL is an address as people, clients and logs may see it: without user, password, query and fragment, which may
+// be credentials. Wherever an address of a model's server is shown, this is what is shown. Of a text that is no address
+// nothing stays that could be one of them.
 func ShownURL(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		u.User, u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = nil, "", false, "", ""

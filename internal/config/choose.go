@@ -11,7 +11,8 @@ import (
 // ErrNoModel means that nothing says which model to use. The error around it says how to add one.
 var ErrNoModel = errors.New("no language model")
 
-// Demo is the name of the scripted demonstration: a model that is used when it is asked for by this name, and never else.
+// Demo is the name of the scripted demonstration: a model that is used when it is asked for by this name, and never
+// else.
 const Demo = "demo"
 
 // DemoModel is the entry of the demonstration. It plays a script that the program brings along.
@@ -35,8 +36,8 @@ type Choice struct {
 // in the order of [Providers] with a key in the environment (OPENAI_BASE_URL alone counts as a server without
 // a key); a local Ollama; else [ErrNoModel].
 //
-// A name is that of a configured model, "provider/model", a provider alone, or [Demo]. ollama lists the models of the Ollama
-// server at the address given ([OllamaURL]); it should answer within a second. Nil means not to look for one.
+// A name is that of a configured model, "provider/model", a provider alone, or [Demo]. ollama lists the models of the
+// Ollama server at the address given ([OllamaURL]); it should answer within a second. Nil means not to look for one.
 func Choose(cfg *Config, name string, ollama func(baseURL string) ([]string, error)) (Choice, error) {
 	c := chooser{cfg: cfg, env: cfg.Env, ollama: ollama}
 	if name != "" {

@@ -1,8 +1,9 @@
 // Package config turns the configuration file, the environment and the stored credentials into one [Config] value.
 //
-// It runs first: [Load] reads, [Choose] picks the model of a run when nothing else did, [DataDir] says where data lives,
-// and the assembly passes the parts on to what they configure. Nothing else of the program reads the environment or a
-// configuration file. DeerFlow's config.yaml is the same schema: it loads unchanged, and what is not built yet is named in a warning.
+// It runs first: [Load] reads, [Choose] picks the model of a run when nothing else did, [DataDir] says where data
+// lives, and the assembly passes the parts on to what they configure. Nothing else of the program reads the environment
+// or a configuration file. DeerFlow's config.yaml is the same schema: it loads unchanged, and what is not built yet is
+// named in a warning.
 package config
 
 import (
@@ -13,7 +14,8 @@ import (
 // Config is the whole configuration. It is made once and never changed; whoever holds it must not write to its slices
 // and maps. [Default] gives the value that no file gives.
 //
-// The tag pending:"true" marks a section that is checked but that nothing reads yet: whoever builds its reader removes it.
+// The tag pending:"true" marks a section that is checked but that nothing reads yet: whoever builds its reader removes
+// it.
 type Config struct {
 	// Path is the file that was read; empty means there is none.
 	Path string
@@ -24,7 +26,8 @@ type Config struct {
 	LogLevel          string `key:"log_level" allow:"debug|info|warning|warn|error|critical"`
 	MaxRecursionLimit int    `key:"max_recursion_limit" allow:"[1,)"`
 
-	// Models are the configured models in the order of the file, without second ones of a name. Some may be unusable: see [Model.Err].
+	// Models are the configured models in the order of the file, without second ones of a name. Some may be unusable:
+	// see [Model.Err].
 	Models     []Model     `key:"models"`
 	ToolGroups []ToolGroup `key:"tool_groups" pending:"true"`
 	Tools      []Tool      `key:"tools" pending:"true"`
@@ -95,8 +98,8 @@ type LLMCall struct {
 	RateLimit RateLimit `key:"rate_limit"`
 }
 
-// RateLimit bounds the calls that are made with one key at one address, by all models that share it. Calls beyond it wait.
-// 0 means no bound.
+// RateLimit bounds the calls that are made with one key at one address, by all models that share it. Calls beyond it
+// wait. 0 means no bound.
 type RateLimit struct {
 	RequestsPerMinute int `key:"requests_per_minute" allow:"[1,)"`
 	TokensPerMinute   int `key:"tokens_per_minute" allow:"[1,)"`

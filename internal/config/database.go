@@ -79,8 +79,8 @@ func (c *Checkpointer) check(d *decoder, b *Database) {
 	}
 }
 
-// ChooseDatabase returns the database, whose URL is that of named (--database), else PUDU_DATABASE, else the file's; empty
-// for SQLite, which both can also ask for with the word "sqlite".
+// ChooseDatabase returns the database, whose URL is that of named (--database), else PUDU_DATABASE, else the file's;
+// empty for SQLite, which both can also ask for with the word "sqlite".
 func (c *Config) ChooseDatabase(named string) (Database, error) {
 	b, by := c.Database, "--database"
 	if named = strings.TrimSpace(named); named == "" {
@@ -111,8 +111,8 @@ func (c *Config) ChooseDatabase(named string) (Database, error) {
 	return b, nil
 }
 
-// postgresURL accepts the URLs of PostgreSQL, also as SQLAlchemy spells them with the name of a driver. An error does not
-// show the text: there may be a password in it.
+// postgresURL accepts the URLs of PostgreSQL, also as SQLAlchemy spells them with the name of a driver. An error does
+// not show the text: there may be a password in it.
 func postgresURL(s string) (string, error) {
 	if s == "sqlite" {
 		return "", nil

@@ -20,9 +20,9 @@ const maxProblems = 20
 // decoder fills Go values from a tree. It goes on after a problem, so that one run of the program shows all of them.
 //
 // The field tags are the schema: key:"name,alias" (the first is the name; "*" collects keys without a field, "@line"
-// takes the line, "@said" the first names of the keys that were given), required:"true", allow:"[1,20]" (a range of numbers) or allow:"a|b" (words), unit:"s" or "ms" for a
-// duration, unset:"empty" where a variable may be missing, later:"a,b" for keys that load without an effect yet, and
-// known:"a,b" for keys that the "*" field takes silently.
+// takes the line, "@said" the first names of the keys that were given), required:"true", allow:"[1,20]" (a range of
+// numbers) or allow:"a|b" (words), unit:"s" or "ms" for a duration, unset:"empty" where a variable may be missing,
+// later:"a,b" for keys that load without an effect yet, and known:"a,b" for keys that the "*" field takes silently.
 type decoder struct {
 	file     string
 	env      Env

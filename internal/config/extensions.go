@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// readExtensions reads extensions_config.json: $DEER_FLOW_EXTENSIONS_CONFIG_PATH, else beside the configuration, else in the
-// working directory; mcp_config.json is its older name.
+// readExtensions reads extensions_config.json: $DEER_FLOW_EXTENSIONS_CONFIG_PATH, else beside the configuration, else
+// in the working directory; mcp_config.json is its older name.
 func (c *Config) readExtensions(cwd string) ([]Warning, error) {
 	path, data, err := findExtensions(c, cwd)
 	if err != nil || path == "" {

@@ -44,8 +44,8 @@ func (c *Config) modelNames() []string {
 	return names
 }
 
-// RateLimitOf is what bounds the key of m: of each number the least that a model with the same address and key says, else
-// that of [LLMCall].
+// RateLimitOf is what bounds the key of m: of each number the least that a model with the same address and key says,
+// else that of [LLMCall].
 func (c *Config) RateLimitOf(m Model) RateLimit {
 	limit := m.RateLimit
 	for _, o := range c.Models {

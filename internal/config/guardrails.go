@@ -61,7 +61,8 @@ type GuardrailRule struct {
 
 // RuleWhen restricts a rule to a state of the conversation.
 type RuleWhen struct {
-	// Untrusted restricts the rule to conversations that hold text from outside (true) or none (false); nil means either.
+	// Untrusted restricts the rule to conversations that hold text from outside (true) or none (false); nil means
+	// either.
 	Untrusted *bool `key:"untrusted"`
 }
 

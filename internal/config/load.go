@@ -25,12 +25,13 @@ type LoadOptions struct {
 	Cwd string
 	// Complete, unless it is nil, fills in what is known of a usable model and its entry leaves open.
 	Complete func(*Model)
-	// Sections are those that the program which embeds this one has added, by name: pointers that encoding/json can fill.
+	// Sections are those that the program which embeds this one has added, by name: pointers that encoding/json can
+	// fill.
 	Sections map[string]any
 }
 
-// Load reads the configuration. The file is the first of Path, $PUDU_CONFIG, $DEER_FLOW_CONFIG_PATH and config.yaml in the
-// working directory; without one the result is [Default]. A file that was named must exist.
+// Load reads the configuration. The file is the first of Path, $PUDU_CONFIG, $DEER_FLOW_CONFIG_PATH and config.yaml in
+// the working directory; without one the result is [Default]. A file that was named must exist.
 //
 // The environment is, first wins: the process's, .env beside the file, .env in the working directory, the credentials
 // file ([CredentialsPath]). An error names each problem as file:line, at most 20 of them; a warning names what
@@ -139,7 +140,8 @@ func (c *Config) completeModels(complete func(*Model)) {
 	}
 }
 
-// decode goes through the top level: typed sections, sections that are kept raw, and "x-..." for the user's own anchors.
+// decode goes through the top level: typed sections, sections that are kept raw, and "x-..." for the user's own
+// anchors.
 func (c *Config) decode(d *decoder, t *tree) {
 	if t.null() {
 		return // nothing but comments

@@ -16,8 +16,8 @@ const maxLogin = 1 << 20
 // claudeClass is the class of DeerFlow that also takes a login of Claude Code.
 const claudeClass = "deerflow.models.claude_provider:ClaudeChatModel"
 
-// signIn finds a token where there is no API key: in the provider's variables for one, and for the classes that say so in
-// the file of another program's login. Such a login is never looked for unless the entry asks for it.
+// signIn finds a token where there is no API key: in the provider's variables for one, and for the classes that say so
+// in the file of another program's login. Such a login is never looked for unless the entry asks for it.
 func (m *Model) signIn(p Provider, env Env) error {
 	if m.Key != "" {
 		return nil

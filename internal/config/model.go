@@ -76,8 +76,8 @@ type Model struct {
 	ThinkingOff json.RawMessage `key:"when_thinking_disabled"`
 	// Thinking is a shortcut: it is merged into ThinkingOn as its "thinking".
 	Thinking json.RawMessage `key:"thinking"`
-	// ThinkingBudget bounds the tokens of thinking where the wire takes a number; AdaptiveThinking leaves it to the model, 0
-	// to the provider's default.
+	// ThinkingBudget bounds the tokens of thinking where the wire takes a number; AdaptiveThinking leaves it to the
+	// model, 0 to the provider's default.
 	ThinkingBudget int `key:"thinking_budget" allow:"[-1,)"`
 
 	// UseResponses asks for OpenAI's Responses API, or against it; nil leaves it to OutputVersion and Reasoning.
@@ -164,7 +164,8 @@ func (m *Model) complete(d *decoder, at string) bool {
 	return ok
 }
 
-// resolve finds the provider and everything that it knows better than the file. What is missing makes the model unusable.
+// resolve finds the provider and everything that it knows better than the file. What is missing makes the model
+// unusable.
 func (m *Model) resolve(d *decoder, at string) {
 	m.defaults()
 	m.thinking(d, at)

@@ -47,7 +47,8 @@ func (m *Model) chooseWire() {
 	}
 }
 
-// wantsResponses goes by what DeerFlow's class goes by: what the entry says, else arguments that only the Responses API has.
+// wantsResponses goes by what DeerFlow's class goes by: what the entry says, else arguments that only the Responses API
+// has.
 func (m *Model) wantsResponses() bool {
 	if m.UseResponses != nil {
 		return *m.UseResponses

@@ -14,8 +14,8 @@ type Pricing struct {
 	Currency string  `key:"currency"`
 	Input    float64 `key:"input_per_million" allow:"[0,)"`
 	Output   float64 `key:"output_per_million" allow:"[0,)"`
-	// CacheRead and CacheWrite are the prices of input that is read from, or written to, the provider's cache; nil means
-	// the price of input.
+	// CacheRead and CacheWrite are the prices of input that is read from, or written to, the provider's cache; nil
+	// means the price of input.
 	CacheRead  *float64 `key:"input_cache_hit_per_million,cache_read_per_million" allow:"[0,)"`
 	CacheWrite *float64 `key:"cache_write_per_million" allow:"[0,)"`
 	// BuiltIn is the date of the built-in table that the price comes from; empty means that somebody wrote it down.

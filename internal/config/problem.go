@@ -48,7 +48,8 @@ func suggest(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// Near is the known word next to word, with at most so many letters to change, whatever their case; empty if there is none.
+// Near is the known word next to word, with at most so many letters to change, whatever their case; empty if there is
+// none.
 func Near(word string, known []string, most int) (best string) {
 	at := most + 1
 	for _, k := range slices.Sorted(slices.Values(known)) {

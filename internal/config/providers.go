@@ -125,8 +125,8 @@ func ollamaVariable(env Env) string {
 	return "OLLAMA_HOST"
 }
 
-// OllamaURL is the address of the local Ollama server: OLLAMA_HOST ("host", "host:port" or a URL), else 127.0.0.1:11434.
-// A server that listens everywhere (0.0.0.0) is asked on the loopback.
+// OllamaURL is the address of the local Ollama server: OLLAMA_HOST ("host", "host:port" or a URL), else
+// 127.0.0.1:11434. A server that listens everywhere (0.0.0.0) is asked on the loopback.
 func OllamaURL(env Env) string {
 	s := strings.TrimRight(env.Get("OLLAMA_HOST"), "/")
 	scheme := "http"

@@ -9,8 +9,8 @@ import (
 // Retention says how long things are kept that a thread can do without. Messages, files and the state of every step are
 // kept as long as their thread.
 type Retention struct {
-	// Chunks are the boundaries of the pieces in which a message was streamed: as long as they are there, a reader who was
-	// cut off within a message goes on in its middle, later he gets it as a whole.
+	// Chunks are the boundaries of the pieces in which a message was streamed: as long as they are there, a reader who
+	// was cut off within a message goes on in its middle, later he gets it as a whole.
 	Chunks Age `key:"chunks"`
 	// Logs are the full outputs of the bash tool, and results of other tools that were too long to be shown.
 	Logs Age `key:"logs"`

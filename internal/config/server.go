@@ -29,9 +29,9 @@ type Server struct {
 	JSONLog bool
 }
 
-// ChooseServer returns how the server is reached: at addr (--addr), else PUDU_ADDR, else GATEWAY_HOST and GATEWAY_PORT, else
-// [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS; calling webhooks in the networks
-// of PUDU_WEBHOOK_NETWORKS too; with PUDU_LOG_FORMAT.
+// ChooseServer returns how the server is reached: at addr (--addr), else PUDU_ADDR, else GATEWAY_HOST and GATEWAY_PORT,
+// else [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS; calling webhooks in
+// the networks of PUDU_WEBHOOK_NETWORKS too; with PUDU_LOG_FORMAT.
 func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	s := Server{Addr: addr, Token: Secret(strings.TrimSpace(c.Env.Get("PUDU_TOKEN"))), NATS: Secret(nats)}
 	by := "--addr"

@@ -29,12 +29,13 @@ func (m *Model) thinking(d *decoder, at string) {
 	m.ThinkingOn, m.Thinking = encode(on), nil
 }
 
-// ThinkingBodies are the fields of a request with thinking on and with thinking off that the entry asks for, as they stand in
-// the request's body. Nil leaves the switch to the provider. A DeerFlow entry holds arguments of a Python class: those are
-// brought to the fields that the class makes of them.
+// ThinkingBodies are the fields of a request with thinking on and with thinking off that the entry asks for, as they
+// stand in the request's body. Nil leaves the switch to the provider. A DeerFlow entry holds arguments of a Python
+// class: those are brought to the fields that the class makes of them.
 //
-// What is off follows from what is on, unless the entry says it: {"thinking": {"type": …}} becomes disabled, the switches of
-// vLLM's chat template false, and an effort the least. A reasoning effort counts only if the model takes one.
+// What is off follows from what is on, unless the entry says it: {"thinking": {"type": …}} becomes disabled, the
+// switches of vLLM's chat template false, and an effort the least. A reasoning effort counts only if the model takes
+// one.
 func (m *Model) ThinkingBodies() (on, off map[string]json.RawMessage) {
 	if m.ThinkingOn != nil {
 		on = m.body(object(m.ThinkingOn))
@@ -55,7 +56,8 @@ func (m *Model) ThinkingBodies() (on, off map[string]json.RawMessage) {
 // disabled switches thinking off for the many APIs that have it as an object with a type.
 var disabled = json.RawMessage(`{"type":"disabled"}`)
 
-// switchedOff derives the arguments that turn thinking off from those that turn it on; nil if they have no known switch.
+// switchedOff derives the arguments that turn thinking off from those that turn it on; nil if they have no known
+// switch.
 func switchedOff(on map[string]json.RawMessage) map[string]json.RawMessage {
 	extra := object(on["extra_body"])
 	if text(object(extra["thinking"])["type"]) != "" {
@@ -116,8 +118,8 @@ func (m *Model) field(name string, value json.RawMessage) map[string]json.RawMes
 	return nest(m.place(name), value)
 }
 
-// switchWord is the argument "reasoning" of Ollama's class, which is no table: the provider knows how to think, so only what
-// differs is said.
+// switchWord is the argument "reasoning" of Ollama's class, which is no table: the provider knows how to think, so only
+// what differs is said.
 func (m *Model) switchWord(value json.RawMessage) map[string]json.RawMessage {
 	switch {
 	case string(value) == "false":

@@ -19,9 +19,9 @@ type Source struct {
 	Files *sandbox.Files
 }
 
-// Record makes a recording of a finished run. An empty run id means the thread's last finished run. It refuses a run that
-// cannot be played again: one that is not at its end, and one whose course hangs on a crash, on a cancel while tools
-// ran, or on an answer to a question of an earlier run.
+// Record makes a recording of a finished run. An empty run id means the thread's last finished run. It refuses a run
+// that cannot be played again: one that is not at its end, and one whose course hangs on a crash, on a cancel while
+// tools ran, or on an answer to a question of an earlier run.
 func Record(ctx context.Context, src Source, threadID, runID string) (*Recording, error) {
 	run, err := find(ctx, src.Store, threadID, runID)
 	if err != nil {

@@ -16,14 +16,14 @@
 //
 // # What varies by nature
 //
-// The thread, the run, the input and the answers keep their ids, so that names derived from them stay. What is left, before
-// recordings are compared or written:
+// The thread, the run, the input and the answers keep their ids, so that names derived from them stay. What is left,
+// before recordings are compared or written:
 //   - a string of an artifact, a question or a channel that is a time in RFC 3339, and nothing else, reads "<time>";
 //   - the channels "sandbox", "thread_data" and "background_tasks" say where a thread lives, and are left out, as are private ones.
 //
-// Nothing else is: what a command prints of clocks, process numbers or chance is a difference. Who knows that deletes the
-// result's "text" and "sha256" from the file; then only its status and artifact are compared. Files that a command made
-// before the run and that changed since are not in the recording, nor are processes that still ran.
+// Nothing else is: what a command prints of clocks, process numbers or chance is a difference. Who knows that deletes
+// the result's "text" and "sha256" from the file; then only its status and artifact are compared. Files that a command
+// made before the run and that changed since are not in the recording, nor are processes that still ran.
 package replay
 
 import (
@@ -58,7 +58,8 @@ type Recording struct {
 	// Model is "provider/model" of the recorded turns.
 	Model    string `yaml:"model"`
 	MaxSteps int    `yaml:"max_steps,omitempty"`
-	// At is when the run was admitted, in the zone where it was; a replay's clock begins there. The zero time is that of the replay.
+	// At is when the run was admitted, in the zone where it was; a replay's clock begins there. The zero time is that
+	// of the replay.
 	At time.Time `yaml:"at,omitempty"`
 	// Config and Context are those of the run's request: what the client chose.
 	Config  Value `yaml:"config,omitempty"`
@@ -121,8 +122,8 @@ type Call struct {
 type Result struct {
 	// Status is "success" or "error".
 	Status string `yaml:"status"`
-	// Text is what the model got. Of one that is too long, Start is the beginning, and SHA256 the hash in hex of all Bytes
-	// bytes. Without Text and SHA256 it is not compared.
+	// Text is what the model got. Of one that is too long, Start is the beginning, and SHA256 the hash in hex of all
+	// Bytes bytes. Without Text and SHA256 it is not compared.
 	Text   *Str   `yaml:"text,omitempty"`
 	Start  Str    `yaml:"start,omitempty"`
 	Bytes  int    `yaml:"bytes,omitempty"`

@@ -28,12 +28,12 @@ type Request struct {
 	// MaxSteps bounds the model and tools nodes; 0 means the default.
 	MaxSteps int `json:"max_steps,omitempty"`
 
-	// Answers are a human's answers to the calls of the thread's last run that wait for one, by call id. The new run goes
-	// on where that one stopped to ask; Input is empty then.
+	// Answers are a human's answers to the calls of the thread's last run that wait for one, by call id. The new run
+	// goes on where that one stopped to ask; Input is empty then.
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
-	// Resume is the same as a LangGraph client says it: one answer, an object of answers by interrupt id, or an object with a
-	// list of decisions, one for each call that waits for approval. If the last run has ended with a question, it is the answer
-	// to that, see clarification.Resumed, and [ErrBadAnswer] if it cannot be.
+	// Resume is the same as a LangGraph client says it: one answer, an object of answers by interrupt id, or an object
+	// with a list of decisions, one for each call that waits for approval. If the last run has ended with a question,
+	// it is the answer to that, see clarification.Resumed, and [ErrBadAnswer] if it cannot be.
 	Resume json.RawMessage `json:"resume,omitempty"`
 	// Continue goes on where the thread's last run stopped, at a breakpoint or a question, without input.
 	Continue bool `json:"continue,omitempty"`
@@ -52,7 +52,8 @@ type Request struct {
 	Context     json.RawMessage `json:"context,omitempty"`
 	Modes       []string        `json:"stream_mode,omitempty"`
 	Subgraphs   bool            `json:"subgraphs,omitempty"`
-	// RequestID is that of the HTTP request, and Token the name of the token that came with it; empty if there was none.
+	// RequestID is that of the HTTP request, and Token the name of the token that came with it; empty if there was
+	// none.
 	RequestID string `json:"request_id,omitempty"`
 	Token     string `json:"token,omitempty"`
 	// OnDisconnect is [CancelRun] if the run shall stop when the client goes away that started it.
@@ -85,7 +86,8 @@ func (u *UserRuns) Admit(ctx context.Context, req Request) (store.Run, error) {
 	return u.admit(ctx, req, u.m.cfg.Owner)
 }
 
-// admit returns the run as it was admitted, which with a known key was earlier. It has begun if it is owner's from now on.
+// admit returns the run as it was admitted, which with a known key was earlier. It has begun if it is owner's from now
+// on.
 func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.Run, error) {
 	m := u.m
 	if err := m.cfg.Room(); err != nil {

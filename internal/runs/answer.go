@@ -22,8 +22,8 @@ const keyWarnings = "pudu_warnings"
 // nothingWaits is the warning of a run that resumes a thread without a question.
 const nothingWaits = "command.resume: nothing was resumed, because the thread waits for no answer"
 
-// checkResume looks at what the thread waits for: [ErrBadAnswer] if the request resumes it with no answer to that, and a
-// warning in the run's metadata if it waits for nothing. A thread with an active run waits for what is not known yet.
+// checkResume looks at what the thread waits for: [ErrBadAnswer] if the request resumes it with no answer to that, and
+// a warning in the run's metadata if it waits for nothing. A thread with an active run waits for what is not known yet.
 func (u *UserRuns) checkResume(ctx context.Context, req *Request) error {
 	if req.Resume == nil || req.Goto != "" {
 		return nil

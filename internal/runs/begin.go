@@ -18,7 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// ErrNothingToDo is the failure of a run that was to go on, without input, on a thread whose last run has come to its end.
+// ErrNothingToDo is the failure of a run that was to go on, without input, on a thread whose last run has come to its
+// end.
 var ErrNothingToDo = errors.New("there is nothing to go on with: the thread's last run has ended; give an input")
 
 // start is where an agent begins.
@@ -117,8 +118,8 @@ func (u *UserRuns) goOnFrom(ctx context.Context, at *start, job Job) error {
 	return u.answer(ctx, at, req)
 }
 
-// over reports whether there is nothing to go on with at a checkpoint: the run that made it came to its end there. A last
-// node that changes nothing leaves no checkpoint of its own.
+// over reports whether there is nothing to go on with at a checkpoint: the run that made it came to its end there. A
+// last node that changes nothing leaves no checkpoint of its own.
 func (u *UserRuns) over(ctx context.Context, at store.Checkpoint) (bool, error) {
 	switch {
 	case at.ID == "" || at.Next == agent.Done:
@@ -132,8 +133,8 @@ func (u *UserRuns) over(ctx context.Context, at store.Checkpoint) (bool, error) 
 	return run.Status == event.StatusSuccess, err
 }
 
-// keepFinished makes known results of a step that never came to its end part of the input: a question beside them was not
-// answered, and the conversation takes another turn.
+// keepFinished makes known results of a step that never came to its end part of the input: a question beside them was
+// not answered, and the conversation takes another turn.
 func (u *UserRuns) keepFinished(ctx context.Context, at *start, runID string) error {
 	if at.from.Next != agent.NodeTools || at.parent != "" {
 		return nil
@@ -182,7 +183,8 @@ func (u *UserRuns) answer(ctx context.Context, at *start, req Request) error {
 	return nil
 }
 
-// spread gives several calls that wait for approval their decisions out of one list. Other questions among them stay open.
+// spread gives several calls that wait for approval their decisions out of one list. Other questions among them stay
+// open.
 func spread(asked []event.Interrupt, resume json.RawMessage, answers map[string]json.RawMessage) error {
 	waiting := slices.DeleteFunc(slices.Clone(asked), func(q event.Interrupt) bool { return !approval.IsQuestion(q.Value) })
 	decisions, ok, err := approval.Split(resume, len(waiting))

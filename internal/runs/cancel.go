@@ -20,8 +20,9 @@ func causeOf(action string) error {
 	return nil
 }
 
-// Cancel asks for a run's end, wherever it is executed: store.StopInterrupt or store.StopRollback. A run that waits is at its
-// end at once, one that is executed a moment later; one at its end stays as it is. The run is returned as it is now.
+// Cancel asks for a run's end, wherever it is executed: store.StopInterrupt or store.StopRollback. A run that waits is
+// at its end at once, one that is executed a moment later; one at its end stays as it is. The run is returned as it is
+// now.
 func (u *UserRuns) Cancel(ctx context.Context, runID, action string) (store.Run, error) {
 	cause := causeOf(action)
 	if cause == nil {

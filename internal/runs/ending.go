@@ -50,8 +50,8 @@ func Fallback(s state.State) (string, bool) {
 	return "", false
 }
 
-// titleOf is what a new thread is called until it has a title: the start of the first thing a human said, but for what a
-// client says for the model alone.
+// titleOf is what a new thread is called until it has a title: the start of the first thing a human said, but for what
+// a client says for the model alone.
 func titleOf(input []message.Message) string {
 	const most = 60
 	for _, m := range input {

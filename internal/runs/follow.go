@@ -15,9 +15,9 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Follow shows the durable events of a run that another process executes, from the one after the id on, and returns the run's
-// outcome when it has ended. It reads the log ten times a second. alive is asked every second whether it makes sense
-// to wait on; its error ends the following.
+// Follow shows the durable events of a run that another process executes, from the one after the id on, and returns the
+// run's outcome when it has ended. It reads the log ten times a second. alive is asked every second whether it makes
+// sense to wait on; its error ends the following.
 func Follow(ctx context.Context, s store.UserData, runID string, after event.ID, alive func(store.Run) error, show func(event.Event)) (Outcome, error) {
 	const page = 1000
 	tick := time.NewTicker(100 * time.Millisecond)

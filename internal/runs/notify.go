@@ -16,7 +16,8 @@ const (
 	// which doubles.
 	notifyTries = 5
 	notifyWait  = 2 * time.Second
-	// notifyLimit bounds one call, and notifyOrphans is how long after a run's end another process than its owner calls.
+	// notifyLimit bounds one call, and notifyOrphans is how long after a run's end another process than its owner
+	// calls.
 	notifyLimit   = 15 * time.Second
 	notifyOrphans = time.Minute
 	// notifyAtOnce bounds the webhooks that are called side by side.

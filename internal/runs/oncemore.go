@@ -9,7 +9,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// onceMore gives a request to go on from before the thread's first input that input. Nothing else waits there to be done.
+// onceMore gives a request to go on from before the thread's first input that input. Nothing else waits there to be
+// done.
 func (u *UserRuns) onceMore(ctx context.Context, req Request) (Request, error) {
 	if !req.Continue || req.Checkpoint != store.Origin || len(req.Input) > 0 || len(req.Values) > 0 {
 		return req, nil

@@ -18,14 +18,14 @@ import (
 const (
 	// writeTimeout bounds one commit.
 	writeTimeout = 30 * time.Second
-	// emitDelay is how long an event that nobody waits for is held back, so that it can share the commit of what follows:
-	// a question to the model that of its quick tool's result. Nobody sees that what is shown comes so much later: a model
-	// takes longer for its first word.
+	// emitDelay is how long an event that nobody waits for is held back, so that it can share the commit of what
+	// follows: a question to the model that of its quick tool's result. Nobody sees that what is shown comes so much
+	// later: a model takes longer for its first word.
 	emitDelay = 40 * time.Millisecond
 	// usageEvery is how exact the usage of a run is that is cut off.
 	usageEvery = time.Second
-	// batchWrites bounds the writes that share a commit, and those that nobody waits for: a run that does nothing but read
-	// does not get further ahead of the disk.
+	// batchWrites bounds the writes that share a commit, and those that nobody waits for: a run that does nothing but
+	// read does not get further ahead of the disk.
 	batchWrites = 64
 )
 
@@ -116,8 +116,8 @@ func (r *recorder) commit(ctx context.Context, step agent.Step) error {
 	return r.wait(ctx, &write{step: step}, step.Events)
 }
 
-// hold keeps the step behind which nothing comes for the run's end: without that, who goes on with the run would take it
-// for one that is done.
+// hold keeps the step behind which nothing comes for the run's end: without that, who goes on with the run would take
+// it for one that is done.
 func (r *recorder) hold(step agent.Step) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,8 +150,8 @@ func (r *recorder) begin(run store.Run) {
 	r.showReady()
 }
 
-// standOn says which checkpoint the run's first one stands on, where empty means the head, and the title that the state of
-// the head has. It comes before the first step.
+// standOn says which checkpoint the run's first one stands on, where empty means the head, and the title that the state
+// of the head has. It comes before the first step.
 func (r *recorder) standOn(parent, title string) { r.parent, r.title = parent, title }
 
 // end records the run's end in one transaction with the step that led there, and with undo, if it is not nil. When it
@@ -172,8 +172,8 @@ func (r *recorder) end(end event.Run, undo *store.Step) error {
 	return nil
 }
 
-// flush returns when everything so far is committed. The step that is held for the end becomes one that leads on: the run
-// is to be undone, and who goes on with it before that finds it under way.
+// flush returns when everything so far is committed. The step that is held for the end becomes one that leads on: the
+// run is to be undone, and who goes on with it before that finds it under way.
 func (r *recorder) flush(ctx context.Context) error {
 	r.mu.Lock()
 	w := &write{step: r.last}

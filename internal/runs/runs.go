@@ -74,30 +74,31 @@ type Config struct {
 	Build func(ctx context.Context, job Job) (Built, error)
 	// Owner names this process in the run rows. No other process, earlier ones included, has the same.
 	Owner string
-	// Parallel bounds the runs that are executed here side by side, when they come by [Manager.Submit] or [Manager.Serve];
-	// the others wait in the store. 0 means 2000.
+	// Parallel bounds the runs that are executed here side by side, when they come by [Manager.Submit] or
+	// [Manager.Serve]; the others wait in the store. 0 means 2000.
 	Parallel int
 	// MaxPending bounds the runs that wait, in the whole store; 0 means 10,000.
 	MaxPending int
-	// ThreadMetadata is what a thread tells of its first run: a JSON object whose members the thread's metadata gets that has
-	// none of the name. nil means nothing.
+	// ThreadMetadata is what a thread tells of its first run: a JSON object whose members the thread's metadata gets
+	// that has none of the name. nil means nothing.
 	ThreadMetadata func(req Request) json.RawMessage
 	// Room says why no run can be taken in at present, such as a full disk; nil means that all can.
 	Room func() error
 	// Feed opens the live feed of an attempt; nil means that nobody follows.
 	Feed func(run store.Run) Feed
-	// Events, unless it is nil, sees the events of all runs that are executed here: of each run in their order, one at a time.
+	// Events, unless it is nil, sees the events of all runs that are executed here: of each run in their order, one at
+	// a time.
 	Events func(store.Run, event.Event)
 	// Bus wakes the processes that share the store; nil means that there are no others.
 	Bus bus.Bus
-	// Notify tells the webhook of a run that it has ended; nil means that there are none. It is called until it succeeds or
-	// has failed a few times, at least once however often a process dies.
+	// Notify tells the webhook of a run that it has ended; nil means that there are none. It is called until it
+	// succeeds or has failed a few times, at least once however often a process dies.
 	Notify func(ctx context.Context, run store.Run) error
-	// Delete removes a thread that its run's request wants gone at the end, after Notify, however often a process dies in
-	// between; nil keeps it.
+	// Delete removes a thread that its run's request wants gone at the end, after Notify, however often a process dies
+	// in between; nil keeps it.
 	Delete func(ctx context.Context, u access.User, threadID string) error
-	// Schema is every channel that a state can have, for looking at states without an agent: it tells which are private.
-	// nil means the channels that every agent has.
+	// Schema is every channel that a state can have, for looking at states without an agent: it tells which are
+	// private. nil means the channels that every agent has.
 	Schema state.Schema
 	// Watch is told of the attempts that begin here and of the ends of runs; nil is nobody.
 	Watch Watcher
@@ -190,10 +191,10 @@ func (u *UserRuns) Free(ctx context.Context, threadID string) error {
 	return err
 }
 
-// Execute drives a run that is this process's to its end; it takes what Admit or a claim returned. show gets every event in order of its id and must not block for
-// long; nil shows them to the feed alone. Cancelling ctx ends the run as interrupted, or as its cause says. A run that
-// failed is an outcome; the error means that the end could not be recorded: the run is unfinished then, and
-// [Manager.Resume] can go on with it.
+// Execute drives a run that is this process's to its end; it takes what Admit or a claim returned. show gets every
+// event in order of its id and must not block for long; nil shows them to the feed alone. Cancelling ctx ends the run
+// as interrupted, or as its cause says. A run that failed is an outcome; the error means that the end could not be
+// recorded: the run is unfinished then, and [Manager.Resume] can go on with it.
 func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Event)) (Outcome, error) {
 	out, err := m.execute(ctx, run, m.audience(run, show))
 	if err != nil {

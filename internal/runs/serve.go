@@ -14,8 +14,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// ErrStopped is the cause with which a run ends here because its process stops: the run itself is unfinished, and the next
-// process goes on with it.
+// ErrStopped is the cause with which a run ends here because its process stops: the run itself is unfinished, and the
+// next process goes on with it.
 var ErrStopped = errors.New("the server stops")
 
 // live is a run that is executed here.
@@ -203,9 +203,10 @@ func (m *Manager) roomForNext() {
 	}
 }
 
-// Serve executes the runs that wait and resumes those that nobody executes, now and whenever a process is found dead; it
-// stops runs that are asked to stop here, and tells webhooks of ends. When ctx ends it stops all runs and waits for those
-// that were begun. It needs the lease ([Manager.KeepLease]). show says who hears of a run beside its feed; nil is nobody.
+// Serve executes the runs that wait and resumes those that nobody executes, now and whenever a process is found dead;
+// it stops runs that are asked to stop here, and tells webhooks of ends. When ctx ends it stops all runs and waits for
+// those that were begun. It needs the lease ([Manager.KeepLease]). show says who hears of a run beside its feed; nil is
+// nobody.
 func (m *Manager) Serve(ctx context.Context, show func(store.Run) func(event.Event)) {
 	defer m.background.Wait()
 	defer m.Stop()

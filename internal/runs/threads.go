@@ -26,8 +26,8 @@ type Snapshot struct {
 	Questions []event.Interrupt
 }
 
-// Snapshot reads the state of a thread at a checkpoint; an empty id means the head. A thread without checkpoints has the
-// zero Snapshot, with an empty state.
+// Snapshot reads the state of a thread at a checkpoint; an empty id means the head. A thread without checkpoints has
+// the zero Snapshot, with an empty state.
 func (u *UserRuns) Snapshot(ctx context.Context, threadID, checkpoint string) (Snapshot, error) {
 	cp, err := u.data.Checkpoint(ctx, u.schema(), threadID, checkpoint)
 	if err != nil {
@@ -38,7 +38,8 @@ func (u *UserRuns) Snapshot(ctx context.Context, threadID, checkpoint string) (S
 	return s, err
 }
 
-// Base is the state that a run began on, or begins on if it is still to: that of its request's checkpoint, else the head.
+// Base is the state that a run began on, or begins on if it is still to: that of its request's checkpoint, else the
+// head.
 func (u *UserRuns) Base(ctx context.Context, run store.Run, req Request) (store.Checkpoint, error) {
 	if base, ok := u.m.baseHere(run.ID); ok {
 		return base, nil
@@ -120,8 +121,8 @@ type StateUpdate struct {
 	Values   map[string]json.RawMessage
 	// Checkpoint is the one to change; empty means the head. The new one becomes the head.
 	Checkpoint string
-	// AsNode is the node that the change counts as, which decides what comes next. Empty, or no node of the agent, leaves
-	// that as it is.
+	// AsNode is the node that the change counts as, which decides what comes next. Empty, or no node of the agent,
+	// leaves that as it is.
 	AsNode string
 	// Title, if not nil, becomes the thread's.
 	Title *string
@@ -133,8 +134,8 @@ const manualNode = "manual_state_update"
 // ErrBadUpdate says that a state update cannot be made, and which part of it.
 var ErrBadUpdate = errors.New("invalid state update")
 
-// UpdateState changes a thread's state and returns the new checkpoint. [ErrBadUpdate] if the update does not fit the state,
-// store.ErrConflict if the thread has an active run.
+// UpdateState changes a thread's state and returns the new checkpoint. [ErrBadUpdate] if the update does not fit the
+// state, store.ErrConflict if the thread has an active run.
 func (u *UserRuns) UpdateState(ctx context.Context, threadID string, change StateUpdate) (string, error) {
 	one := &u.m.updating[maphash.String(u.m.seed, threadID)%uint64(len(u.m.updating))]
 	one.Lock() // what is read here is what the next one stands on

@@ -13,8 +13,8 @@ import (
 type Watcher interface {
 	// Begun tells of an attempt that begins. The context that it returns is the attempt's.
 	Begun(ctx context.Context, job Job) context.Context
-	// Ended tells of a run that has come to its end, once that is durable. The context is that of the attempt; of a run that
-	// ended while it waited, it is that of who ended it.
+	// Ended tells of a run that has come to its end, once that is durable. The context is that of the attempt; of a run
+	// that ended while it waited, it is that of who ended it.
 	Ended(ctx context.Context, job Job, end End)
 }
 

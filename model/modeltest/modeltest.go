@@ -40,8 +40,8 @@ type Target struct {
 	BaseURL string
 	Key     string
 	Model   string
-	// Client must be used, so that the suite can close its connections and look for leaks. It is nil where the provider's own
-	// is what is tested.
+	// Client must be used, so that the suite can close its connections and look for leaks. It is nil where the
+	// provider's own is what is tested.
 	Client *http.Client
 	// Idle is the idle time-out; 0 means the provider's default.
 	Idle time.Duration

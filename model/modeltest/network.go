@@ -50,7 +50,8 @@ func http2(t *testing.T, h Harness) {
 	}
 }
 
-// envServer is the address that a process of its own is to ask: proxies and certificates are read from the environment, once.
+// envServer is the address that a process of its own is to ask: proxies and certificates are read from the environment,
+// once.
 const envServer = "PUDU_MODELTEST_SERVER"
 
 // proxy wants the request to go through the proxy of the environment: the address itself exists nowhere.

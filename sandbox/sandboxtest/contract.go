@@ -198,8 +198,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// killsFamily starts all sorts of children that try to stay: in sessions of their own, orphans, with a clean environment,
-// deaf to signals, stopped.
+// killsFamily starts all sorts of children that try to stay: in sessions of their own, orphans, with a clean
+// environment, deaf to signals, stopped.
 func killsFamily(b *bench) {
 	word := fmt.Sprintf("97531.%d", os.Getpid())
 	script := strings.ReplaceAll(`

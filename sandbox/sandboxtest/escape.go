@@ -413,7 +413,8 @@ func fileSize(b *bench) {
 	}
 }
 
-// killEverything kills all that can be killed, the sandbox's own shell included. It may die of that; nobody may wait for ever.
+// killEverything kills all that can be killed, the sandbox's own shell included. It may die of that; nobody may wait
+// for ever.
 func killEverything(b *bench) {
 	var out output
 	began := time.Now()

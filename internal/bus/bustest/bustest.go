@@ -17,8 +17,8 @@ import (
 // patience is how long a test waits for what must happen; it is only used up where a test fails.
 const patience = 20 * time.Second
 
-// Open prepares a bus that nobody else uses and returns a maker of handles on it: each is what a process of its own would
-// open. They may be one and the same where a bus is for one process. The suite closes them.
+// Open prepares a bus that nobody else uses and returns a maker of handles on it: each is what a process of its own
+// would open. They may be one and the same where a bus is for one process. The suite closes them.
 type Open func(t *testing.T) func() bus.Bus
 
 // Run tests a bus.

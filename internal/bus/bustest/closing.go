@@ -77,8 +77,8 @@ func stuckSubscriberElsewhere(f *fixture) {
 	stuck(f, f.handle(), f.handle())
 }
 
-// stuck: a handle that does not return holds up neither the publisher nor the other subscribers. Memory stays bounded, and
-// when the handle goes on, it gets what came last.
+// stuck: a handle that does not return holds up neither the publisher nor the other subscribers. Memory stays bounded,
+// and when the handle goes on, it gets what came last.
 func stuck(f *fixture, publisher, subscriber bus.Bus) {
 	release := make(chan struct{})
 	free := sync.OnceFunc(func() { close(release) })

@@ -14,8 +14,8 @@ type Message struct {
 func (m Message) size() int { return len(m.Data) + overhead }
 
 // Queue hands messages to a function, one at a time and in order, and never lets who puts them in wait: when more bytes
-// wait than may, it drops the oldest. It has a goroutine only while there is something to do. The function may change the
-// queue.
+// wait than may, it drops the oldest. It has a goroutine only while there is something to do. The function may change
+// the queue.
 type Queue struct {
 	limit   int
 	running *sync.WaitGroup

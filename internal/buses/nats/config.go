@@ -14,8 +14,8 @@ import (
 
 // Config says which servers carry the bus.
 type Config struct {
-	// URL is nats://[user:password@]host[:port], or tls:// for an encrypted connection; a token stands in the place of the
-	// user. Several servers of one cluster are separated by commas. Required.
+	// URL is nats://[user:password@]host[:port], or tls:// for an encrypted connection; a token stands in the place of
+	// the user. Several servers of one cluster are separated by commas. Required.
 	URL string
 	// Name is what the server's monitoring calls this process; empty means "pudu".
 	Name string

@@ -77,8 +77,8 @@ func (c *connection) lost(err error) {
 	c.state.set(err)
 }
 
-// delay is asked for when every server was tried. An attempt that failed after the dial, at the password for example, is
-// reported nowhere else.
+// delay is asked for when every server was tried. An attempt that failed after the dial, at the password for example,
+// is reported nowhere else.
 func (c *connection) delay(int) time.Duration {
 	if !c.dialer.begun() {
 		return 0
@@ -110,8 +110,8 @@ func (c *connection) close() {
 // errPostponed is the result of the first attempts.
 var errPostponed = errors.New("not yet")
 
-// dialer makes the connections. The client tries each server once before it comes back with itself, and could then wait for
-// seconds: those attempts fail at once, so that all real ones happen in the background.
+// dialer makes the connections. The client tries each server once before it comes back with itself, and could then wait
+// for seconds: those attempts fail at once, so that all real ones happen in the background.
 type dialer struct {
 	net.Dialer
 

@@ -1,8 +1,8 @@
-// Package nats is the bus of several processes, see package bus: a NATS server carries the messages between them. What is
-// published for this process goes to its subscribers directly, whether the server is there or not.
+// Package nats is the bus of several processes, see package bus: a NATS server carries the messages between them. What
+// is published for this process goes to its subscribers directly, whether the server is there or not.
 //
-// The client waits for the network under a lock. Therefore callers of the bus never touch it: messages go through a queue, and
-// subscribing happens in goroutines of its own.
+// The client waits for the network under a lock. Therefore callers of the bus never touch it: messages go through a
+// queue, and subscribing happens in goroutines of its own.
 package nats
 
 import (
@@ -52,8 +52,9 @@ type Bus struct {
 	closed bool
 }
 
-// Open connects in the background: the server may be away, now and later. If it is there, the bus usually is healthy when
-// Open returns. ctx is only for the opening. An error means that the configuration is wrong; no password stands in it.
+// Open connects in the background: the server may be away, now and later. If it is there, the bus usually is healthy
+// when Open returns. ctx is only for the opening. An error means that the configuration is wrong; no password stands in
+// it.
 func Open(ctx context.Context, cfg Config) (*Bus, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -102,8 +103,8 @@ func (b *Bus) transmit(m memory.Message) {
 		b.conn.state.complain(err) // the server's limit is below ours, for its operator to raise
 	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionClosed):
 	default:
-		// The write failed, and the client threw away all that it had gathered, subscriptions perhaps among it. It sends
-		// those again when it connects anew.
+		// The write failed, and the client threw away all that it had gathered, subscriptions perhaps among it. It
+		// sends those again when it connects anew.
 		_ = client.ForceReconnect() // fails only when closed
 	}
 }

@@ -1,5 +1,5 @@
-// Package durable writes small files so that a crash or a power cut leaves the old content or the new one. It is for the files
-// that people's settings are in: credentials, tokens. What an agent writes goes through package sandbox.
+// Package durable writes small files so that a crash or a power cut leaves the old content or the new one. It is for
+// the files that people's settings are in: credentials, tokens. What an agent writes goes through package sandbox.
 package durable
 
 import (
@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Replace gives the file at path a new content, which only its owner can read. When it returns without an error the content is
-// on the disk, under that name. The folder must exist.
+// Replace gives the file at path a new content, which only its owner can read. When it returns without an error the
+// content is on the disk, under that name. The folder must exist.
 func Replace(path string, content []byte) error {
 	if err := replace(path, content); err != nil {
 		return err

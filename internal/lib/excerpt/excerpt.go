@@ -37,8 +37,8 @@ func Clip(s string, n int) string {
 	return First(s, n-1) + "…"
 }
 
-// Bound cuts s after the last whole character within its first n bytes and marks the cut by an ellipsis, which comes on top.
-// Bytes that are no UTF-8 go with the cut part.
+// Bound cuts s after the last whole character within its first n bytes and marks the cut by an ellipsis, which comes on
+// top. Bytes that are no UTF-8 go with the cut part.
 func Bound(s string, n int) string {
 	if len(s) <= n {
 		return s

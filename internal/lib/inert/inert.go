@@ -59,8 +59,8 @@ func control(r rune) bool {
 	return false
 }
 
-// escape returns the length of the escape sequence that s starts with (ECMA-48): CSI, the string sequences OSC, DCS, SOS,
-// PM and APC up to their terminator, and the two-byte ones; 0 if s starts with none.
+// escape returns the length of the escape sequence that s starts with (ECMA-48): CSI, the string sequences OSC, DCS,
+// SOS, PM and APC up to their terminator, and the two-byte ones; 0 if s starts with none.
 func escape(s string) int {
 	if s[0] != 0x1b {
 		return 0

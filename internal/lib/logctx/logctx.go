@@ -1,6 +1,6 @@
-// Package logctx has every line of the log name what it is about: the request, the token that came with it, the run, its
-// thread and its user. The edges and the manager of runs put the ids into the context with [With]; [Handler] takes them
-// out of it for each line that is logged with that context. Who logs need not know them.
+// Package logctx has every line of the log name what it is about: the request, the token that came with it, the run,
+// its thread and its user. The edges and the manager of runs put the ids into the context with [With]; [Handler] takes
+// them out of it for each line that is logged with that context. Who logs need not know them.
 package logctx
 
 import (

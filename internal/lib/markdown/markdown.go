@@ -26,9 +26,9 @@ const (
 	widest = 1000
 )
 
-// Render returns Markdown as lines for a terminal that is width columns wide, with a margin of two blanks, without empty
-// lines around it and without a line feed at the end. A width below 18 is taken as 18, one above 1000 as 1000. Plain
-// text has no escape codes: emphasis keeps its marks.
+// Render returns Markdown as lines for a terminal that is width columns wide, with a margin of two blanks, without
+// empty lines around it and without a line feed at the end. A width below 18 is taken as 18, one above 1000 as 1000.
+// Plain text has no escape codes: emphasis keeps its marks.
 //
 // Text is wrapped between words and between ideographs. Code, HTML and words that are too long are not: they can be
 // copied from the terminal. The source must hold no control characters but tab and line feed; references such as

@@ -141,8 +141,8 @@ func (r renderer) paint(lines [][]cell) []string {
 	return out
 }
 
-// Wrap breaks plain text into lines of at most width columns, between words and between ideographs. Words that are longer
-// stick out. Lines that fit stay as they are; the others keep their indentation.
+// Wrap breaks plain text into lines of at most width columns, between words and between ideographs. Words that are
+// longer stick out. Lines that fit stay as they are; the others keep their indentation.
 func Wrap(text string, width int) (lines []string) {
 	r := renderer{plain: true}
 	for line := range strings.SplitSeq(text, "\n") {

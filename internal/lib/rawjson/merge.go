@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Merge lays the fields of over on those of base, neither of which is changed: where both have an object, member by member
-// at any depth, and anything else in place of what was there. null takes a field away. What is taken over stays as it is
-// written, byte for byte, an object and the nulls in it too where there was none before; merged objects have their
-// members in the order of their names, so that they are the same each time.
+// Merge lays the fields of over on those of base, neither of which is changed: where both have an object, member by
+// member at any depth, and anything else in place of what was there. null takes a field away. What is taken over stays
+// as it is written, byte for byte, an object and the nulls in it too where there was none before; merged objects have
+// their members in the order of their names, so that they are the same each time.
 func Merge(base, over map[string]json.RawMessage) map[string]json.RawMessage {
 	return merge(base, over, false)
 }

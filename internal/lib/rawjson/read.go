@@ -72,8 +72,8 @@ func skipComma(raw []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that begins at i. Strings are most of what is skipped, so it leaps from
-// one quote or escape to the next.
+// skipString returns the index behind the string that begins at i. Strings are most of what is skipped, so it leaps
+// from one quote or escape to the next.
 func skipString(raw []byte, i int) int {
 	i++
 	for quote := -1; i < len(raw); {
@@ -241,7 +241,8 @@ func Kind(raw []byte) string {
 	return "a number"
 }
 
-// Unmarshal is that of encoding/json, but forgives fields of an unexpected type: the decoder leaves those out and goes on.
+// Unmarshal is that of encoding/json, but forgives fields of an unexpected type: the decoder leaves those out and goes
+// on.
 func Unmarshal(data []byte, into any) error {
 	err := json.Unmarshal(data, into)
 	if _, mismatch := err.(*json.UnmarshalTypeError); mismatch {

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Scanner walks over JSON once, from the front, copies nothing and checks all that it walks over. It serves those who read
-// thousands of small values of a known shape, such as the events of a model's answer, for which encoding/json is too
-// slow. The caller asks for what it expects; the first thing that is not as expected, or no JSON, fails the scanner.
-// From then on its loops end and what it returns means nothing, so that only [Scanner.End] needs to be asked whether all
-// went well. Make one with [Scan].
+// Scanner walks over JSON once, from the front, copies nothing and checks all that it walks over. It serves those who
+// read thousands of small values of a known shape, such as the events of a model's answer, for which encoding/json is
+// too slow. The caller asks for what it expects; the first thing that is not as expected, or no JSON, fails the
+// scanner. From then on its loops end and what it returns means nothing, so that only [Scanner.End] needs to be asked
+// whether all went well. Make one with [Scan].
 //
 //	for key := s.Object(); key != nil; key = s.Next() {
 //		switch string(key) {
@@ -60,8 +60,8 @@ func (s *Scanner) to(i int) {
 	s.at = i
 }
 
-// Object steps into an object and returns the name of its first member as it is written, with its escapes; nil if it has
-// none. The member's value comes next.
+// Object steps into an object and returns the name of its first member as it is written, with its escapes; nil if it
+// has none. The member's value comes next.
 func (s *Scanner) Object() []byte {
 	s.expect('{')
 	if s.Peek() == '}' {

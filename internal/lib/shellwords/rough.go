@@ -2,8 +2,8 @@ package shellwords
 
 import "strings"
 
-// Rough lists commands of a line that is no bash, such as one with a quote that does not end: quotes are ignored, and every
-// sign that could end a command ends one. It finds too much rather than too little, and never fails.
+// Rough lists commands of a line that is no bash, such as one with a quote that does not end: quotes are ignored, and
+// every sign that could end a command ends one. It finds too much rather than too little, and never fails.
 func Rough(line string) Script {
 	if len(line) > MaxBytes {
 		line = line[:MaxBytes]

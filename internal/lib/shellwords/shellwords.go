@@ -1,6 +1,6 @@
-// Package shellwords lists the commands in a line of bash, wherever they stand: behind &&, in a pipe, a loop, a function,
-// a substitution, after sudo, or in the text that is given to bash -c. It parses, it does not run: quotes are taken off,
-// and what only the shell can know (a variable, a substitution) is marked as open.
+// Package shellwords lists the commands in a line of bash, wherever they stand: behind &&, in a pipe, a loop, a
+// function, a substitution, after sudo, or in the text that is given to bash -c. It parses, it does not run: quotes are
+// taken off, and what only the shell can know (a variable, a substitution) is marked as open.
 //
 // What it finds is for advice, records and rules of the kind "ask before git push". It is no boundary: a program can do
 // anything that its name and arguments do not tell. The sandbox is the boundary.
@@ -24,8 +24,8 @@ const (
 type Script struct {
 	// Commands stand in the order of the text, those within a word before the command that the word belongs to.
 	Commands []*Command
-	// Bomb says that the line starts processes without end: a function that starts itself in the background or a pipe, or
-	// an endless loop that leaves processes behind.
+	// Bomb says that the line starts processes without end: a function that starts itself in the background or a pipe,
+	// or an endless loop that leaves processes behind.
 	Bomb bool
 }
 
@@ -150,8 +150,8 @@ func deep(line string) bool {
 	return most > maxDepth
 }
 
-// Names lists the programs of the commands, each once, for a record: names only, of at most 40 bytes, "?" for one that is
-// not known.
+// Names lists the programs of the commands, each once, for a record: names only, of at most 40 bytes, "?" for one that
+// is not known.
 func Names(commands []*Command) []string {
 	const most, long = 20, 40
 	var names []string

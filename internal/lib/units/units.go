@@ -1,5 +1,5 @@
-// Package units writes measured numbers down for people, with about three digits and a fitting unit. The benchmarks print
-// with it.
+// Package units writes measured numbers down for people, with about three digits and a fitting unit. The benchmarks
+// print with it.
 package units
 
 import "fmt"

@@ -20,8 +20,8 @@ var names = func() map[string]bool {
 
 const shortest, longest = 4, 24
 
-// escapeTags escapes the angle brackets of reserved tags: opening, closing and self-closing ones, with attributes and also
-// where they are cut off.
+// escapeTags escapes the angle brackets of reserved tags: opening, closing and self-closing ones, with attributes and
+// also where they are cut off.
 func escapeTags(s string) string {
 	var b strings.Builder
 	done := 0 // what of s is in b
@@ -91,8 +91,8 @@ func isReserved(s string) bool {
 	return n >= shortest && names[string(name[:n])]
 }
 
-// letter is the byte of a name, in lower case, with which s begins, and how long it is in s; 0 if s begins with another. Two
-// letters beyond ASCII are the same as one of ASCII but for their case.
+// letter is the byte of a name, in lower case, with which s begins, and how long it is in s; 0 if s begins with
+// another. Two letters beyond ASCII are the same as one of ASCII but for their case.
 func letter(s string) (c byte, size int) {
 	switch c = s[0]; {
 	case 'A' <= c && c <= 'Z':

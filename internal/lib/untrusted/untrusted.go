@@ -1,6 +1,6 @@
-// Package untrusted takes the power out of text that came from outside before it goes to a model: what a user typed, a web
-// page, the name of a file. The program speaks to the model in tags such as <system-reminder>, and marks where the user's
-// words begin and end; a text that holds such marks could pass for the program's own words.
+// Package untrusted takes the power out of text that came from outside before it goes to a model: what a user typed, a
+// web page, the name of a file. The program speaks to the model in tags such as <system-reminder>, and marks where the
+// user's words begin and end; a text that holds such marks could pass for the program's own words.
 package untrusted
 
 import "strings"
@@ -23,9 +23,9 @@ func Text(s string) string {
 	return escapeTags(s)
 }
 
-// Input returns what a user said with its reserved tags escaped, between the marks that tell a model where it begins and
-// ends. White space alone stays as it is. A text that stands between marks already, which its author may have written,
-// is treated as what is inside them, so doing it twice changes nothing more.
+// Input returns what a user said with its reserved tags escaped, between the marks that tell a model where it begins
+// and ends. White space alone stays as it is. A text that stands between marks already, which its author may have
+// written, is treated as what is inside them, so doing it twice changes nothing more.
 func Input(s string) string {
 	if strings.TrimSpace(s) == "" {
 		return s

@@ -91,9 +91,9 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 	return res, nil
 }
 
-// keyOf is what the ids of the question are made of: the call's id, so that a call that runs again replaces its message.
-// Some models use an id again in a later turn; then the run is added, or the new question would take the place of
-// the old one.
+// keyOf is what the ids of the question are made of: the call's id, so that a call that runs again replaces its
+// message. Some models use an id again in a later turn; then the run is added, or the new question would take the place
+// of the old one.
 func keyOf(ask clarification.Request, call tool.Call) string {
 	if taken(call.State, ask.ID(call.ID)) {
 		return call.ID + "@" + call.RunID

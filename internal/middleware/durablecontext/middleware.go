@@ -1,5 +1,5 @@
-// Package durablecontext keeps what must outlive a compaction of the conversation. It notes in the state which tasks went
-// to sub-agents and how they ended, and which skills the agent read; and it sends, of a conversation that was
+// Package durablecontext keeps what must outlive a compaction of the conversation. It notes in the state which tasks
+// went to sub-agents and how they ended, and which skills the agent read; and it sends, of a conversation that was
 // compacted, the part that is still shown, behind the block that tells the rest (package compaction).
 //
 // It stands outside summarization, which may compact further, and inside everything that changes single messages.

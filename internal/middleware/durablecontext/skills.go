@@ -73,7 +73,8 @@ func failed(m message.Message) bool {
 	return ok && meta.Status == toolmeta.StatusError
 }
 
-// describe reads name and description from the YAML head of a skill file; the name of its folder serves if there is none.
+// describe reads name and description from the YAML head of a skill file; the name of its folder serves if there is
+// none.
 func describe(file, text string) threadstate.SkillEntry {
 	e := threadstate.SkillEntry{Path: file, Name: path.Base(path.Dir(file))}
 	text = strings.ReplaceAll(text[:min(len(text), maxHead)], "\r\n", "\n")

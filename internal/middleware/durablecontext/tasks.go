@@ -78,8 +78,8 @@ func endedBy(answer *message.Message, results []message.Message, known []threads
 	return ended
 }
 
-// withResult is the task as its result says that it ended. A result that does not say so was written in place of one that
-// never came.
+// withResult is the task as its result says that it ended. A result that does not say so was written in place of one
+// that never came.
 func withResult(d threadstate.Delegation, m message.Message) threadstate.Delegation {
 	d.Status = field(m, toolmeta.KeySubagentStatus)
 	if !d.Terminal() {

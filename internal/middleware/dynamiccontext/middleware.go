@@ -1,9 +1,9 @@
-// Package dynamiccontext tells the model what changes while the system prompt stays the same: what day it is. It stores a
-// hidden message behind what the user said, in the first turn of a thread and whenever the day has changed. It stands
+// Package dynamiccontext tells the model what changes while the system prompt stays the same: what day it is. It stores
+// a hidden message behind what the user said, in the first turn of a thread and whenever the day has changed. It stands
 // behind all that changes the user's message, before a run's first model call.
 //
-// The message comes behind all that was sent before, so that requests begin alike; and the user's message stays the first
-// of its turn, which is the one that clients edit.
+// The message comes behind all that was sent before, so that requests begin alike; and the user's message stays the
+// first of its turn, which is the one that clients edit.
 package dynamiccontext
 
 import (
@@ -40,7 +40,8 @@ func (*Middleware) BeforeAgent(_ context.Context, rt *agent.Runtime, s state.Sta
 	return agent.Command{Update: agent.Messages.Append(conversation.DateMessage(rt.NewID(), day))}, nil
 }
 
-// input reports whether the message is one that a run begins with: an old turn is left alone until a new one follows it.
+// input reports whether the message is one that a run begins with: an old turn is left alone until a new one follows
+// it.
 func input(m message.Message) bool { return m.Role == message.Human || m.Role == message.System }
 
 // told is the day that the thread's newest date message tells; "" without one. A date in any other message is no news.

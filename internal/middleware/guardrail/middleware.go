@@ -2,8 +2,8 @@
 // refused with the reason, or waits until a person has decided. It also remembers whether the conversation holds text
 // from outside, so that rules may be stricter then.
 //
-// All of this comes before the call's intent is recorded: what waits or is refused has not begun. A question stays open over
-// restarts; when the answer comes, the call is judged again, by the rules of that day.
+// All of this comes before the call's intent is recorded: what waits or is refused has not begun. A question stays open
+// over restarts; when the answer comes, the call is judged again, by the rules of that day.
 //
 // A tool that asks a person by itself must not be one that a rule asks about: a call has one answer.
 package guardrail

@@ -10,12 +10,12 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// Untrusted says that the conversation holds, or held, text from outside. It is never taken back: a summary may carry on what
-// a page said, and so may the model's own words.
+// Untrusted says that the conversation holds, or held, text from outside. It is never taken back: a summary may carry
+// on what a page said, and so may the model's own words.
 var Untrusted = state.LastValue[bool]("guardrail_untrusted").AsPrivate()
 
-// BeforeAgent implements [agent.BeforeAgentHook]: it looks for results from outside in a conversation that came from elsewhere or
-// began before there was a guardrail.
+// BeforeAgent implements [agent.BeforeAgentHook]: it looks for results from outside in a conversation that came from
+// elsewhere or began before there was a guardrail.
 func (m *Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.State) (agent.Command, error) {
 	if len(m.cfg.Remote) == 0 || Untrusted.Get(s) {
 		return agent.Command{}, nil

@@ -1,9 +1,10 @@
-// Package inputsanitization takes the power out of what users and clients say before a model reads it: tags in which the
-// program speaks are escaped, and two lines mark where the user's words begin and end. It stands before all that reads or
-// adds to a request.
+// Package inputsanitization takes the power out of what users and clients say before a model reads it: tags in which
+// the program speaks are escaped, and two lines mark where the user's words begin and end. It stands before all that
+// reads or adds to a request.
 //
-// The role of a stored message gives no power either, since clients can send system messages: these go out in the user's
-// role, where they stand. What the program says in one is known by its mark and made anew; all else is sanitized.
+// The role of a stored message gives no power either, since clients can send system messages: these go out in the
+// user's role, where they stand. What the program says in one is known by its mark and made anew; all else is
+// sanitized.
 //
 // Each message is treated alone and always in the same way, however old it is, so that the requests of a thread begin
 // alike and a provider's cache serves them. What is stored stays as the user wrote it.
@@ -55,8 +56,8 @@ func concerns(m *message.Message) bool {
 	return m.Role == message.System || m.Role == message.Human && conversation.FromOutside(*m)
 }
 
-// change makes of a message what is sent, and reports whether there is anything to send: an empty system message is left
-// out, because there are providers that refuse an empty message.
+// change makes of a message what is sent, and reports whether there is anything to send: an empty system message is
+// left out, because there are providers that refuse an empty message.
 func change(m *message.Message) bool {
 	if m.Role == message.Human {
 		m.Content = content(*m)

@@ -14,8 +14,8 @@ import (
 type aside struct{ m *Middleware }
 
 // Aside returns the first model for calls beside the conversation, such as that for a title. They are tried again, take
-// their turn and go on with another model as the run's own calls do; nothing is announced, and nothing is explained: what
-// fails is an error.
+// their turn and go on with another model as the run's own calls do; nothing is announced, and nothing is explained:
+// what fails is an error.
 func Aside(cfg Config) model.ChatModel { return aside{New(cfg)} }
 
 // Name implements [model.ChatModel].

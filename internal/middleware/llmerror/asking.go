@@ -20,8 +20,8 @@ const (
 	longestRest = 10 * time.Minute
 	// burstAttempts bounds the tries after a burst refusal: more of them would make it worse.
 	burstAttempts = 2
-	// queuedAttempts bounds the tries of a call that others with the same key have crowded out. Its key has limits set, so
-	// that it is to queue and not to fail, and it keeps its place in the queue.
+	// queuedAttempts bounds the tries of a call that others with the same key have crowded out. Its key has limits set,
+	// so that it is to queue and not to fail, and it keeps its place in the queue.
 	queuedAttempts = 20
 )
 
@@ -151,8 +151,8 @@ func (a *asking) ask(ctx context.Context, i int, p pass, more bool) (verdict, er
 	return next, nil
 }
 
-// try makes the tries of a model until there is an answer or none is left. early says that more could be made, and that it
-// is better to ask another model first.
+// try makes the tries of a model until there is an answer or none is left. early says that more could be made, and that
+// it is better to ask another model first.
 func (a *asking) try(ctx context.Context, i int, probe, more bool) (early bool, err error) {
 	c := &a.list[i]
 	to := &modelcall.Model{

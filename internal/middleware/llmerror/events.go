@@ -46,8 +46,8 @@ func (a *asking) announceRetry(failure *model.Error, try, most int, wait time.Du
 	})
 }
 
-// announceFallback says that the model is asked in the place of those that were left. It is said once in a turn, as long as
-// the same one answers.
+// announceFallback says that the model is asked in the place of those that were left. It is said once in a turn, as
+// long as the same one answers.
 func (a *asking) announceFallback(to *Candidate) {
 	name, left := to.name(), a.left
 	a.left = nil

@@ -1,9 +1,9 @@
 // Package llmerror stands between the agent and a failing model. It tries again where that may help, waits as long as
-// the provider asks, keeps a provider that is down from being asked over and over, goes on with another model where there
-// is one, and in the end turns the failure into an answer that tells the user what happened and what to do.
+// the provider asks, keeps a provider that is down from being asked over and over, goes on with another model where
+// there is one, and in the end turns the failure into an answer that tells the user what happened and what to do.
 //
-// Which model answers a call is decided here alone (asking.go). Nothing of it belongs to a run: a model that failed rests
-// for all runs, which then begin with the next one of their list, until a single call finds it well again.
+// Which model answers a call is decided here alone (asking.go). Nothing of it belongs to a run: a model that failed
+// rests for all runs, which then begin with the next one of their list, until a single call finds it well again.
 //
 // Failures are [model.Error]; any other error is not the model's and passes through, as does the end of the run's
 // context.
@@ -107,7 +107,8 @@ func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 	return a.explain(), nil
 }
 
-// answeredLast is the name of the model that gave the last answer of the turn in the place of another; empty if none did.
+// answeredLast is the name of the model that gave the last answer of the turn in the place of another; empty if none
+// did.
 func answeredLast(msgs []message.Message) string {
 	for i := len(msgs) - 1; i >= 0 && !conversation.IsUser(msgs[i]); i-- {
 		if msgs[i].Role == message.AI {

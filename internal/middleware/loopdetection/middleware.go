@@ -1,7 +1,8 @@
 // Package loopdetection stops a model that goes round in circles, and nothing else. What counts is not how often
-// something is called but whether anything comes of it: a call is repeated only if it brings the same result again. A result
-// that was not there before, or a new call that was done without a word (a file written, a plan changed), is progress,
-// and progress forgives what was repeated before it. A failure is none, in whatever words: they may only repeat the call.
+// something is called but whether anything comes of it: a call is repeated only if it brings the same result again. A
+// result that was not there before, or a new call that was done without a word (a file written, a plan changed), is
+// progress, and progress forgives what was repeated before it. A failure is none, in whatever words: they may only
+// repeat the call.
 //
 // It looks at the results that the last step brought, before the model is asked again. A repetition is first answered
 // with a note to the model, behind the results, then by the end of the run, in which the model sums up what it has.

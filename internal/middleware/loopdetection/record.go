@@ -68,8 +68,8 @@ func newestOf[T any](n int, old, more []T) []T {
 	return all[max(0, len(all)-max(n, 0)):]
 }
 
-// progress reports whether a call is progress after the others: its result is new, or it has nothing to say and the call
-// itself is new.
+// progress reports whether a call is progress after the others: its result is new, or it has nothing to say and the
+// call itself is new.
 func (c made) progress(after []call) bool {
 	sameCall, sameResult := false, false
 	for _, k := range after {
@@ -97,7 +97,8 @@ func (s seen) repeats() int {
 	return n
 }
 
-// warned reports whether the model was warned of this repetition: of the same calls, or of others since the last progress.
+// warned reports whether the model was warned of this repetition: of the same calls, or of others since the last
+// progress.
 func (s seen) warned() bool {
 	last, progress := s.Units[len(s.Units)-1], false
 	for _, u := range slices.Backward(s.Units) {

@@ -1,8 +1,8 @@
 // Package modellength names an answer that is not complete because the model reached its length limit: the run is a
 // success, and its stop_reason tells clients that the text ends early. Nothing is asked again.
 //
-// An answer that is too long for its tool calls is not its business: the loop never runs a call whose arguments were cut,
-// and the model is told so.
+// An answer that is too long for its tool calls is not its business: the loop never runs a call whose arguments were
+// cut, and the model is told so.
 package modellength
 
 import (

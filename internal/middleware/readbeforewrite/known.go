@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// knows reports whether the conversation shows a file of this hash at the path: its newest mark says so, or a call beside
-// this one has just made it so. Calls of one message all see the conversation before it.
+// knows reports whether the conversation shows a file of this hash at the path: its newest mark says so, or a call
+// beside this one has just made it so. Calls of one message all see the conversation before it.
 func (m *Middleware) knows(req *agent.ToolRequest, path, hash string) bool {
 	if last, ok := newest(req.Call.State, path); ok && last == hash {
 		return true

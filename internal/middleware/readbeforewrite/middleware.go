@@ -1,9 +1,9 @@
 // Package readbeforewrite keeps a model from overwriting what it has not seen. write_file and str_replace change a file
 // that exists only if the conversation shows its present content: the model has read it, or has written it itself.
 //
-// Each successful read_file, write_file and str_replace leaves a mark on its tool message, with the path and the hash of
-// the file at that time; the newest mark of a path counts. Adding to the end of a file is always allowed, as nothing can
-// be lost by it. A mark goes with its message when a conversation is compacted, as does what the model knew.
+// Each successful read_file, write_file and str_replace leaves a mark on its tool message, with the path and the hash
+// of the file at that time; the newest mark of a path counts. Adding to the end of a file is always allowed, as nothing
+// can be lost by it. A mark goes with its message when a conversation is compacted, as does what the model knew.
 package readbeforewrite
 
 import (
@@ -93,8 +93,8 @@ type change struct {
 	whole bool // all of it is replaced
 }
 
-// write lets a change through if the model knows what it changes, and marks what came of it. Nobody else changes the file
-// through these tools meanwhile.
+// write lets a change through if the model knows what it changes, and marks what came of it. Nobody else changes the
+// file through these tools meanwhile.
 func (m *Middleware) write(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler, c change) (*tool.Result, error) {
 	defer m.files.Lock(c.path + "/.read-before-write")() // the tools themselves take the lock of the path
 	hash, state := m.version(c.path)

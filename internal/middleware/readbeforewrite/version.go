@@ -20,8 +20,8 @@ const (
 	present
 )
 
-// maxHashed is the size up to which all of a file is hashed, which takes some 10 ms. Of a larger one it is the size, the
-// time of the last change and both ends.
+// maxHashed is the size up to which all of a file is hashed, which takes some 10 ms. Of a larger one it is the size,
+// the time of the last change and both ends.
 const (
 	maxHashed = 16 << 20
 	edge      = 1 << 20

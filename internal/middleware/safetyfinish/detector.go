@@ -12,8 +12,8 @@ import (
 type Detector struct {
 	// Kind is "openai", "anthropic" or "gemini"; another one needs Reasons.
 	Kind string
-	// Reasons are the finish reasons that count, whatever their case; one that ends with * stands for all that begin like
-	// it. None means those that the kind has.
+	// Reasons are the finish reasons that count, whatever their case; one that ends with * stands for all that begin
+	// like it. None means those that the kind has.
 	Reasons []string
 }
 

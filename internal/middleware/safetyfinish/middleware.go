@@ -1,7 +1,7 @@
-// Package safetyfinish handles answers that the model's provider stopped for their content. Tool calls in such an answer
-// may be halves of what was meant, so none of them runs, and an answer without words would make strict providers refuse
-// every later request of the thread: both get a sentence that says what happened. An answer that has words and calls
-// nothing stays as it is.
+// Package safetyfinish handles answers that the model's provider stopped for their content. Tool calls in such an
+// answer may be halves of what was meant, so none of them runs, and an answer without words would make strict providers
+// refuse every later request of the thread: both get a sentence that says what happened. An answer that has words and
+// calls nothing stays as it is.
 package safetyfinish
 
 import (

@@ -19,9 +19,9 @@ import (
 type Config struct {
 	// Space is where the thread's tools work. Required.
 	Space sandbox.Space
-	// Release gives the sandbox back at the agent's end, for the next run to find it warm. It is called once more by the
-	// run's owner, who also sees the ends that no hook sees (a cancel, a failure), so calling it twice does no harm. nil
-	// leaves it all to the owner.
+	// Release gives the sandbox back at the agent's end, for the next run to find it warm. It is called once more by
+	// the run's owner, who also sees the ends that no hook sees (a cancel, a failure), so calling it twice does no
+	// harm. nil leaves it all to the owner.
 	Release func()
 }
 

@@ -138,8 +138,8 @@ func preloads(c *shellwords.Command) string {
 	return ""
 }
 
-// runsDownload finds what a substitution fetches or makes, where it is run: as the command itself, by eval or source, or as
-// the code of an interpreter. As a value ("x=$(curl ...)", "echo $(...)") it passes.
+// runsDownload finds what a substitution fetches or makes, where it is run: as the command itself, by eval or source,
+// or as the code of an interpreter. As a value ("x=$(curl ...)", "echo $(...)") it passes.
 func runsDownload(c *shellwords.Command) string {
 	const reason = "it would run what a substitution returns"
 	if c.Name.Text == "" && makesCode(c.Name) {

@@ -1,5 +1,5 @@
-// Package sandboxaudit looks at every command before it runs: what is plainly dangerous is refused, what deserves a second
-// thought runs with a warning, and each verdict is recorded.
+// Package sandboxaudit looks at every command before it runs: what is plainly dangerous is refused, what deserves a
+// second thought runs with a warning, and each verdict is recorded.
 //
 // It is advice to the model and a record for people, not a boundary: whoever wants to get around a reader of commands
 // does, with a script in a file for example. What keeps a command from doing harm is the sandbox that it runs in.

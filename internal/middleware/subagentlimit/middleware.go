@@ -1,7 +1,7 @@
-// Package subagentlimit bounds how many tasks the lead agent gives to sub-agents: so many with one answer, and so many in
-// one run. A call above the limit stays in the conversation and is answered with an error that names the limit, so that
-// the model knows what was not done and can do it later or by itself. Only a model that goes on asking for nothing else
-// is stopped, and sums up what it has.
+// Package subagentlimit bounds how many tasks the lead agent gives to sub-agents: so many with one answer, and so many
+// in one run. A call above the limit stays in the conversation and is answered with an error that names the limit, so
+// that the model knows what was not done and can do it later or by itself. Only a model that goes on asking for nothing
+// else is stopped, and sums up what it has.
 package subagentlimit
 
 import (

@@ -51,8 +51,8 @@ func newJob(s state.State, keep Amount) *job {
 	return j
 }
 
-// do makes the attempt, in stages: results that the model has seen are shortened, then what is older is summed up and cut,
-// and last, if it must be, whatever does not fit. An error is that of the summary; nothing has changed then.
+// do makes the attempt, in stages: results that the model has seen are shortened, then what is older is summed up and
+// cut, and last, if it must be, whatever does not fit. An error is that of the summary; nothing has changed then.
 func (m *Middleware) do(ctx context.Context, j *job) (*outcome, error) {
 	p := newPlan(&j.last, j.all, j.sent)
 	room, most := j.rooms(p)
@@ -74,8 +74,8 @@ func (m *Middleware) do(ctx context.Context, j *job) (*outcome, error) {
 	return out, nil
 }
 
-// rooms are what goal and must leave for the messages as the plan counts them. Where it does not know what wrappers add, it
-// takes each message to be as much larger as the whole is.
+// rooms are what goal and must leave for the messages as the plan counts them. Where it does not know what wrappers
+// add, it takes each message to be as much larger as the whole is.
 func (j *job) rooms(p *plan) (goal, must int) {
 	goal, must = unbounded, unbounded
 	larger := max(1, float64(j.meter.Raw-j.meter.Fixed)/float64(max(1, p.total())))

@@ -23,7 +23,8 @@ type Config struct {
 	Window int
 	// ModelWindow is the same of Model; 0 means unknown.
 	ModelWindow int
-	// MaxAnswer is how much of the window is left free for the answer, at most a quarter; 0 means an eighth, at most 8,192.
+	// MaxAnswer is how much of the window is left free for the answer, at most a quarter; 0 means an eighth, at most
+	// 8,192.
 	MaxAnswer int
 	// Trigger starts a compaction when any of its amounts is reached; the zero value means never by itself.
 	Trigger Amount
@@ -40,7 +41,8 @@ type Config struct {
 	Timeout time.Duration
 }
 
-// Amount is an amount of conversation. As a trigger each of its numbers counts, as what is kept the first that is not 0.
+// Amount is an amount of conversation. As a trigger each of its numbers counts, as what is kept the first that is not
+// 0.
 type Amount struct {
 	Messages int
 	// Tokens are those of the whole request, as a trigger, or of the messages kept.

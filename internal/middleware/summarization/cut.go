@@ -7,8 +7,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// cuts tells before which messages the conversation can be cut, its end included: no call is parted from its results, and
-// what follows does not begin with one.
+// cuts tells before which messages the conversation can be cut, its end included: no call is parted from its results,
+// and what follows does not begin with one.
 func cuts(msgs []message.Message) []bool {
 	type span struct{ from, to int }
 	owner := make(map[string]int) // of a call id: the newest message with it

@@ -16,7 +16,8 @@ import (
 // folder is where texts that were left out are kept. Its name begins with a dot: it is no work of the agent's.
 const folder = sandbox.Outputs + "/.tool-results"
 
-// pathFor is the file for the text of a message. It depends on the text alone, so that writing it again changes nothing.
+// pathFor is the file for the text of a message. It depends on the text alone, so that writing it again changes
+// nothing.
 func pathFor(m *message.Message) string {
 	sum := sha256.Sum256([]byte(m.Text()))
 	name := strings.Map(func(r rune) rune {

@@ -34,8 +34,8 @@ type Report struct {
 	Usage message.Usage
 }
 
-// Compact makes a compaction that somebody asks for. An error says that there was something to compact and no model could
-// sum it up; the thread is then as it was.
+// Compact makes a compaction that somebody asks for. An error says that there was something to compact and no model
+// could sum it up; the thread is then as it was.
 func (m *Middleware) Compact(ctx context.Context, r Request) (Report, error) {
 	j, due := m.due(r.State)
 	if r.OnlyIfDue && !due {

@@ -54,8 +54,8 @@ func (mt *meter) total(raw int) int {
 	return int(mt.scale() * float64(mt.Raw+raw))
 }
 
-// whole is the meter of a request that holds raw behind At. Its scale is that of this request: what is planned for it must
-// agree with what was counted.
+// whole is the meter of a request that holds raw behind At. Its scale is that of this request: what is planned for it
+// must agree with what was counted.
 func (mt meter) whole(raw int) meter {
 	total := mt.total(raw)
 	mt.Raw += raw

@@ -1,14 +1,14 @@
 // Package summarization keeps a conversation small enough for the model. Before a model call it looks how large the
 // request has become; when a threshold is reached it compacts in stages: large tool results that the model has seen
-// are shortened (the whole of each goes to a file), then the oldest messages are summed up by a model and no longer sent,
-// and what still does not fit into the window is shortened or cut. What is compacted is what the model sees: the
+// are shortened (the whole of each goes to a file), then the oldest messages are summed up by a model and no longer
+// sent, and what still does not fit into the window is shortened or cut. What is compacted is what the model sees: the
 // conversation in the state stays whole (package compaction).
 //
 // After a compaction a request no longer begins like the one before it, which costs the provider's cache. So one aims
 // well below what started it, and after it, or after a failed attempt, the next waits until the conversation has grown.
 //
-// The middleware stands inside llmerror, so that a request that the provider found too long is made shorter and sent once
-// more before that counts as a failure, and inside durablecontext, which sends what the last compaction left.
+// The middleware stands inside llmerror, so that a request that the provider found too long is made shorter and sent
+// once more before that counts as a failure, and inside durablecontext, which sends what the last compaction left.
 package summarization
 
 import (
@@ -48,8 +48,8 @@ func (*Middleware) Channels() []state.AnyChannel {
 	}
 }
 
-// BeforeModel implements [agent.BeforeModelHook]: it compacts when that is due. When no summary can be had and the window
-// leaves time, nothing changes but that the next attempt waits.
+// BeforeModel implements [agent.BeforeModelHook]: it compacts when that is due. When no summary can be had and the
+// window leaves time, nothing changes but that the next attempt waits.
 func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	j, due := m.due(s)
 	if !due {

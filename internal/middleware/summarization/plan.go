@@ -34,8 +34,8 @@ type plan struct {
 	block      int // the room that the durable block may take; 0 if there is none yet
 }
 
-// newPlan is the plan that changes nothing. sent are the messages as wrappers outside have made them, as far as they are
-// known.
+// newPlan is the plan that changes nothing. sent are the messages as wrappers outside have made them, as far as they
+// are known.
 func newPlan(c *compaction.Compaction, all, sent []message.Message) *plan {
 	p := &plan{all: all, ok: cuts(all), unseen: unseen(all), short: make(map[int]compaction.Short)}
 	p.sizes, p.added = make([]int, len(all)), make([]int, len(all))
@@ -122,7 +122,8 @@ func (p *plan) count() int {
 	return n
 }
 
-// seenResults lists the results behind the cut that the model has seen and that are worth to be shortened, oldest first.
+// seenResults lists the results behind the cut that the model has seen and that are worth to be shortened, oldest
+// first.
 func (p *plan) seenResults() []int {
 	var list []int
 	for i := p.cut; i < p.unseen; i++ {
@@ -173,8 +174,8 @@ func (p *plan) cutAt(i, block int) {
 	}
 }
 
-// choose cuts so that keep stays, or less if that is larger than room even with the results shortened. What the model has
-// not seen always stays.
+// choose cuts so that keep stays, or less if that is larger than room even with the results shortened. What the model
+// has not seen always stays.
 func (p *plan) choose(keep Amount, window, room, block int) {
 	i := min(p.wanted(keep, window), p.unseen)
 	for i > p.start && !p.ok[i] {

@@ -26,8 +26,8 @@ func (s spending) total() (sum message.Usage) {
 	return sum
 }
 
-// count adds it to the run's usage and returns the update that tells others of it, such as the budget. The loop writes both
-// with one commit, so that a hook that runs again after a crash counts what is counted once.
+// count adds it to the run's usage and returns the update that tells others of it, such as the budget. The loop writes
+// both with one commit, so that a hook that runs again after a crash counts what is counted once.
 func (s spending) count(rt *agent.Runtime) (update state.Update) {
 	rt.Spend(s.total())
 	for _, name := range slices.Sorted(maps.Keys(s)) {

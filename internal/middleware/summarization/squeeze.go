@@ -12,8 +12,9 @@ import (
 // A text that does not fit into the window is shortened to at most largest characters, and to no less than smallest.
 const largest, smallest = 32_000, 500
 
-// squeeze makes what is sent fit into room, whatever it takes: it cuts all that the model has seen, shortens what it has
-// not, cuts everything away but what is rescued, shortens that, and leaves out images. false: even that is too large.
+// squeeze makes what is sent fit into room, whatever it takes: it cuts all that the model has seen, shortens what it
+// has not, cuts everything away but what is rescued, shortens that, and leaves out images. false: even that is too
+// large.
 func (p *plan) squeeze(room, block int) bool {
 	tools := func(m *message.Message) bool {
 		return m.Role == message.Tool || m.Role == message.Human && conversation.Hidden(*m)

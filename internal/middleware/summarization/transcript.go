@@ -9,7 +9,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// transcript writes messages down for the summarizing model, one entry each. No text of theirs can pass for a tag of it.
+// transcript writes messages down for the summarizing model, one entry each. No text of theirs can pass for a tag of
+// it.
 func transcript(msgs []message.Message) []string {
 	entries := make([]string, 0, len(msgs))
 	for i := range msgs {

@@ -1,10 +1,10 @@
-// Package systemmessages keeps the system prompt the only system message of a request, as providers want it, and the same
-// for a thread's whole life, as their caches want it: a system message that another middleware adds to a request goes out
-// where it stands, in the user's role. It stands inside all that adds such messages.
+// Package systemmessages keeps the system prompt the only system message of a request, as providers want it, and the
+// same for a thread's whole life, as their caches want it: a system message that another middleware adds to a request
+// goes out where it stands, in the user's role. It stands inside all that adds such messages.
 //
-// Stored system messages do not come here: clients can send them, so that they are sanitized like what a user says before
-// anything else sees the request. A middleware that has something lasting to tell the model stores a note (see package
-// conversation).
+// Stored system messages do not come here: clients can send them, so that they are sanitized like what a user says
+// before anything else sees the request. A middleware that has something lasting to tell the model stores a note (see
+// package conversation).
 package systemmessages
 
 import (

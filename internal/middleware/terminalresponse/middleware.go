@@ -1,7 +1,7 @@
-// Package terminalresponse sees to it that a run does not end with nothing: an answer without words and without calls is
-// taken back and the model is asked once more; if that gives nothing either, the user gets a text that says so and the
-// run counts as failed. It makes no difference whether tools ran before, whether the model only reasoned, or whether it
-// used up its length for that.
+// Package terminalresponse sees to it that a run does not end with nothing: an answer without words and without calls
+// is taken back and the model is asked once more; if that gives nothing either, the user gets a text that says so and
+// the run counts as failed. It makes no difference whether tools ran before, whether the model only reasoned, or
+// whether it used up its length for that.
 package terminalresponse
 
 import (
@@ -50,8 +50,8 @@ func (*Middleware) Name() string { return "TerminalResponseMiddleware" }
 // Channels implements [agent.StateProvider].
 func (*Middleware) Channels() []state.AnyChannel { return []state.AnyChannel{recovered} }
 
-// AfterModel implements [agent.AfterModelHook]. The blank answer was never sent to a model, so that it can be taken out of
-// the conversation without a change of what later requests begin with.
+// AfterModel implements [agent.AfterModelHook]. The blank answer was never sent to a model, so that it can be taken out
+// of the conversation without a change of what later requests begin with.
 func (*Middleware) AfterModel(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	msgs := agent.Messages.Get(s)
 	if len(msgs) == 0 || !isBlank(&msgs[len(msgs)-1]) {
@@ -70,8 +70,8 @@ func (*Middleware) AfterModel(_ context.Context, rt *agent.Runtime, s state.Stat
 	return agent.Command{Update: gone.With(agent.Messages.Append(note), recovered.Put(rt.RunID)), Goto: tool.Model}, nil
 }
 
-// isBlank reports whether the message is an answer that says nothing and asks for nothing. Calls that only a provider's own
-// copy holds count for nothing: no loop runs them.
+// isBlank reports whether the message is an answer that says nothing and asks for nothing. Calls that only a provider's
+// own copy holds count for nothing: no loop runs them.
 func isBlank(m *message.Message) bool {
 	if m.Role != message.AI || len(m.ToolCalls)+len(m.InvalidToolCalls) > 0 {
 		return false
@@ -87,8 +87,8 @@ func isBlank(m *message.Message) bool {
 	})
 }
 
-// fallback is the answer in place of a blank one. It is a message of its own: who was shown the blank one as a stream would
-// not look at it again.
+// fallback is the answer in place of a blank one. It is a message of its own: who was shown the blank one as a stream
+// would not look at it again.
 func fallback(blank message.Message, id string) message.Message {
 	m := blank.WithoutCalls()
 	m.ID = id

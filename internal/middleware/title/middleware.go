@@ -1,9 +1,9 @@
-// Package title gives a thread its title: at once the beginning of what the user said first, so that there is one whatever
-// becomes of the run, and, if a model is configured for it, that model's title in its place.
+// Package title gives a thread its title: at once the beginning of what the user said first, so that there is one
+// whatever becomes of the run, and, if a model is configured for it, that model's title in its place.
 //
-// The model is asked beside a model call of the run, not before or after one, so that nothing waits for it: the run's next
-// step never does, and the end of a run that gives its answer in the very first call at most for Config.Grace. What is
-// not there by then is given up and tried again beside the next model call of the thread.
+// The model is asked beside a model call of the run, not before or after one, so that nothing waits for it: the run's
+// next step never does, and the end of a run that gives its answer in the very first call at most for Config.Grace.
+// What is not there by then is given up and tried again beside the next model call of the thread.
 package title
 
 import (
@@ -106,8 +106,8 @@ func firstUser(msgs []message.Message) (first *message.Message, n int) {
 	return first, n
 }
 
-// WrapModelCall implements [agent.ModelCallWrapper]. The title, or that there is none yet, becomes part of the state together
-// with the answer.
+// WrapModelCall implements [agent.ModelCallWrapper]. The title, or that there is none yet, becomes part of the state
+// together with the answer.
 func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
 	p := pendings.Get(req.State)
 	if m.cfg.Model == nil || p.Title == "" || p.Tries >= maxTries || threadstate.Title.Get(req.State) != p.Title {

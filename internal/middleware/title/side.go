@@ -56,8 +56,8 @@ func (m *Middleware) begin(ctx context.Context, msgs []message.Message) *side {
 	return s
 }
 
-// wait returns the title if it is there, or comes within the time. What is not there by then is given up: the call ends with
-// its context, and has cost what it has cost. When wait returns the goroutine is done.
+// wait returns the title if it is there, or comes within the time. What is not there by then is given up: the call ends
+// with its context, and has cost what it has cost. When wait returns the goroutine is done.
 func (s *side) wait(ctx context.Context, grace time.Duration) made {
 	t := time.NewTimer(max(grace, 0))
 	defer t.Stop()

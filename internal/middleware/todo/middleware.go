@@ -1,5 +1,5 @@
-// Package todo is the agent's plan: the tool write_todos with which the model keeps it, a reminder when it has gone out of
-// the model's sight, and another when the model ends its turn with items open. Both are notes that are stored in the
+// Package todo is the agent's plan: the tool write_todos with which the model keeps it, a reminder when it has gone out
+// of the model's sight, and another when the model ends its turn with items open. Both are notes that are stored in the
 // conversation. The plan itself is state that clients show.
 package todo
 
@@ -110,8 +110,8 @@ func calls(m *message.Message) int {
 	return n
 }
 
-// AfterModel implements [agent.AfterModelHook]: an answer that would end the turn with items open sends the model on, twice
-// at most, if this run has worked on the plan.
+// AfterModel implements [agent.AfterModelHook]: an answer that would end the turn with items open sends the model on,
+// twice at most, if this run has worked on the plan.
 func (*Middleware) AfterModel(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	w := works.Get(s)
 	if w.RunID != rt.RunID || w.Reminders >= maxReminders || agent.StopState(s, rt.RunID).Reason != "" {
@@ -127,8 +127,8 @@ func (*Middleware) AfterModel(_ context.Context, rt *agent.Runtime, s state.Stat
 	return agent.Command{Update: agent.Messages.Append(note).With(works.Put(w)), Goto: tool.Model}, nil
 }
 
-// isFinal reports whether the message is an answer of the model that ends its turn. One that stands in for a failed call
-// is not the model's.
+// isFinal reports whether the message is an answer of the model that ends its turn. One that stands in for a failed
+// call is not the model's.
 func isFinal(m *message.Message) bool {
 	if m.Role != message.AI || m.AsksForTools() || string(m.Kwargs[message.KeyErrorFallback]) == "true" {
 		return false

@@ -1,6 +1,6 @@
 // Package tokenbudget bounds what a run may spend, in tokens and in money. Every answer of the model is counted as it
-// comes, with what sub-agents and calls beside the conversation took. Near a limit the model is told the numbers, once; at
-// the limit the calls that it asks for are no longer made, and it sums up what it has.
+// comes, with what sub-agents and calls beside the conversation took. Near a limit the model is told the numbers, once;
+// at the limit the calls that it asks for are no longer made, and it sums up what it has.
 package tokenbudget
 
 import (
@@ -92,8 +92,8 @@ func (m *Middleware) AfterModel(_ context.Context, rt *agent.Runtime, s state.St
 	return agent.Command{Update: agent.Stop(rt, Reason)}, nil
 }
 
-// BeforeModel implements [agent.BeforeModelHook]. It counts what sub-agents took, and tells the model where it stands: behind
-// the results, so that they stay with their calls.
+// BeforeModel implements [agent.BeforeModelHook]. It counts what sub-agents took, and tells the model where it stands:
+// behind the results, so that they stay with their calls.
 func (m *Middleware) BeforeModel(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	step, changed := m.tasks(s, rt.RunID)
 	total := merge(m.spent(s, rt.RunID), step)

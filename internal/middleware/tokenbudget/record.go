@@ -7,8 +7,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// record is what the run named has spent, without the calls beside the conversation. An update adds to it; that of another
-// run replaces it.
+// record is what the run named has spent, without the calls beside the conversation. An update adds to it; that of
+// another run replaces it.
 var record = state.Reduced("token_budget", func(old, upd spending) (spending, error) { return merge(old, upd), nil }).AsPrivate()
 
 type spending struct {

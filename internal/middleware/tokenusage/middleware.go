@@ -1,7 +1,7 @@
 // Package tokenusage says what the tokens of an answer were spent on. Each answer of the model is marked, in the same
 // step that stores it, with what it did (an answer, a search, a step of the plan, a task for a sub-agent), for clients
-// that show cost beside work; and what a sub-agent took is added to the answer that gave it the task. The model sees none
-// of it: only kwargs and usage of stored messages change.
+// that show cost beside work; and what a sub-agent took is added to the answer that gave it the task. The model sees
+// none of it: only kwargs and usage of stored messages change.
 package tokenusage
 
 import (
@@ -33,8 +33,8 @@ func New() *Middleware { return &Middleware{} }
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "TokenUsageMiddleware" }
 
-// WrapModelCall implements [agent.ModelCallWrapper]: an answer is marked before it enters the state. One whose calls have
-// no ids yet waits for AfterModel.
+// WrapModelCall implements [agent.ModelCallWrapper]: an answer is marked before it enters the state. One whose calls
+// have no ids yet waits for AfterModel.
 func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
 	resp, err := next(ctx, req)
 	if err != nil || !identified(&resp.Message) {

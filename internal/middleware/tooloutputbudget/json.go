@@ -128,8 +128,8 @@ func firstElement(raw []byte) []byte {
 	return value
 }
 
-// each calls fn with the members of an object or the elements of a list, which have no key, in their order. raw is valid
-// JSON.
+// each calls fn with the members of an object or the elements of a list, which have no key, in their order. raw is
+// valid JSON.
 func each(raw []byte, fn func(key, value []byte)) {
 	object := raw[0] == '{'
 	for rest := skip(raw[1:]); len(rest) > 0 && rest[0] != '}' && rest[0] != ']'; rest = skip(rest) {

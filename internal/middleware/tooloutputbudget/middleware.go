@@ -32,11 +32,11 @@ type Config struct {
 	MinChars int
 	// PreviewHead and PreviewTail bound what a synopsis shows of both ends; default 2000 and 1000.
 	PreviewHead, PreviewTail int
-	// FallbackMax bounds a result that is in no file, FallbackHead and FallbackTail what is kept of its ends; default 30,000,
-	// 8000 and 3000.
+	// FallbackMax bounds a result that is in no file, FallbackHead and FallbackTail what is kept of its ends; default
+	// 30,000, 8000 and 3000.
 	FallbackMax, FallbackHead, FallbackTail int
-	// Subdir is the folder in the outputs for the files; default ".tool-results". With a name that [CheckSubdir] refuses
-	// nothing is stored.
+	// Subdir is the folder in the outputs for the files; default ".tool-results". With a name that [CheckSubdir]
+	// refuses nothing is stored.
 	Subdir string
 	// Exempt are tools whose results stay as they are; nil means read_file and read_file_tool, which read the files.
 	Exempt []string

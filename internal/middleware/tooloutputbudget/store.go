@@ -73,7 +73,8 @@ const (
 	threeDigits   = "[0-9a-f][0-9a-f][0-9a-f]"
 )
 
-// FilePattern is the pattern, as of path.Match, that the names of the files fit: they end with a hash of what is in them.
+// FilePattern is the pattern, as of path.Match, that the names of the files fit: they end with a hash of what is in
+// them.
 const FilePattern = "*-" + threeDigits + threeDigits + threeDigits + threeDigits + ".*"
 
 // fileName is the name of a tool as part of a file's name. A model may call tools that do not exist.

@@ -6,7 +6,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// record is how the tools of the run named do. An update changes the tools that it names; that of another run replaces all.
+// record is how the tools of the run named do. An update changes the tools that it names; that of another run replaces
+// all.
 var record = state.Reduced("tool_progress", func(old, upd watched) (watched, error) { return merge(old, upd), nil }).AsPrivate()
 
 type watched struct {

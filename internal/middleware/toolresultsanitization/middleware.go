@@ -1,6 +1,6 @@
-// Package toolresultsanitization takes the power out of what tools bring in from outside, such as web pages: tags in which
-// the program speaks to the model are escaped. A result is changed once, before it is stored, so that the message is the
-// same for its whole life. It stands outside all that makes or cuts a result's text but the budget of its size.
+// Package toolresultsanitization takes the power out of what tools bring in from outside, such as web pages: tags in
+// which the program speaks to the model are escaped. A result is changed once, before it is stored, so that the message
+// is the same for its whole life. It stands outside all that makes or cuts a result's text but the budget of its size.
 package toolresultsanitization
 
 import (
@@ -54,8 +54,8 @@ func (m *Middleware) outside(req *agent.ToolRequest) bool {
 	return slices.Contains(m.cfg.Tools, req.Call.Name) || m.cfg.Remote != nil && m.cfg.Remote(req.Spec)
 }
 
-// sanitize returns the parts with their texts sanitized, each alone. If a tag stands across the border of two texts, they
-// become one, because models may read them as one.
+// sanitize returns the parts with their texts sanitized, each alone. If a tag stands across the border of two texts,
+// they become one, because models may read them as one.
 func sanitize(parts []message.Part) []message.Part {
 	out := slices.Clone(parts)
 	for i, p := range out {

@@ -3,8 +3,8 @@
 // first one did. A file is announced once; a file that changed counts as new.
 //
 // New is what the disk has and no message has announced: the files that the message names and those that came another
-// way since the turn before. Names, sizes and paths are the disk's; of what a client says about a file the name alone is
-// looked at.
+// way since the turn before. Names, sizes and paths are the disk's; of what a client says about a file the name alone
+// is looked at.
 package uploads
 
 import (
@@ -56,8 +56,8 @@ var known = state.LastValue[*announced](KnownChannel).AsPrivate()
 // machine; without it, what messages have announced counts as known.
 const KnownChannel = "uploads_known"
 
-// seen is the mark of the newest message of the user's that this middleware has looked at. Such a message may have been sent,
-// also if nobody answered it: it is never changed again.
+// seen is the mark of the newest message of the user's that this middleware has looked at. Such a message may have been
+// sent, also if nobody answered it: it is never changed again.
 var seen = state.LastValue[string]("uploads_seen").AsPrivate()
 
 type announced struct {
@@ -131,8 +131,8 @@ func announcedEarlier(msgs []message.Message) map[string]string {
 	return files
 }
 
-// rewrite takes away what clients put into the messages in this middleware's name, and puts the block before the text of
-// the newest one, which it returns.
+// rewrite takes away what clients put into the messages in this middleware's name, and puts the block before the text
+// of the newest one, which it returns.
 func rewrite(fresh []message.Message, block string) (update state.Update, last message.Message) {
 	for i, m := range fresh {
 		own, changed := bare(m)
@@ -147,8 +147,8 @@ func rewrite(fresh []message.Message, block string) (update state.Update, last m
 	return update, last
 }
 
-// mark is another one for another message, and for one of another text, or of which another part is the user's. A message to
-// which a date was added keeps its mark.
+// mark is another one for another message, and for one of another text, or of which another part is the user's. A
+// message to which a date was added keeps its mark.
 func mark(m message.Message) string {
 	h := sha256.New()
 	for _, p := range m.Content {

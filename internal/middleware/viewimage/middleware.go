@@ -1,7 +1,8 @@
-// Package viewimage shows the model the images that it asked to see. After the results of view_image calls it adds a note
-// to the conversation that names their renderings; each time the conversation is sent, the note is sent with the images
-// themselves. So an image stays in sight, and no image is ever part of the state. When a note would bring more images
-// into sight than a request may hold, the oldest go, several at once: what a provider's cache has is lost rarely.
+// Package viewimage shows the model the images that it asked to see. After the results of view_image calls it adds a
+// note to the conversation that names their renderings; each time the conversation is sent, the note is sent with the
+// images themselves. So an image stays in sight, and no image is ever part of the state. When a note would bring more
+// images into sight than a request may hold, the oldest go, several at once: what a provider's cache has is lost
+// rarely.
 package viewimage
 
 import (

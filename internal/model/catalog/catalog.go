@@ -1,10 +1,10 @@
-// Package catalog knows well-known models: how much they can read and write, whether they see images and think, and what
-// their vendors charge. It completes the models of a configuration ([Complete]), so that a person who has only set a key
-// gets a model whose window, abilities and price are known.
+// Package catalog knows well-known models: how much they can read and write, whether they see images and think, and
+// what their vendors charge. It completes the models of a configuration ([Complete]), so that a person who has only set
+// a key gets a model whose window, abilities and price are known.
 //
-// The table is data (table_*.go), as public on [Date]; prices age. What an entry of the configuration says always wins, and a
-// model that the table does not know stays as it is: nothing is guessed. A row for a whole family ("gpt-5*") serves the
-// family's models that have no row of their own; it holds what all of them can do, and never a price.
+// The table is data (table_*.go), as public on [Date]; prices age. What an entry of the configuration says always wins,
+// and a model that the table does not know stays as it is: nothing is guessed. A row for a whole family ("gpt-5*")
+// serves the family's models that have no row of their own; it holds what all of them can do, and never a price.
 package catalog
 
 import (
@@ -32,8 +32,8 @@ const (
 	Adaptive                     // decides itself how long it thinks (Anthropic's "adaptive"); newer ones take no budget
 )
 
-// Price is what a million tokens cost in US dollars; with several steps, the one of short prompts. Zero cache prices are
-// those of input.
+// Price is what a million tokens cost in US dollars; with several steps, the one of short prompts. Zero cache prices
+// are those of input.
 type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
 
 // Row is what is known of a model, or of a family of models.
@@ -75,8 +75,8 @@ func Rows() []Row {
 	return all
 }
 
-// Lookup finds what is known of a provider's model: the row with the longest pattern that fits the id, as it is written or
-// in its shortest spelling; of two, the provider's own. The price is there only if the provider is the row's vendor.
+// Lookup finds what is known of a provider's model: the row with the longest pattern that fits the id, as it is written
+// or in its shortest spelling; of two, the provider's own. The price is there only if the provider is the row's vendor.
 func Lookup(provider, id string) (Row, bool) {
 	var best Row
 	most := -1
@@ -93,7 +93,8 @@ func Lookup(provider, id string) (Row, bool) {
 	return best, most >= 0
 }
 
-// fit is how well a pattern fits one of the spellings of an id: the characters that it names, more if it names all, or -1.
+// fit is how well a pattern fits one of the spellings of an id: the characters that it names, more if it names all, or
+// -1.
 func fit(pattern string, ids []string) int {
 	if slices.Contains(ids, pattern) {
 		return 2*len(pattern) + 1
@@ -107,7 +108,8 @@ func fit(pattern string, ids []string) int {
 	return -1
 }
 
-// Complete fills in what an entry of the configuration leaves open. An entry that says false, or its own number, keeps it.
+// Complete fills in what an entry of the configuration leaves open. An entry that says false, or its own number, keeps
+// it.
 func Complete(m *config.Model) {
 	if m.Wire == config.WireScripted {
 		return

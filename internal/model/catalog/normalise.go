@@ -2,8 +2,8 @@ package catalog
 
 import "strings"
 
-// spellings are the ids to look for, from the one that is written to the shortest: a date can be part of a model's name.
-// The shortest is in lower case, without the vendor or path in front ("openai/gpt-5", "models/gemini-2.5-pro",
+// spellings are the ids to look for, from the one that is written to the shortest: a date can be part of a model's
+// name. The shortest is in lower case, without the vendor or path in front ("openai/gpt-5", "models/gemini-2.5-pro",
 // "us.anthropic.claude-…"), without what is behind ":" or "@" ("qwen3:8b", ":free"), and without a date, "latest" or
 // the form of the weights ("-q4_k_m", "-fp8", "-gguf") at its end.
 func spellings(id string) []string {

@@ -1,6 +1,7 @@
 package catalog
 
-// anthropic are the models of platform.claude.com/docs/en/about-claude/models and …/pricing. Cache writes are those of five minutes.
+// anthropic are the models of platform.claude.com/docs/en/about-claude/models and …/pricing. Cache writes are those of
+// five minutes.
 func anthropic() []Row {
 	return []Row{
 		{Pattern: "claude-*", Window: 200_000, Can: Vision},

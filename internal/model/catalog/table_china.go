@@ -1,7 +1,7 @@
 package catalog
 
-// deepSeek are the models of api-docs.deepseek.com/quick_start/pricing. The aliases deepseek-chat and deepseek-reasoner have named
-// several models over time, so they have no price.
+// deepSeek are the models of api-docs.deepseek.com/quick_start/pricing. The aliases deepseek-chat and deepseek-reasoner
+// have named several models over time, so they have no price.
 func deepSeek() []Row {
 	return []Row{
 		{Pattern: "deepseek-v4*", Window: 1_000_000, Can: Thinking},
@@ -17,8 +17,8 @@ func deepSeek() []Row {
 	}
 }
 
-// qwen are the models of Alibaba Cloud Model Studio ("Models" and "Model pricing"). Most prices there go by the length of the prompt
-// and the region: only flat ones are here.
+// qwen are the models of Alibaba Cloud Model Studio ("Models" and "Model pricing"). Most prices there go by the length
+// of the prompt and the region: only flat ones are here.
 func qwen() []Row {
 	return []Row{
 		{Pattern: "qwen3*", Window: 131_072, Can: Thinking},

@@ -1,7 +1,7 @@
 package catalog
 
-// openAI are the models of developers.openai.com/api/docs/models and …/pricing. The window of a model whose input and output are bounded
-// apart is the bound of the input.
+// openAI are the models of developers.openai.com/api/docs/models and …/pricing. The window of a model whose input and
+// output are bounded apart is the bound of the input.
 func openAI() []Row {
 	return []Row{
 		{Pattern: "gpt-6*", Window: 922_000, Output: 128_000, Can: Vision | Thinking | Efforts},

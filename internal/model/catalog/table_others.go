@@ -14,7 +14,8 @@ func miniMax() []Row {
 	}
 }
 
-// doubao are the models of Volcengine Ark ("Model list"). They are sold in yuan and by the length of the prompt: no prices here.
+// doubao are the models of Volcengine Ark ("Model list"). They are sold in yuan and by the length of the prompt: no
+// prices here.
 func doubao() []Row {
 	return []Row{
 		{Pattern: "doubao-seed-1-6*", Window: 256_000, Output: 32_000, Can: Vision | Thinking},
@@ -90,7 +91,8 @@ func groq() []Row {
 	}
 }
 
-// weights are published weights without a vendor of their own here, by their model cards. A server may be set to a smaller window.
+// weights are published weights without a vendor of their own here, by their model cards. A server may be set to a
+// smaller window.
 func weights() []Row {
 	return []Row{
 		{Pattern: "gpt-oss*", Window: 131_072, Output: 65_536, Can: Thinking | Efforts},

@@ -3,12 +3,12 @@
 // who may follow whom, what may be empty and what an id looks like. A provider states them as [Rules] and calls
 // [Rules.Request] right before it encodes a request. Stored conversations are never changed.
 //
-// Some things no wire takes, so that they are mended without a rule: each call of an answer has an id of its own and the
-// name of a tool, and is followed by its result, in the order of the calls, before anybody else speaks; a call
+// Some things no wire takes, so that they are mended without a rule: each call of an answer has an id of its own and
+// the name of a tool, and is followed by its result, in the order of the calls, before anybody else speaks; a call
 // without a result gets one that says that the outcome is unknown; arguments that are no JSON object become
 // {"invalid_arguments": "..."}; messages of the role remove are gone. A result without its call, as it is left when
-// somebody deletes the answer that asked for it, becomes a user's message that says what it is: nothing that was said is
-// lost.
+// somebody deletes the answer that asked for it, becomes a user's message that says what it is: nothing that was said
+// is lost.
 //
 // Which rules the wires need:
 //
@@ -26,8 +26,8 @@
 //   - Open models behind templates (llama.cpp, vLLM, Ollama): SystemFirst or SystemNever, UserFirst and Alternate, for
 //     templates that refuse anything else; Images nowhere unless the model can see.
 //
-// The rules are local, so that a growing history keeps its beginning and with it the provider's cache: what becomes of a
-// message depends only on those before it and on the results of its own calls. The exceptions stand at the end:
+// The rules are local, so that a growing history keeps its beginning and with it the provider's cache: what becomes of
+// a message depends only on those before it and on the results of its own calls. The exceptions stand at the end:
 // NoPrefill puts a word behind an answer that stands last, Alternate joins the next user's message to one that stands
 // last, and a result that comes late replaces the one that said "unknown".
 package history
@@ -48,8 +48,8 @@ type Rules struct {
 	Alternate bool
 	// AnswerResults: only an answer may follow results. A short one is put before a user's message.
 	AnswerResults bool
-	// NoPrefill: the list must end with a user's message or a result, and must not be empty. Empty answers at the end are
-	// dropped, and a short user's message is put behind any other.
+	// NoPrefill: the list must end with a user's message or a result, and must not be empty. Empty answers at the end
+	// are dropped, and a short user's message is put behind any other.
 	NoPrefill bool
 	// Blank says what becomes of texts without a visible character.
 	Blank Blank
@@ -81,8 +81,8 @@ const (
 // Blank says what becomes of texts without a visible character, and of messages without anything else.
 type Blank int
 
-// The values of [Blank]. An answer that holds nothing but reasoning counts as blank, one with calls does not; what blank
-// texts an answer has beside something else stay, because a model's own words go back as they came.
+// The values of [Blank]. An answer that holds nothing but reasoning counts as blank, one with calls does not; what
+// blank texts an answer has beside something else stay, because a model's own words go back as they came.
 const (
 	BlankKept Blank = iota
 	// BlankDropped takes out blank texts, and messages that then are empty; results stay, without content.

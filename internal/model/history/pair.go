@@ -79,7 +79,8 @@ func (p *pairing) speech(m *message.Message) {
 	p.add(entry{msg: out})
 }
 
-// begun reports whether anybody but the system has spoken. The system's messages stay the first ones, so the last tells.
+// begun reports whether anybody but the system has spoken. The system's messages stay the first ones, so the last
+// tells.
 func (p *pairing) begun() bool {
 	n := len(p.entries)
 	return n > 0 && p.entries[n-1].msg.Role != message.System

@@ -79,7 +79,8 @@ func joined(msgs []message.Message) message.Message {
 	return m
 }
 
-// joiner collects parts. The text of the last one is kept as bytes, so that many short messages cost what they are long.
+// joiner collects parts. The text of the last one is kept as bytes, so that many short messages cost what they are
+// long.
 type joiner struct {
 	parts []message.Part
 	text  []byte

@@ -9,8 +9,8 @@ import (
 
 // check reports whether the messages are paired: each is by itself as the rules want it, and each answer is followed by
 // its results; and, if so, whether they are in turn: each follows somebody whom he may follow. It is what most requests
-// cost, so it is one pass that allocates nothing. What it says of ids that must be unique may be false for two that differ,
-// once in 2^63: the repair then finds nothing to do.
+// cost, so it is one pass that allocates nothing. What it says of ids that must be unique may be false for two that
+// differ, once in 2^63: the repair then finds nothing to do.
 func (r *Rules) check(msgs []message.Message) (paired, inTurn bool) {
 	var before message.Role // whose message stands before; empty as long as only the system has spoken
 	inTurn = true
@@ -41,8 +41,8 @@ func (r *Rules) check(msgs []message.Message) (paired, inTurn bool) {
 	return !r.UniqueIDs || unique(msgs), inTurn && (!r.NoPrefill || before == message.Human || before == message.Tool)
 }
 
-// stands reports whether a message of that role may stand where it does, as far as its own role tells. Results are looked
-// at with their answer: one that is met alone has none.
+// stands reports whether a message of that role may stand where it does, as far as its own role tells. Results are
+// looked at with their answer: one that is met alone has none.
 func (r *Rules) stands(before, role message.Role) bool {
 	switch role {
 	case message.System:

@@ -12,8 +12,8 @@ import (
 type Call struct {
 	// Model is the configured name, or the model's own where there is none.
 	Model string
-	// Took is the time from the request to the last chunk, without the wait for a turn; First is that to the first chunk,
-	// 0 if none came.
+	// Took is the time from the request to the last chunk, without the wait for a turn; First is that to the first
+	// chunk, 0 if none came.
 	Took, First time.Duration
 	// Usage is what the vendor told, or else our estimate.
 	Usage message.Usage

@@ -13,10 +13,10 @@ type Limits struct {
 	RequestsPerMinute, TokensPerMinute, Concurrent int
 }
 
-// Limiter lets calls with one key go ahead: no more at once, and no more calls and tokens in any minute, than its limits
-// say. Who comes first goes first, and waits as long as his context lets him. It also learns: when the vendor refuses a
-// call for its rate, the others for the same model wait with it instead of finding out one by one, and then go ahead a few
-// at a time (see [learned]). A nil Limiter sets no bound.
+// Limiter lets calls with one key go ahead: no more at once, and no more calls and tokens in any minute, than its
+// limits say. Who comes first goes first, and waits as long as his context lets him. It also learns: when the vendor
+// refuses a call for its rate, the others for the same model wait with it instead of finding out one by one, and then
+// go ahead a few at a time (see [learned]). A nil Limiter sets no bound.
 type Limiter struct {
 	limits Limits
 
@@ -67,7 +67,8 @@ const forever = time.Duration(1<<63 - 1)
 // notice is how long a call waits before its owner is told.
 const notice = time.Second
 
-// acquire waits until the call may go ahead. t is the call's ticket, drawn at its first try. The permit must be given back.
+// acquire waits until the call may go ahead. t is the call's ticket, drawn at its first try. The permit must be given
+// back.
 func (l *Limiter) acquire(ctx context.Context, t *ticket, model string, tokens int, queued func(ahead int)) (*permit, error) {
 	if l == nil {
 		return nil, nil
@@ -127,8 +128,9 @@ func (l *Limiter) ahead(w *waiter) int {
 	return max(slices.Index(l.queue, w), 0) + l.under
 }
 
-// serve lets in whoever may go, in order, and sets the clock for the next one. A model that must wait by itself holds up
-// nobody else; whoever is the first to wait for the key holds up all behind him, so that nobody starves. l.mu is held.
+// serve lets in whoever may go, in order, and sets the clock for the next one. A model that must wait by itself holds
+// up nobody else; whoever is the first to wait for the key holds up all behind him, so that nobody starves. l.mu is
+// held.
 func (l *Limiter) serve() {
 	now := time.Now()
 	soonest := forever

@@ -1,5 +1,5 @@
-// Package modelcall is what stands right before a configured model: a call waits here until the model's key may make it,
-// leaves out what the model cannot see, and says in its answer who gave it.
+// Package modelcall is what stands right before a configured model: a call waits here until the model's key may make
+// it, leaves out what the model cannot see, and says in its answer who gave it.
 //
 // A [Model] is made for one call, by the middleware that chooses whom to ask (internal/middleware/llmerror). It goes
 // through the rest of the chain as the request's model, so that whoever depends on the model's window or name asks [Of]
@@ -18,8 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// KeyAnsweredBy is the key of response_metadata that holds the configured name of the model that answered in the place of
-// another one. An answer without it is the run's own model's.
+// KeyAnsweredBy is the key of response_metadata that holds the configured name of the model that answered in the place
+// of another one. An answer without it is the run's own model's.
 const KeyAnsweredBy = "pudu_answered_by"
 
 // KeyEstimated is the key of response_metadata that says that the usage of an answer is our estimate.
@@ -58,7 +58,8 @@ type Model struct {
 	Instead bool
 	// Key is the limiter of its key, All that of the process; nil sets no bound.
 	Key, All *Limiter
-	// Queued, if set, is told once, when the call waits for longer than a second; ahead is how many were before it then.
+	// Queued, if set, is told once, when the call waits for longer than a second; ahead is how many were before it
+	// then.
 	Queued func(ahead int)
 	// Observe, if set, is told when the call is over.
 	Observe Observer
@@ -67,8 +68,8 @@ type Model struct {
 	told   bool
 }
 
-// Of returns the entry of a model that is asked in the place of another one. For any other model it is false: what depends
-// on a model is then set up for it already.
+// Of returns the entry of a model that is asked in the place of another one. For any other model it is false: what
+// depends on a model is then set up for it already.
 func Of(m model.ChatModel) (Entry, bool) {
 	if c, ok := m.(*Model); ok && c.Instead {
 		return c.Entry, true

@@ -17,7 +17,8 @@ type pass struct {
 	heard    bool
 }
 
-// enter waits for the turn of the call: for its key first, so that who waits for a slow one takes no place of the others.
+// enter waits for the turn of the call: for its key first, so that who waits for a slow one takes no place of the
+// others.
 func (m *Model) enter(ctx context.Context, req *model.Request) (*pass, error) {
 	p := &pass{}
 	if m.Key.counts() {

@@ -68,9 +68,9 @@ func (p *permit) done(tokens int) {
 	p.l.serve()
 }
 
-// learned is what a refusal has taught about a model: nobody asks before a time, and then as many calls may wait for the
-// vendor's first word as it has accepted since, and one more. So the calls that a pause has gathered do not all come back
-// at once only to be refused again.
+// learned is what a refusal has taught about a model: nobody asks before a time, and then as many calls may wait for
+// the vendor's first word as it has accepted since, and one more. So the calls that a pause has gathered do not all
+// come back at once only to be refused again.
 type learned struct {
 	until  time.Time
 	most   int       // calls that may be on trial at once

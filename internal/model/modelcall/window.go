@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// minute is the length of the window. It is a little more than the vendor's, whose minute begins when a request arrives.
+// minute is the length of the window. It is a little more than the vendor's, whose minute begins when a request
+// arrives.
 const minute = time.Minute + 500*time.Millisecond
 
-// window is what was spent in the last minute. A bucket that fills up again would allow almost twice the limit within the
-// minute after a quiet time, which vendors that count by the minute refuse.
+// window is what was spent in the last minute. A bucket that fills up again would allow almost twice the limit within
+// the minute after a quiet time, which vendors that count by the minute refuse.
 type window struct {
 	calls  []*spent // by time
 	tokens int      // their sum
@@ -31,8 +32,8 @@ func (w *window) forget(now time.Time) {
 	w.calls = slices.Delete(w.calls, 0, n)
 }
 
-// wait is how long a call must wait: 0 if it may go. One that is larger than the limit waits until nothing else is in the
-// window.
+// wait is how long a call must wait: 0 if it may go. One that is larger than the limit waits until nothing else is in
+// the window.
 func (w *window) wait(now time.Time, l Limits, tokens int) time.Duration {
 	w.forget(now)
 	free := 0 // how many calls must leave the window

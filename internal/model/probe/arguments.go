@@ -81,8 +81,8 @@ func wrongTrip(args json.RawMessage) string {
 // fileLines is how long the file of the task arguments is.
 const fileLines = 200
 
-// specialLine is a line of the file that is not like the others: it has what must be escaped in JSON, or more bytes than
-// characters.
+// specialLine is a line of the file that is not like the others: it has what must be escaped in JSON, or more bytes
+// than characters.
 type specialLine struct {
 	at   int
 	text string

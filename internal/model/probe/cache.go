@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// prefixRules is how many rules the long prefix has. They make about 5,000 tokens: the most that a provider wants before it
-// caches anything is 4,096.
+// prefixRules is how many rules the long prefix has. They make about 5,000 tokens: the most that a provider wants
+// before it caches anything is 4,096.
 const (
 	prefixRules = 200
 	cacheCalls  = 3 // the first fills the cache; a hit may come one later, as providers spread requests over machines

@@ -40,7 +40,8 @@ type answer struct {
 	took        time.Duration
 }
 
-// call asks the model, again where that can help: without a parameter that is refused, with more room, or a little later.
+// call asks the model, again where that can help: without a parameter that is refused, with more room, or a little
+// later.
 func (p *prober) call(ctx context.Context, req model.Request, room int) (answer, error) {
 	return p.callOn(ctx, p.cfg.Model, req, room)
 }

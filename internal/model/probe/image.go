@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// The picture: two halves of one colour each, large enough for vendors that refuse tiny ones. Who guesses is right once in
-// twelve times.
+// The picture: two halves of one colour each, large enough for vendors that refuse tiny ones. Who guesses is right once
+// in twelve times.
 const (
 	pictureSize = 128
 	leftColour  = "green"
@@ -68,7 +68,8 @@ func (p *prober) image(ctx context.Context) finding {
 	return fail("%s", detail)
 }
 
-// aboutImages reports an error that is about the picture although its class is another: servers without vision answer 500.
+// aboutImages reports an error that is about the picture although its class is another: servers without vision answer
+// 500.
 func aboutImages(err error) bool {
 	e := model.AsError(err)
 	return e != nil && mentions(e, "image", "vision", "multimodal", "mmproj")

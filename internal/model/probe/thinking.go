@@ -11,8 +11,8 @@ import (
 // toggle is how a server is told to think or not, as fields of the request's body.
 type toggle struct{ on, off string }
 
-// toggles are those in use, the most common first: vLLM, SGLang and llama.cpp pass arguments to the chat template; Qwen has a
-// field of its own; DeepSeek, GLM, Doubao and Kimi share one; Ollama and Gemini's gateway take an effort.
+// toggles are those in use, the most common first: vLLM, SGLang and llama.cpp pass arguments to the chat template; Qwen
+// has a field of its own; DeepSeek, GLM, Doubao and Kimi share one; Ollama and Gemini's gateway take an effort.
 func toggles() []toggle {
 	return []toggle{
 		{`{"chat_template_kwargs":{"enable_thinking":true}}`, `{"chat_template_kwargs":{"enable_thinking":false}}`},

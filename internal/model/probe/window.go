@@ -25,8 +25,8 @@ type Server struct {
 	Client *http.Client
 }
 
-// Window asks the list of models for the window of one, in tokens. The plain protocol has no such field: it is 0 unless the
-// server is one of those that add it.
+// Window asks the list of models for the window of one, in tokens. The plain protocol has no such field: it is 0 unless
+// the server is one of those that add it.
 func (s Server) Window(ctx context.Context, id string) int {
 	ctx, cancel := context.WithTimeout(ctx, windowTimeout)
 	defer cancel()

@@ -22,9 +22,9 @@ var ErrStopped = errors.New("stream stopped by its consumer")
 // Yield is what takes the chunks of a stream; false stops it.
 type Yield = func(message.Chunk, error) bool
 
-// Decoder reads the events of one answer: what each vendor does its own way. What an event says goes into out, in the order
-// of the message's parts. The chunk that has a finish reason makes the answer complete, whatever is missing; what follows
-// it, such as the usage, is read all the same.
+// Decoder reads the events of one answer: what each vendor does its own way. What an event says goes into out, in the
+// order of the message's parts. The chunk that has a finish reason makes the answer complete, whatever is missing; what
+// follows it, such as the usage, is read all the same.
 type Decoder interface {
 	// Event reads an event that has data, which is valid until it returns. [io.EOF] says that nothing more is to come.
 	Event(ev Event, out *Chunks) error
@@ -102,8 +102,8 @@ func (a *answer) release() {
 	}
 }
 
-// read hands the answer to the decoder, event by event or as a whole. It ends with an error, which is io.EOF if there is no
-// more.
+// read hands the answer to the decoder, event by event or as a whole. It ends with an error, which is io.EOF if there
+// is no more.
 func (a *answer) read() error {
 	switch first, err := firstByte(a.src); {
 	case err != nil:
@@ -162,7 +162,8 @@ func (a *answer) event(ev Event) error {
 	return cmp.Or(a.out.tooLarge, err)
 }
 
-// mayDecode refuses an event that is one too many, or has so many values that reading it would take many times its size.
+// mayDecode refuses an event that is one too many, or has so many values that reading it would take many times its
+// size.
 func (a *answer) mayDecode(data []byte) error {
 	if a.events++; a.events > model.MaxPieces {
 		return fmt.Errorf("%w: more than %d events", model.ErrTooLarge, model.MaxPieces)
@@ -269,8 +270,8 @@ func carries(c *message.Chunk) bool {
 		c.Usage != nil || c.FinishReason != "" || len(c.Metadata) > 0 || len(c.Kwargs) > 0
 }
 
-// Answers is the response_metadata that says who answers: the answer's id, if it has one, the model's own name of itself, if
-// it gives one, and the provider.
+// Answers is the response_metadata that says who answers: the answer's id, if it has one, the model's own name of
+// itself, if it gives one, and the provider.
 func (o *Origin) Answers(id, name string) message.Fields {
 	f := message.Fields{"model_provider": rawjson.AppendString(nil, o.Provider)}
 	if name = cmp.Or(name, o.Model); name != "" {

@@ -19,11 +19,11 @@ const (
 	DefaultIdleTimeout = 240 * time.Second
 	// drainTime is how long a finished stream may take to end properly, so that its connection can be used again.
 	drainTime = 100 * time.Millisecond
-	// maxIdleConns bounds the connections of one provider that are kept for the next call. With HTTP/1 each call under way
-	// has one of its own, and to make one anew costs more than the rest of the call.
+	// maxIdleConns bounds the connections of one provider that are kept for the next call. With HTTP/1 each call under
+	// way has one of its own, and to make one anew costs more than the rest of the call.
 	maxIdleConns = 1024
-	// connBuffer is how much of a request is gathered before it is sent, and how much of an answer is taken at once: enough
-	// for all of a short one, since each piece costs a system call, which is a good part of a short call.
+	// connBuffer is how much of a request is gathered before it is sent, and how much of an answer is taken at once:
+	// enough for all of a short one, since each piece costs a system call, which is a good part of a short call.
 	connBuffer = 16 << 10
 )
 
@@ -100,8 +100,8 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 	return resp, nil
 }
 
-// Header makes the header of a provider's requests: the key, unless it is empty, stands in the header that is named in, or
-// as a bearer token if none is. Those of more win.
+// Header makes the header of a provider's requests: the key, unless it is empty, stands in the header that is named in,
+// or as a bearer token if none is. Those of more win.
 func Header(key, in string, more map[string]string) http.Header {
 	h := http.Header{}
 	switch {

@@ -55,7 +55,8 @@ type Config struct {
 	// AutoThinkingBudget makes that four fifths of the answer's bound; of anthropic.
 	AutoThinkingBudget bool
 	// NoCache leaves anthropic's cache marks out. Else CacheMessages, from 1 to 3, is how many of the user's last
-	// messages carry one, where 0 means 3. The fourth that the API allows stands behind the system prompt and the tools.
+	// messages carry one, where 0 means 3. The fourth that the API allows stands behind the system prompt and the
+	// tools.
 	NoCache       bool
 	CacheMessages int
 	// CacheTTL is how long anthropic keeps what is marked, "5m" or "1h"; empty leaves it to the vendor (5 minutes).

@@ -29,8 +29,8 @@ type Origin struct {
 	Secrets []string
 	// Now is the clock for Retry-After dates; nil means time.Now.
 	Now func() time.Time
-	// Refine, if there is one, corrects an error by what the vendor says in its own way in body, which is the answer of an
-	// error status or the error object of a stream.
+	// Refine, if there is one, corrects an error by what the vendor says in its own way in body, which is the answer of
+	// an error status or the error object of a stream.
 	Refine func(e *model.Error, body []byte)
 }
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Secrets collects what must not appear in an error: the key, the values of headers that by their name hold one, with and
-// without the word in front, and what of the address is not its place. The longest come first, so that no rest of one stays
-// where another is a part of it.
+// Secrets collects what must not appear in an error: the key, the values of headers that by their name hold one, with
+// and without the word in front, and what of the address is not its place. The longest come first, so that no rest of
+// one stays where another is a part of it.
 func Secrets(key string, header http.Header, address string) []string {
 	secrets := []string{key}
 	for name, values := range header {
@@ -27,8 +27,8 @@ func Secrets(key string, header http.Header, address string) []string {
 	return slices.DeleteFunc(slices.Compact(secrets), func(s string) bool { return s == "" })
 }
 
-// secretsIn are the user with the password, and the values of the query as they stand there and as they are meant. A user
-// without a password is a token. Which version of an API is asked for is no secret.
+// secretsIn are the user with the password, and the values of the query as they stand there and as they are meant. A
+// user without a password is a token. Which version of an API is asked for is no secret.
 func secretsIn(address string) (secrets []string) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// MaxEvent bounds the data of one server-sent event, in bytes: that is four of the largest answers, for what JSON adds and
-	// for what is not taken over, such as an image. There is no bound on a line besides.
+	// MaxEvent bounds the data of one server-sent event, in bytes: that is four of the largest answers, for what JSON
+	// adds and for what is not taken over, such as an image. There is no bound on a line besides.
 	MaxEvent = 4 * model.MaxAnswer
 	// maxValues bounds the JSON values of one event: each takes many times its bytes when it is read.
 	maxValues = 64 << 10

@@ -1,6 +1,6 @@
 // Package anthropic is the provider for Anthropic's Messages API and the servers that speak it too. The wire is written
-// here by hand, over package wire: through the vendor's SDK a streamed token took 13 µs and a long request 6 ms, several
-// times what a model call may add. The SDK is the referee of the tests instead (see reference_test.go).
+// here by hand, over package wire: through the vendor's SDK a streamed token took 13 µs and a long request 6 ms,
+// several times what a model call may add. The SDK is the referee of the tests instead (see reference_test.go).
 //
 // A request goes through encode.go: options.go says how to think, blocks.go writes the conversation and cache.go marks
 // what the vendor keeps of it. Whatever stays the same from call to call comes first, so that one request's beginning,
@@ -25,11 +25,12 @@ const (
 	DefaultThinkingBudget = 4096
 )
 
-// Config describes one model. Model and APIKey (or AuthToken) are needed; a key is sent as x-api-key, or as a bearer token
-// if it is an OAuth token ("sk-ant-oat..."). The API demands a bound: MaxTokens 0 means DefaultMaxTokens. An effort goes
-// into output_config.effort; "minimal", which the API does not know, is sent as "low". With thinking on, the temperature
-// is left out, because the API allows only its default then. A thinking budget of 0 means DefaultThinkingBudget; it is
-// at most half of the answer's bound and at least 1,024; a bound too small for that is raised to 2,048.
+// Config describes one model. Model and APIKey (or AuthToken) are needed; a key is sent as x-api-key, or as a bearer
+// token if it is an OAuth token ("sk-ant-oat..."). The API demands a bound: MaxTokens 0 means DefaultMaxTokens. An
+// effort goes into output_config.effort; "minimal", which the API does not know, is sent as "low". With thinking on,
+// the temperature is left out, because the API allows only its default then. A thinking budget of 0 means
+// DefaultThinkingBudget; it is at most half of the answer's bound and at least 1,024; a bound too small for that is
+// raised to 2,048.
 type Config = wire.Config
 
 // Model is a chat model behind the Messages API. It is safe for concurrent use.

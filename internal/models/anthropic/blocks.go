@@ -70,8 +70,8 @@ func (w *writer) image(url string) error {
 	return nil
 }
 
-// raw writes a block that the caller gives as the API has it, such as a document, byte for byte. Only a cache mark of its
-// own is taken out: the marks are counted, and set in cache.go.
+// raw writes a block that the caller gives as the API has it, such as a document, byte for byte. Only a cache mark of
+// its own is taken out: the marks are counted, and set in cache.go.
 func (w *writer) raw(block json.RawMessage) error {
 	members, ok := rawjson.Members(block)
 	if !ok || !json.Valid(block) || len(members) == 0 {

@@ -6,12 +6,12 @@ import (
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
-// The API keeps the beginning of a prompt (tools, system, messages) up to each block that carries a mark, four at most. A
-// later request reads what was kept up to one of its own marks or up to one of the 20 blocks that end there. A mark at
-// the end of the conversation alone is not enough: one step with many parallel calls adds more than 20 blocks, and the
-// next request would find nothing. So the last three messages of the user are marked. Every request ended with one of
-// them: the last is this request, the one before it the request before, whose mark is met exactly however much has come
-// since; the third helps when the request before failed and nothing of it was kept. The fourth mark, behind system
+// The API keeps the beginning of a prompt (tools, system, messages) up to each block that carries a mark, four at most.
+// A later request reads what was kept up to one of its own marks or up to one of the 20 blocks that end there. A mark
+// at the end of the conversation alone is not enough: one step with many parallel calls adds more than 20 blocks, and
+// the next request would find nothing. So the last three messages of the user are marked. Every request ended with one
+// of them: the last is this request, the one before it the request before, whose mark is met exactly however much has
+// come since; the third helps when the request before failed and nothing of it was kept. The fourth mark, behind system
 // prompt and tools, is what a new or a shortened conversation reads.
 
 // maxMarked is how many messages can carry a mark beside the system prompt.

@@ -13,7 +13,8 @@ import (
 // noParameters is the schema of a tool without arguments; the API demands one.
 const noParameters = `{"type":"object","properties":{}}`
 
-// rules are what the API demands of a conversation; what it wants of the blocks within a message is seen to in turns.go.
+// rules are what the API demands of a conversation; what it wants of the blocks within a message is seen to in
+// turns.go.
 var rules = history.Rules{
 	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped, Images: history.ImagesInResults, RawTypes: []string{"document", "search_result"},
 	IDs: history.Shape{Chars: history.Chars("a-zA-Z0-9_-")}, UniqueIDs: true, Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")},

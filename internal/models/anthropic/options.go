@@ -105,8 +105,8 @@ func (o *options) disable() {
 	o.fields["thinking"] = thinkingOf(thinkDisabled)
 }
 
-// budget fits the budget into the answer's bound. One that the configuration names stays, with the bound on top of it if
-// it would fill the bound.
+// budget fits the budget into the answer's bound. One that the configuration names stays, with the bound on top of it
+// if it would fill the bound.
 func (m *Model) budget(o *options, thinking map[string]json.RawMessage) {
 	bound := integer(o.fields["max_tokens"])
 	named := integer(thinking["budget_tokens"])

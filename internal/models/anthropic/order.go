@@ -11,8 +11,8 @@ import (
 )
 
 // KeyCallPositions is the key of additional_kwargs that tells where an answer's calls stood between its parts, as
-// {"toolu_1": [1, 0]}: before part 1, or [0, 12]: in the text of part 0, after 12 bytes. A call that is not named stands
-// behind all parts, so that an answer of parts and then calls, which nearly all are, has no such key.
+// {"toolu_1": [1, 0]}: before part 1, or [0, 12]: in the text of part 0, after 12 bytes. A call that is not named
+// stands behind all parts, so that an answer of parts and then calls, which nearly all are, has no such key.
 const KeyCallPositions = "pudu_call_positions"
 
 // place is a place between the parts of an answer, or within one.

@@ -142,8 +142,8 @@ func (m *Model) begunWithout(msgs []message.Message) bool {
 	return first >= 0 && !m.thought(&msgs[first])
 }
 
-// thought reports whether an answer of this provider has thinking, be it without a proof: only servers that do not check
-// proofs leave them out.
+// thought reports whether an answer of this provider has thinking, be it without a proof: only servers that do not
+// check proofs leave them out.
 func (m *Model) thought(msg *message.Message) bool {
 	if !m.client.Made(msg) {
 		return false

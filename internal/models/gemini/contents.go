@@ -19,13 +19,13 @@ const (
 const (
 	// keySignature is where a call's Extra keeps its thought signature, as JSON.
 	keySignature = "thought_signature"
-	// keySignatures is where additional_kwargs keep the thought signatures of an answer's text: an object from the number
-	// of the part in the message's content to the signature.
+	// keySignatures is where additional_kwargs keep the thought signatures of an answer's text: an object from the
+	// number of the part in the message's content to the signature.
 	keySignatures = "gemini_thought_signatures"
 	// madeUp begins the ids of calls to which the API gave none. They are not sent to it.
 	madeUp = "gemini_call_"
-	// skipSignature is what the API's documentation says to send with a call that the model did not make itself: Gemini 3
-	// refuses a history whose calls have no signature.
+	// skipSignature is what the API's documentation says to send with a call that the model did not make itself: Gemini
+	// 3 refuses a history whose calls have no signature.
 	skipSignature = `"skip_thought_signature_validator"`
 )
 
@@ -35,7 +35,8 @@ type contents struct {
 	m    *Model
 	b    []byte
 	role string // of the content that is open
-	// media are the images of tool results. They wait until the results of the turn are complete, which must stand together.
+	// media are the images of tool results. They wait until the results of the turn are complete, which must stand
+	// together.
 	media []message.Part
 }
 

@@ -35,8 +35,8 @@ type part struct {
 // usage counts tokens. Every event may bring it, as a total so far or in part.
 type usage struct{ prompt, tools, answer, thoughts, cached, total int }
 
-// decode reads data into ev, whose memory and usage it uses again, and reports whether it is valid JSON. A value of another kind than
-// the API's is stepped over.
+// decode reads data into ev, whose memory and usage it uses again, and reports whether it is valid JSON. A value of
+// another kind than the API's is stepped over.
 func (ev *event) decode(data []byte) bool {
 	*ev = event{candidate: candidate{parts: ev.candidate.parts[:0]}, usage: ev.usage}
 	s := rawjson.Scan(data)
@@ -205,8 +205,8 @@ func (u *usage) decode(s *rawjson.Scanner) {
 	}
 }
 
-// counts has thoughts as output, and what server-side tools gave the model as input. Cached tokens are part of the prompt's
-// already.
+// counts has thoughts as output, and what server-side tools gave the model as input. Cached tokens are part of the
+// prompt's already.
 func (u *usage) counts() *message.Usage {
 	c := &message.Usage{InputTokens: u.prompt + u.tools, OutputTokens: u.answer + u.thoughts, CacheRead: u.cached, Reasoning: u.thoughts}
 	c.TotalTokens = max(u.total, c.InputTokens+c.OutputTokens)

@@ -18,7 +18,8 @@ const (
 	keyToolConfig = "toolConfig"
 )
 
-// rules are what the API demands of a conversation. Messages of one role side by side become one content in contents.go.
+// rules are what the API demands of a conversation. Messages of one role side by side become one content in
+// contents.go.
 var rules = history.Rules{
 	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped, Images: history.ImagesInResults,
 	Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_.:-"), WordFirst: true},
@@ -49,8 +50,8 @@ func (m *Model) encode(req *model.Request) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// leading counts the system messages at the head: they belong to the system prompt. One that comes later must not change
-// the beginning of the request, so it goes out where it stands, in the user's role.
+// leading counts the system messages at the head: they belong to the system prompt. One that comes later must not
+// change the beginning of the request, so it goes out where it stands, in the user's role.
 func leading(msgs []message.Message) int {
 	n := 0
 	for n < len(msgs) && msgs[n].Role == message.System {
@@ -153,7 +154,8 @@ func (m *Model) generation(s *model.Settings, overlays []map[string]json.RawMess
 	return append(b, '}')
 }
 
-// boundsThinking reports whether the configuration has a bound of the thinking: the API refuses a level beside a budget.
+// boundsThinking reports whether the configuration has a bound of the thinking: the API refuses a level beside a
+// budget.
 func boundsThinking(overlays []map[string]json.RawMessage) bool {
 	for _, o := range overlays {
 		config, _ := rawjson.Members(o["generationConfig"])

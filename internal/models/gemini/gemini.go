@@ -1,7 +1,7 @@
 // Package gemini is the provider for Google's Gemini API (streamGenerateContent). A request goes through encode.go and
-// contents.go (one appending pass, so that what a model wrote goes back byte for byte and one request's beginning is the
-// next one's, up to the end of its contents), the answer through stream.go and decode.go. The agent above drains the
-// stream, and decides about another try.
+// contents.go (one appending pass, so that what a model wrote goes back byte for byte and one request's beginning is
+// the next one's, up to the end of its contents), the answer through stream.go and decode.go. The agent above drains
+// the stream, and decides about another try.
 //
 // The wire is written here by hand, and the vendor's SDK (google.golang.org/genai) is the referee of the tests: it must
 // write the same bodies and read the same answers. It does not do the work because it
@@ -32,10 +32,10 @@ const (
 	DefaultVersion = "v1beta"
 )
 
-// Config describes one model. Model, with or without "models/", and APIKey are needed. BaseURL may end with the version of
-// the API ("/v1beta", "/v1", "/v1alpha"), which is then used, and with "/openai", which is taken off. A thinkingConfig in
-// the configured fields replaces the level or budget that would be set here. A thinking budget of 0 leaves it to the
-// model's default; Gemini 3 takes one, but prefers an effort.
+// Config describes one model. Model, with or without "models/", and APIKey are needed. BaseURL may end with the version
+// of the API ("/v1beta", "/v1", "/v1alpha"), which is then used, and with "/openai", which is taken off. A
+// thinkingConfig in the configured fields replaces the level or budget that would be set here. A thinking budget of 0
+// leaves it to the model's default; Gemini 3 takes one, but prefers an effort.
 type Config = wire.Config
 
 // Model is a chat model behind the Gemini API. It is safe for concurrent use.

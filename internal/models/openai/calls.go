@@ -20,8 +20,8 @@ type callDelta struct {
 }
 
 // calls numbers the tool calls of one answer. Servers name the call that a piece belongs to by index, by id, or not
-// at all. Each call has an id of its own in the end: the server's, or one that is made here for a call without an id or with
-// one that is taken.
+// at all. Each call has an id of its own in the end: the server's, or one that is made here for a call without an id or
+// with one that is taken.
 type calls struct {
 	open  []openCall
 	last  int         // place in open of the call that had the last piece
@@ -161,8 +161,8 @@ func (c *calls) begin(d *callDelta) int {
 	return len(c.open) - 1
 }
 
-// makeID makes an id that fits every vendor's rule, which is that of the strictest. It is the same whenever the same answer
-// to the same request is read.
+// makeID makes an id that fits every vendor's rule, which is that of the strictest. It is the same whenever the same
+// answer to the same request is read.
 func (c *calls) makeID() string {
 	if c.sum == "" {
 		sum := sha256.Sum256(c.seed)

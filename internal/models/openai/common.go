@@ -2,10 +2,10 @@ package openai
 
 import "github.com/pudu-ai/pudu/internal/lib/rawjson"
 
-// Nearly every event of an answer has one shape: one choice, a delta of plain values or pieces of tool calls. Such events,
-// and such pieces, are read here in one pass that allocates next to nothing; without it a whole run takes 30 % more of a
-// processor (ADR 10). encoding/json does the rest, and defines what is read here: FuzzCommonEvent and FuzzCommonCall
-// compare the two.
+// Nearly every event of an answer has one shape: one choice, a delta of plain values or pieces of tool calls. Such
+// events, and such pieces, are read here in one pass that allocates next to nothing; without it a whole run takes 30 %
+// more of a processor (ADR 10). encoding/json does the rest, and defines what is read here: FuzzCommonEvent and
+// FuzzCommonCall compare the two.
 
 // common fills an empty event from data whose values it then shares. It reports false, leaving ev half filled, for
 // anything out of the common, be it valid or not.
@@ -117,8 +117,8 @@ func commonCalls(s *rawjson.Scanner, d *delta) {
 	}
 }
 
-// commonCall fills a piece of a tool call from raw, in the way of [common]: nothing in it is unknown. The piece is empty, but
-// for the memory of an index, which is used again.
+// commonCall fills a piece of a tool call from raw, in the way of [common]: nothing in it is unknown. The piece is
+// empty, but for the memory of an index, which is used again.
 func commonCall(raw []byte, d *callDelta) bool {
 	s, index := rawjson.Scan(raw), d.Index
 	d.Index = nil

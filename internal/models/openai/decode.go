@@ -98,8 +98,8 @@ type usage struct {
 	Cached   int `json:"cached_tokens"`           // Moonshot
 }
 
-// add takes over the counters that an event has, which are totals so far, and returns what is known then; nil if there is
-// nothing new. Usage may come with every event, twice at the end, or one half after the other.
+// add takes over the counters that an event has, which are totals so far, and returns what is known then; nil if there
+// is nothing new. Usage may come with every event, twice at the end, or one half after the other.
 func (u *usage) add(v *usage) *message.Usage {
 	if v == nil {
 		return nil

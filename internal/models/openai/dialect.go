@@ -10,9 +10,10 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// dialect is what one vendor does its own way. The zero value of each field is the plain chat-completions protocol, so a
-// new vendor is a row that names only its differences. Reasoning is read from every field in use (reasoning_content,
-// reasoning, reasoning_details, thinking blocks of a content list), so a row says no more than whether it hides in the text.
+// dialect is what one vendor does its own way. The zero value of each field is the plain chat-completions protocol, so
+// a new vendor is a row that names only its differences. Reasoning is read from every field in use (reasoning_content,
+// reasoning, reasoning_details, thinking blocks of a content list), so a row says no more than whether it hides in the
+// text.
 type dialect struct {
 	name string
 	// hosts are the vendor's host names, or "host:port"; a subdomain counts too.
@@ -29,7 +30,8 @@ type dialect struct {
 	maxTokens string // the field that bounds the answer; empty means "max_tokens"
 	always    string // fields of every body, as JSON without braces
 	noOptions bool   // stream_options is an error, and usage comes without it
-	// wholeCalls says that tool calls do not survive streaming, so a request that offers tools asks for the answer whole.
+	// wholeCalls says that tool calls do not survive streaming, so a request that offers tools asks for the answer
+	// whole.
 	wholeCalls bool
 	thinking   []thinking // by model: the first that matches counts, and none leaves settings unsent
 
@@ -55,14 +57,15 @@ const replayContent = "content"
 
 // thinking is how the thinking of some models is switched and measured.
 type thinking struct {
-	// models are shell patterns for the vendor's name of the model, divided by spaces, in lower case; a pattern may match what
-	// follows the last slash alone. Empty matches all.
+	// models are shell patterns for the vendor's name of the model, divided by spaces, in lower case; a pattern may
+	// match what follows the last slash alone. Empty matches all.
 	models string
 	// on and off are fields of the body, as JSON without braces; empty means that there is no such switch.
 	on, off string
 	// effort is the field that takes Settings.Effort, "a.b" for b in the object a; empty means that there is none.
 	effort string
-	// levels are the efforts that the vendor knows; another one becomes the nearest. Without levels each is sent as it is.
+	// levels are the efforts that the vendor knows; another one becomes the nearest. Without levels each is sent as it
+	// is.
 	levels []level
 }
 
@@ -78,8 +81,8 @@ func words(list string) []level {
 	return out
 }
 
-// nearest is the level for an effort: itself, or the closest, of two the lower. Another word than those of model.Efforts is
-// sent as it is, so that the vendor says what it thinks of it.
+// nearest is the level for an effort: itself, or the closest, of two the lower. Another word than those of
+// model.Efforts is sent as it is, so that the vendor says what it thinks of it.
 func (t *thinking) nearest(effort string) string {
 	at := slices.Index(model.Efforts(), effort)
 	if at < 0 || len(t.levels) == 0 {
@@ -144,8 +147,8 @@ func (d *dialect) serves(base string) bool {
 	return false
 }
 
-// endpoint adds to the base address the path, and the query that the vendor asks for there. A base that is no address is
-// returned as it is: the call reports it.
+// endpoint adds to the base address the path, and the query that the vendor asks for there. A base that is no address
+// is returned as it is: the call reports it.
 func (d *dialect) endpoint(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

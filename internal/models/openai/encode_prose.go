@@ -9,9 +9,9 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// Some servers put a conversation into the model's template in a way that fails on lists of blocks, on calls and on tool
-// messages. For these, everything is a plain text: calls stand in it as the model itself writes them (see formats.go), and
-// results come from the user, between tags.
+// Some servers put a conversation into the model's template in a way that fails on lists of blocks, on calls and on
+// tool messages. For these, everything is a plain text: calls stand in it as the model itself writes them (see
+// formats.go), and results come from the user, between tags.
 
 // proseMessages writes the conversation as plain texts.
 func (m *Model) proseMessages(b []byte, f *fixed, msgs []message.Message) []byte {

@@ -15,8 +15,8 @@ type format struct {
 	open, close string
 	// token says that open is a single token of its model, which no prose holds: it may stand anywhere.
 	token bool
-	// begins reports whether what follows open may still become a call. Once it says no, more text changes nothing, and it
-	// says so before close can have come.
+	// begins reports whether what follows open may still become a call. Once it says no, more text changes nothing, and
+	// it says so before close can have come.
 	begins func(inner []byte) bool
 	// parse reads what stands between open and close.
 	parse func(inner string, tools []model.Tool) ([]textCall, verdict)
@@ -33,8 +33,8 @@ const (
 	broken
 )
 
-// read parses, and rescues what is broken, at the end of the answer also what is unfinished. Before close, unfinished is
-// what close may be a part of, as the text of a string.
+// read parses, and rescues what is broken, at the end of the answer also what is unfinished. Before close, unfinished
+// is what close may be a part of, as the text of a string.
 func (f *format) read(inner string, tools []model.Tool, last bool) ([]textCall, verdict) {
 	calls, v := f.parse(inner, tools)
 	if v == unfinished && !last {

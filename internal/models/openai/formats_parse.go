@@ -247,8 +247,8 @@ type arguments struct {
 // asString is the attribute with which DeepSeek says whether a value is a string.
 const asString = `" string="`
 
-// add appends a parameter. Its tool's schema tells what the text is: a string, but for what is valid JSON of a type that
-// the schema allows. One line break at each end belongs to the tags.
+// add appends a parameter. Its tool's schema tells what the text is: a string, but for what is valid JSON of a type
+// that the schema allows. One line break at each end belongs to the tags.
 func (a *arguments) add(key, value string) {
 	value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
 	key, attribute, told := strings.Cut(key, asString)

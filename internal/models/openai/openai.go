@@ -4,9 +4,9 @@
 // data: dialect.go says what a row holds, vendors.go and servers.go are the table.
 //
 // A request goes through settings.go (the fields before the messages) and encode.go (one appending pass, so that what a
-// model wrote goes back byte for byte and the last request is a prefix of the next one, up to the end of its messages), the
-// answer through stream.go, decode.go, calls.go and, for servers that leave reasoning and calls in the text, prose.go with
-// formats.go. The agent above drains the stream, and decides about another try.
+// model wrote goes back byte for byte and the last request is a prefix of the next one, up to the end of its messages),
+// the answer through stream.go, decode.go, calls.go and, for servers that leave reasoning and calls in the text,
+// prose.go with formats.go. The agent above drains the stream, and decides about another try.
 package openai
 
 import (

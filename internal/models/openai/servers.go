@@ -7,8 +7,8 @@ const (
 	templateOff = `"chat_template_kwargs":{"enable_thinking":false,"thinking":false}`
 )
 
-// servers is software that people run themselves. Whether it takes reasoning and calls out of the text depends on how it
-// was started, so the text is looked at too.
+// servers is software that people run themselves. Whether it takes reasoning and calls out of the text depends on how
+// it was started, so the text is looked at too.
 var servers = []dialect{
 	{name: "vllm", rules: &inTurns, root: "/v1", replay: reasoning, tag: "think", textCalls: true,
 		thinking: []thinking{{on: templateOn, off: templateOff, effort: reasoningEffort, levels: words("low medium high")}}},

@@ -23,8 +23,8 @@ type member struct {
 // none is the least of the efforts.
 const none = "none"
 
-// head makes them: what the protocol and the settings ask for, then the configuration's extra body, which wins, and at last
-// its fields for thinking, which are merged into all of it.
+// head makes them: what the protocol and the settings ask for, then the configuration's extra body, which wins, and at
+// last its fields for thinking, which are merged into all of it.
 func (m *Model) head(req *model.Request, f *fixed, s model.Settings) members {
 	d := m.dialect
 	h := append(make(members, 0, 8), member{"model", quoted(m.cfg.Model)}, member{"stream", []byte("true")})

@@ -11,8 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// stream turns the events of one answer into chunks. Servers say one thing in two places, for clients of several ages or
-// because two of their parts do: each is taken once.
+// stream turns the events of one answer into chunks. Servers say one thing in two places, for clients of several ages
+// or because two of their parts do: each is taken once.
 type stream struct {
 	origin  *wire.Origin
 	dialect *dialect

@@ -2,7 +2,8 @@ package openai
 
 import "slices"
 
-// dialects is the table of vendors: services, then software that people run themselves. The last one serves everybody else.
+// dialects is the table of vendors: services, then software that people run themselves. The last one serves everybody
+// else.
 var dialects = slices.Concat(services, servers)
 
 // The fields that many vendors share.
@@ -17,8 +18,8 @@ const (
 	effortLow    = `"reasoning_effort":"low"`
 )
 
-// openAIModels are the efforts of OpenAI's reasoning models, here and at Azure, where a deployment is often called after
-// its model. What cannot be switched off thinks as little as it can.
+// openAIModels are the efforts of OpenAI's reasoning models, here and at Azure, where a deployment is often called
+// after its model. What cannot be switched off thinks as little as it can.
 var openAIModels = []thinking{
 	{models: "gpt-5*-pro*", effort: reasoningEffort, levels: words("medium high xhigh")},
 	{models: "gpt-5*codex*", effort: reasoningEffort, levels: words("low medium high"), off: effortLow},
@@ -35,11 +36,12 @@ var services = []dialect{
 	// The new address is …/openai/v1, the classic one …/openai/deployments/NAME, which needs a version.
 	{name: "azure", rules: &freely, hosts: []string{"openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com"}, root: "/openai/v1",
 		version: "api-version=2024-10-21", keyIn: "Api-Key", maxTokens: "max_completion_tokens", strict: true, thinking: openAIModels},
-	// Reasoning of turns with calls must be sent back, for good; of other turns it is ignored. So all of it goes back, and the
-	// beginning of the request stays the same.
+	// Reasoning of turns with calls must be sent back, for good; of other turns it is ignored. So all of it goes back,
+	// and the beginning of the request stays the same.
 	{name: "deepseek", rules: &plainly, hosts: []string{"api.deepseek.com"}, replay: reasoningContent, blank: `""`,
 		thinking: []thinking{{on: typeEnabled, off: typeDisabled, effort: reasoningEffort, levels: words("low medium high xhigh max")}}},
-	// Thinking needs a stream, which every request asks for. A budget of tokens stands for the effort; none is the largest.
+	// Thinking needs a stream, which every request asks for. A budget of tokens stands for the effort; none is the
+	// largest.
 	{name: "qwen", rules: &plainly, hosts: []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"}, root: "/compatible-mode/v1",
 		replay: reasoningContent, thinking: []thinking{
 			{models: "*-thinking* qwq* qvq* *coder*"},
@@ -66,8 +68,8 @@ var services = []dialect{
 			{models: "mistral-small-latest mistral-small-26* mistral-medium-3-5* mistral-medium-3.5* mistral-medium-26*", on: `"reasoning_effort":"high"`,
 				off: effortNone, effort: reasoningEffort, levels: words("none high")},
 			{}}},
-	// Gemini signs its calls in extra_content (or thought_signature): they live in ToolCall.Extra and travel back there. Its
-	// thoughts open the text, if they were asked for.
+	// Gemini signs its calls in extra_content (or thought_signature): they live in ToolCall.Extra and travel back
+	// there. Its thoughts open the text, if they were asked for.
 	{name: "gemini", rules: &geminis, hosts: []string{"generativelanguage.googleapis.com"}, root: "/v1beta/openai", tag: "thought",
 		thinking: []thinking{
 			{models: "gemini-3*-flash* gemini-flash-latest", on: geminiThoughts, off: `"reasoning_effort":"minimal"`, effort: reasoningEffort, levels: words("minimal low medium high")},

@@ -39,8 +39,8 @@ var families = []habits{
 	{family: "gpt-oss", least: "low"},
 }
 
-// habitsOf finds the family of a model by its name; a vendor's prefix and that of a fine-tuned model do not count. A name
-// that says nothing, such as that of a deployment, is taken for a model of today.
+// habitsOf finds the family of a model by its name; a vendor's prefix and that of a fine-tuned model do not count. A
+// name that says nothing, such as that of a deployment, is taken for a model of today.
 func habitsOf(name string) habits {
 	name = strings.ToLower(strings.TrimPrefix(name, "ft:"))
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -63,8 +63,8 @@ func (h habits) effort(word string) string {
 	return word
 }
 
-// translate turns reasoning_effort, by which chat completions and DeerFlow's configuration call it, into the effort of the
-// field reasoning.
+// translate turns reasoning_effort, by which chat completions and DeerFlow's configuration call it, into the effort of
+// the field reasoning.
 func translate(in map[string]json.RawMessage) map[string]json.RawMessage {
 	effort, ok := in["reasoning_effort"]
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// rules are what the API demands of a conversation. Blank answers are dropped, because reasoning must be followed by what
-// it led to.
+// rules are what the API demands of a conversation. Blank answers are dropped, because reasoning must be followed by
+// what it led to.
 var rules = history.Rules{
 	Blank: history.BlankDropped, IDs: history.Shape{Max: 64}, Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")},
 	Images: history.ImagesInResults, RawTypes: []string{"input_file", "input_audio"},
@@ -122,8 +122,8 @@ func appendReasoning(b []byte, it *item) []byte {
 	return append(b, '}')
 }
 
-// appendSaid writes a message of the model. One text is a string: that is the form in which an assistant's message needs no
-// id and no status, fields that some servers demand of the long form.
+// appendSaid writes a message of the model. One text is a string: that is the form in which an assistant's message
+// needs no id and no status, fields that some servers demand of the long form.
 func appendSaid(b []byte, it *item) []byte {
 	b = append(open(b, typeMessage), `,"role":"assistant","content":`...)
 	if len(it.content) == 1 && len(it.Refusals) == 0 {

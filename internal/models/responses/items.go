@@ -10,14 +10,14 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// items are those of an answer that is being streamed. Each text is shown once, whether it comes in deltas, with the end
-// of its item, or only with the end of the answer.
+// items are those of an answer that is being streamed. Each text is shown once, whether it comes in deltas, with the
+// end of its item, or only with the end of the answer.
 type items struct {
 	open  map[int]*openItem // by the place in the answer
 	ids   map[string]int    // the places of items by the server's id
 	calls int
-	// latest is the last item that has shown text or reasoning. tangled says that an earlier one has shown some after it:
-	// then the message's parts cannot be taken apart into items again, and no layout is kept.
+	// latest is the last item that has shown text or reasoning. tangled says that an earlier one has shown some after
+	// it: then the message's parts cannot be taken apart into items again, and no layout is kept.
 	latest  int
 	tangled bool
 }
@@ -90,8 +90,8 @@ func (s *items) name(index int, id string) {
 	s.ids[id] = index
 }
 
-// placed is where an item of the whole answer stood in the stream. The whole answer may leave out items, so one that is not
-// at its place there is looked for by its id.
+// placed is where an item of the whole answer stood in the stream. The whole answer may leave out items, so one that is
+// not at its place there is looked for by its id.
 func (s *items) placed(index int, raw json.RawMessage) int {
 	var o struct{ Type, ID string }
 	_ = rawjson.Unmarshal(raw, &o)

@@ -33,9 +33,9 @@ const betweenSegments = "\n\n"
 // entry is one item of an answer, without the texts. Items come in the order of the answer.
 //
 // The ids of messages and calls are left out, because they are not sent back: nothing is stored at the vendor, so an id
-// helps nobody, and with an id the API demands the neighbours that the item was made with, which a shortened history may
-// lack. A reasoning item has its id, a required field; it is sent beside the encrypted content alone, since an id without
-// content is looked up and not found.
+// helps nobody, and with an id the API demands the neighbours that the item was made with, which a shortened history
+// may lack. A reasoning item has its id, a required field; it is sent beside the encrypted content alone, since an id
+// without content is looked up and not found.
 type entry struct {
 	Type string `json:"type"`
 	// ID of a reasoning item.

@@ -1,10 +1,10 @@
-// Package responses is the provider for OpenAI's Responses API, which also Azure, the ChatGPT backend (Codex) and servers of
-// gpt-oss speak. Its answers are lists of items (reasoning, messages, calls) that the next request repeats. Nothing is
-// stored at the vendor: the reasoning travels with the conversation, encrypted.
+// Package responses is the provider for OpenAI's Responses API, which also Azure, the ChatGPT backend (Codex) and
+// servers of gpt-oss speak. Its answers are lists of items (reasoning, messages, calls) that the next request repeats.
+// Nothing is stored at the vendor: the reasoning travels with the conversation, encrypted.
 //
-// A request goes through encode.go (the fields that stay the same, then the items) and input.go (messages as items), the
-// answer through stream.go, items.go and decode.go. What of an answer's items a message has no place for is kept in its
-// additional_kwargs; layout.go says how. The agent above drains the stream, and decides about another try.
+// A request goes through encode.go (the fields that stay the same, then the items) and input.go (messages as items),
+// the answer through stream.go, items.go and decode.go. What of an answer's items a message has no place for is kept in
+// its additional_kwargs; layout.go says how. The agent above drains the stream, and decides about another try.
 package responses
 
 import (
@@ -26,8 +26,8 @@ const (
 )
 
 // Config describes one model. Only Model is needed, for OpenAI's own service also APIKey. An empty BaseURL means
-// DefaultBaseURL, for Codex CodexBaseURL. Where there is no ThinkingOff, thinking is turned off by the least effort that
-// the model knows.
+// DefaultBaseURL, for Codex CodexBaseURL. Where there is no ThinkingOff, thinking is turned off by the least effort
+// that the model knows.
 type Config = wire.Config
 
 // Model is a chat model behind the Responses API. It is safe for concurrent use.

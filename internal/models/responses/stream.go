@@ -158,8 +158,8 @@ func (s *stream) metadata(r *response, c *message.Chunk) {
 	}
 }
 
-// failed is the error of an answer that failed. Several of the API's codes say that the request itself is the reason, so
-// that another try would fail as well.
+// failed is the error of an answer that failed. Several of the API's codes say that the request itself is the reason,
+// so that another try would fail as well.
 func (s *stream) failed(object json.RawMessage) error {
 	e := s.origin.StreamError(object)
 	switch e.Code {

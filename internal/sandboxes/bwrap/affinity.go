@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// narrow binds the calling thread, and what it starts, to as few processors as the limit asks for, rounded up. That is the
-// best that can be done where no cgroup counts processor time. The returned function undoes it for the thread.
+// narrow binds the calling thread, and what it starts, to as few processors as the limit asks for, rounded up. That is
+// the best that can be done where no cgroup counts processor time. The returned function undoes it for the thread.
 func narrow(cpus float64, offset int) (undo func() error, err error) {
 	var before, after unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {

@@ -69,8 +69,8 @@ func (b *box) isDead() bool {
 // closeTimeout bounds the wait for processes that were killed; only one stuck in the kernel takes longer.
 const closeTimeout = 5 * time.Second
 
-// Close kills the first process of the sandbox, with which the kernel kills all others, and waits until it is reaped: that
-// is the moment when none is left.
+// Close kills the first process of the sandbox, with which the kernel kills all others, and waits until it is reaped:
+// that is the moment when none is left.
 func (b *box) Close() error {
 	b.closing.Do(b.close)
 	return nil
@@ -111,8 +111,8 @@ func (b *box) fail() {
 	b.killOuter()
 }
 
-// killOuter kills bwrap and all of its session: one that dies alone while it sets up the first process leaves that waiting for ever, with
-// our pipes in its hands.
+// killOuter kills bwrap and all of its session: one that dies alone while it sets up the first process leaves that
+// waiting for ever, with our pipes in its hands.
 func (b *box) killOuter() {
 	if !b.isDead() { // then its number may be another's
 		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)

@@ -16,8 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// groups is where fresh cgroups can be made: below the server's own, so that its bounds keep holding. At most one of the
-// two is set; the zero value means that none can be made.
+// groups is where fresh cgroups can be made: below the server's own, so that its bounds keep holding. At most one of
+// the two is set; the zero value means that none can be made.
 type groups struct {
 	v2 string            // a delegated folder of the unified hierarchy
 	v1 map[string]string // controller ("pids", "memory", "cpu") to the folder in its hierarchy
@@ -84,8 +84,8 @@ func (g groups) create(name string, l sandbox.Limits) (*group, error) {
 	return out, nil
 }
 
-// spareProcesses is how far the cgroup's bound lies above the one that commands have: bwrap, the init and the shells that
-// wait for commands must always find room.
+// spareProcesses is how far the cgroup's bound lies above the one that commands have: bwrap, the init and the shells
+// that wait for commands must always find room.
 const spareProcesses = 64
 
 func (g *group) write(dir, file, value string) error {

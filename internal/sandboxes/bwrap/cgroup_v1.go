@@ -79,9 +79,9 @@ func (g *group) setupV1(l sandbox.Limits) error {
 // cpuPeriod is the kernel's default period of the CPU quota in microseconds.
 const cpuPeriod = 100_000
 
-// enter puts the calling thread into the cgroup, so that the process that it starts next begins its life there. A thread
-// that moves itself alone costs microseconds; moving another process costs the whole machine a pause of 5 to 20 ms.
-// The thread's memory is still charged to the server.
+// enter puts the calling thread into the cgroup, so that the process that it starts next begins its life there. A
+// thread that moves itself alone costs microseconds; moving another process costs the whole machine a pause of 5 to 20
+// ms. The thread's memory is still charged to the server.
 func (g *group) enter() error {
 	for _, dir := range g.v1 {
 		if err := g.write(dir, "tasks", "0"); err != nil {

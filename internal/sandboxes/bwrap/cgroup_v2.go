@@ -18,8 +18,8 @@ import (
 // wanted are the controllers of a sandbox.
 var wanted = []string{"pids", "memory", "cpu"}
 
-// findV2 finds the server's folder in the unified hierarchy and makes it pass its controllers on, which the kernel allows
-// only when no process is directly in it: the server moves into a leaf "pudu-server" if it has to.
+// findV2 finds the server's folder in the unified hierarchy and makes it pass its controllers on, which the kernel
+// allows only when no process is directly in it: the server moves into a leaf "pudu-server" if it has to.
 func findV2(h host) (string, bool) {
 	mount, ok := h.mounted("cgroup2", "")
 	if !ok {

@@ -11,8 +11,8 @@ import (
 )
 
 // own makes the thread's own folders the sandbox user's, and with them all files in them that root wrote. Other mounts
-// are a person's: they are shown with mapped users instead. Links are never followed, as earlier code of the sandbox may
-// have laid them. On its way it counts what the folders hold, while nothing in them changes.
+// are a person's: they are shown with mapped users instead. Links are never followed, as earlier code of the sandbox
+// may have laid them. On its way it counts what the folders hold, while nothing in them changes.
 func (w identity) own(mounts []sandbox.Mount) (*contents, error) {
 	held := &contents{}
 	for _, m := range mounts {

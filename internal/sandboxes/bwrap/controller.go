@@ -32,8 +32,8 @@ func controller(l sandbox.Limits, memoryToo bool) string {
 	}, "\n")
 }
 
-// mark is how the processes of a command are recognised: a limit on file locks, which no kernel enforces any more, which
-// every child inherits over fork, exec, setsid and a cleared environment, and which nobody can raise. A process
+// mark is how the processes of a command are recognised: a limit on file locks, which no kernel enforces any more,
+// which every child inherits over fork, exec, setsid and a cleared environment, and which nobody can raise. A process
 // may lower it and so hide from the end of its own command, but not from that of the sandbox.
 func mark(id uint64) uint64 { return 1<<40 + id }
 

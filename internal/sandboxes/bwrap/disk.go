@@ -18,8 +18,8 @@ const (
 	diskTickLeast = 5 * time.Millisecond
 	// diskRate is how much a sandbox is thought to write in a second at most.
 	diskRate = 4 << 30
-	// diskStep is how much the file systems may grow before a sandbox that is near its limit is measured: others write too.
-	// A small limit has a smaller step, its sixteenth.
+	// diskStep is how much the file systems may grow before a sandbox that is near its limit is measured: others write
+	// too. A small limit has a smaller step, its sixteenth.
 	diskStep = 256 << 20
 	// diskStepFull is the same for a sandbox that must not grow at all.
 	diskStepFull = 1 << 20
@@ -29,10 +29,10 @@ const (
 	diskReserve = 1 << 30
 )
 
-// disk bounds what the writable mounts hold. Counting that takes long, and it is right only while nothing changes; to ask
-// the file systems how full they are takes a microsecond, but tells of all who write. So what was counted last and what
-// the file systems have grown by since is what a sandbox may hold at most: when that is too much, it is stopped and
-// counted again.
+// disk bounds what the writable mounts hold. Counting that takes long, and it is right only while nothing changes; to
+// ask the file systems how full they are takes a microsecond, but tells of all who write. So what was counted last and
+// what the file systems have grown by since is what a sandbox may hold at most: when that is too much, it is stopped
+// and counted again.
 type disk struct {
 	mounts  []sandbox.Mount
 	limit   int64
@@ -120,8 +120,8 @@ func (d *disk) pause() time.Duration {
 	return min(max(left, diskTickLeast), diskTick)
 }
 
-// most is how much there may be where a count does not find everything, when the file systems had grown by so much since
-// the count before.
+// most is how much there may be where a count does not find everything, when the file systems had grown by so much
+// since the count before.
 func (d *disk) most(held *contents, grown int64) int64 {
 	if !d.known {
 		return held.bytes + grown

@@ -14,8 +14,8 @@ import (
 )
 
 // A folder of a person that a server run by root shows is shown with mapped users (mount_setattr(2), Linux 5.12): the
-// sandbox's user sees it as its own, and what it writes there belongs to the folder's owner. Nothing on the disk changes
-// hands.
+// sandbox's user sees it as its own, and what it writes there belongs to the folder's owner. Nothing on the disk
+// changes hands.
 
 // showMapped mounts a folder at another place so that its owner's files are the user's. It is seen by the calling
 // thread's mounts alone.

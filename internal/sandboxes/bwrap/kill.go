@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killTimeout is how long killing a command may take before the whole sandbox is given up. It takes milliseconds, but more
-// on a machine where many others compute.
+// killTimeout is how long killing a command may take before the whole sandbox is given up. It takes milliseconds, but
+// more on a machine where many others compute.
 const killTimeout = 3 * time.Second
 
 // stop kills the command with all that it started. A command of which nothing is found although it has not ended was
@@ -26,9 +26,9 @@ func (b *box) stop(c *command) {
 	}
 }
 
-// kill ends all processes that match, and their descendants, for good. They are stopped first, so that they cannot start new
-// ones faster than they are found; stopped ones also use up the room that new ones would need. It reports whether there were any
-// and whether all are gone.
+// kill ends all processes that match, and their descendants, for good. They are stopped first, so that they cannot
+// start new ones faster than they are found; stopped ones also use up the room that new ones would need. It reports
+// whether there were any and whether all are gone.
 func (b *box) kill(match func(process) bool) (found, clean bool) {
 	seen := map[int]process{}
 	for end := time.Now().Add(killTimeout); time.Now().Before(end); time.Sleep(200 * time.Microsecond) {

@@ -15,9 +15,9 @@ const (
 	memoryRate = 8 << 30
 )
 
-// memory bounds what the processes of a sandbox take where no cgroup does. What each has for itself the kernel tells. What
-// they share are files in memory: those of /tmp and /dev/shm, and nameless ones. Those are looked for when the shared
-// memory of the whole machine has grown by so much that the limit may be passed.
+// memory bounds what the processes of a sandbox take where no cgroup does. What each has for itself the kernel tells.
+// What they share are files in memory: those of /tmp and /dev/shm, and nameless ones. Those are looked for when the
+// shared memory of the whole machine has grown by so much that the limit may be passed.
 type memory struct {
 	limit   int64
 	view    *view

@@ -95,8 +95,8 @@ func (v *view) look(pid int) (process, bool) {
 	return p, p.readStat(dir) && p.readMark(dir)
 }
 
-// signal sends sig to the process if it still carries the mark. The open folder of the process stands for it, so that the
-// number cannot come to mean another one in between.
+// signal sends sig to the process if it still carries the mark. The open folder of the process stands for it, so that
+// the number cannot come to mean another one in between.
 func (v *view) signal(p process, sig unix.Signal) {
 	dir, err := v.open(strconv.Itoa(p.pid))
 	if err != nil {

@@ -19,11 +19,11 @@ const (
 	shmSize   = 64 << 20
 )
 
-// namespaces are what is not shared with the host, and the privileges that are given up. There is no option to share the
-// network: it would open every service of the host.
+// namespaces are what is not shared with the host, and the privileges that are given up. There is no option to share
+// the network: it would open every service of the host.
 //
-// Two variables save every program time: without SHELL each bash looks for its user in /etc; and C.UTF-8 differs from C in
-// nothing but its characters, so that LANG would only make each program open eleven more files to say the same.
+// Two variables save every program time: without SHELL each bash looks for its user in /etc; and C.UTF-8 differs from C
+// in nothing but its characters, so that LANG would only make each program open eleven more files to say the same.
 var namespaces = []string{
 	"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--unshare-net",
 	"--uid", insideUID, "--gid", insideUID, "--hostname", "sandbox", "--disable-userns",

@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sandbox ends with the server that opened it: bwrap asks the kernel to be killed with its parent, and the init ends when
-// the pipe from the server does. That takes some milliseconds in which a command may still write, so that a server that
-// goes on with the work of one that was killed waits for the end first.
+// A sandbox ends with the server that opened it: bwrap asks the kernel to be killed with its parent, and the init ends
+// when the pipe from the server does. That takes some milliseconds in which a command may still write, so that a server
+// that goes on with the work of one that was killed waits for the end first.
 
-// initFile holds the number and the start time of the sandbox's first process, with which all others end; launchFile those of
-// bwrap itself, which leads their session. When bwrap is killed before it has set up the first process, that waits for it
-// for ever.
+// initFile holds the number and the start time of the sandbox's first process, with which all others end; launchFile
+// those of bwrap itself, which leads their session. When bwrap is killed before it has set up the first process, that
+// waits for it for ever.
 const (
 	initFile   = "init"
 	launchFile = "launch"
@@ -109,8 +109,8 @@ func startTime(pid int) string {
 	return ""
 }
 
-// serverGone reports whether a process has ended or is about to, although nobody may have asked how. By the time when its
-// locks on files are free it is.
+// serverGone reports whether a process has ended or is about to, although nobody may have asked how. By the time when
+// its locks on files are free it is.
 func serverGone(pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return true

@@ -38,8 +38,9 @@ const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID 
 // loopback, and netlink to look at it.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// seccompProgram is the filter as bwrap reads it from a file descriptor. It is a second wall: what it denies would mostly
-// fail without capabilities too, but much of it (io_uring, keyctl, vsock ...) has had holes or is no namespace's business.
+// seccompProgram is the filter as bwrap reads it from a file descriptor. It is a second wall: what it denies would
+// mostly fail without capabilities too, but much of it (io_uring, keyctl, vsock ...) has had holes or is no namespace's
+// business.
 func seccompProgram() ([]byte, error) {
 	if auditArch == 0 {
 		return nil, errors.New("no seccomp filter is known for this processor: use a machine with amd64 or arm64")
@@ -89,8 +90,8 @@ func filter() []bpf.Instruction {
 // reservations are ioctls that do what fallocate does: FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE.
 var reservations = []uint32{0x40305828, 0x4030582a, 0x40305839}
 
-// maxSegment is how large a segment of System V shared memory may be; programs have at most 4096 of them. Those that use
-// it at all need a few bytes.
+// maxSegment is how large a segment of System V shared memory may be; programs have at most 4096 of them. Those that
+// use it at all need a few bytes.
 const maxSegment = 64 << 10
 
 // above gives the answer when the argument is larger than most; a higher word than 32 bits have is.

@@ -167,8 +167,8 @@ func (l *launch) closeOwnEnds() {
 	}
 }
 
-// spawn starts the process on a thread of its own, because what decides its cgroup and its view of the host's folders is
-// the thread that starts it. A thread that was given other mounts stays for as long as the sandbox: the kernel would
+// spawn starts the process on a thread of its own, because what decides its cgroup and its view of the host's folders
+// is the thread that starts it. A thread that was given other mounts stays for as long as the sandbox: the kernel would
 // take its end for the server's and kill the sandbox.
 func (b *box) spawn(cmd *exec.Cmd, stage []bind) error {
 	started := make(chan error, 1)

@@ -21,8 +21,8 @@ type bind struct {
 	readOnly bool
 }
 
-// reachable resolves the mounts to paths that the sandbox's user can walk. A folder below one that is closed to others, such
-// as /root, is shown inside the runtime folder, by a mount that only the thread that starts bwrap sees.
+// reachable resolves the mounts to paths that the sandbox's user can walk. A folder below one that is closed to others,
+// such as /root, is shown inside the runtime folder, by a mount that only the thread that starts bwrap sees.
 func (b *box) reachable() (mounts []sandbox.Mount, stage []bind, err error) {
 	if !passable(b.dir) && b.who.drop {
 		return nil, nil, unavailable("use runtime folder "+b.dir, errors.New("not all users can pass through the folders above it; "+

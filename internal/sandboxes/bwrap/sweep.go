@@ -14,8 +14,8 @@ import (
 // prefix starts the name of everything that a provider makes on the host: "pudu-sandbox-<pid of the server>-<random>".
 const prefix = "pudu-sandbox-"
 
-// prepare runs once, before the first sandbox: it finds out where cgroups can be made and removes what a server that was
-// killed could not.
+// prepare runs once, before the first sandbox: it finds out where cgroups can be made and removes what a server that
+// was killed could not.
 func (p *Provider) prepare() {
 	keepInherited()
 	if !p.cfg.NoCgroup {
@@ -26,8 +26,8 @@ func (p *Provider) prepare() {
 	_ = p.reap(ctx) // what does not end is not in the way of a new sandbox
 }
 
-// keepInherited stops descriptors that the server itself inherited (Go makes all of its own so) from being inherited any
-// further: bwrap would hold them open, and code inside could open them through /proc.
+// keepInherited stops descriptors that the server itself inherited (Go makes all of its own so) from being inherited
+// any further: bwrap would hold them open, and code inside could open them through /proc.
 func keepInherited() {
 	names, _ := filepath.Glob("/proc/self/fd/*")
 	for _, name := range names {

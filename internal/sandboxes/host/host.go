@@ -1,5 +1,6 @@
-// Package host is the sandbox provider "host", which is none: it runs the agent's code on this machine with all rights of
-// the server. It exists for people who ask for it by name, on machines where nothing else works and nothing is to lose.
+// Package host is the sandbox provider "host", which is none: it runs the agent's code on this machine with all rights
+// of the server. It exists for people who ask for it by name, on machines where nothing else works and nothing is to
+// lose.
 //
 // There is no mount namespace to show virtual paths in, so they are replaced in the script by the folders of the host
 // (paths.go), and those are put back in the output. Read-only mounts and limits are not enforced.

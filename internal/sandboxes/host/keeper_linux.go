@@ -23,8 +23,8 @@ type keeper struct {
 // keeperName is the keeper's $0, by which another process finds it.
 const keeperName = "pudu-keeper"
 
-// keeperScript gets the first and the last mark. It uses nothing but the shell itself. It stops processes before it kills
-// them, as killMarked does, and ends when it finds none, or after three seconds of trying.
+// keeperScript gets the first and the last mark. It uses nothing but the shell itself. It stops processes before it
+// kills them, as killMarked does, and ends when it finds none, or after three seconds of trying.
 const keeperScript = `
 read -r _ <&3
 SECONDS=0
@@ -63,9 +63,10 @@ func startKeeper(first, last uint64) (*keeper, error) {
 	return &keeper{c, r, w}, nil
 }
 
-// admission is what begins every script: it marks the shell with a limit on file locks, which the kernel does not enforce,
-// and which children keep whatever session or environment they give themselves. So they can all be found. A shell that
-// was started just when its owner was killed ends before it does anything: the keeper may have looked before it had its mark.
+// admission is what begins every script: it marks the shell with a limit on file locks, which the kernel does not
+// enforce, and which children keep whatever session or environment they give themselves. So they can all be found. A
+// shell that was started just when its owner was killed ends before it does anything: the keeper may have looked before
+// it had its mark.
 func (k *keeper) admission(mark uint64) string {
 	return fmt.Sprintf("ulimit -x %d; read -t 0 -u 3 && exit 137; exec 3<&-; ", mark)
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// killMarked kills all processes with marks from first to last until none is left, and the process group of leader (0 for
-// none). They are stopped first, lest they multiply faster than they are found.
+// killMarked kills all processes with marks from first to last until none is left, and the process group of leader (0
+// for none). They are stopped first, lest they multiply faster than they are found.
 func killMarked(first, last uint64, leader int) {
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if leader > 0 {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// keeper is nothing: only Linux shows what could serve as a mark, by which it would find the processes of a sandbox. What a
-// killed server left running goes on.
+// keeper is nothing: only Linux shows what could serve as a mark, by which it would find the processes of a sandbox.
+// What a killed server left running goes on.
 type keeper struct{}
 
 func startKeeper(_, _ uint64) (*keeper, error) { return &keeper{}, nil }

@@ -15,8 +15,8 @@ func longestFirst(pairs []pair) {
 	slices.SortStableFunc(pairs, func(a, b pair) int { return len(b.from) - len(a.from) })
 }
 
-// inName reports whether c can be part of a file name in running text: a path that goes on like that is another path, as
-// /mnt/user-data-backup is.
+// inName reports whether c can be part of a file name in running text: a path that goes on like that is another path,
+// as /mnt/user-data-backup is.
 func inName(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.' || c >= 0x80
 }
@@ -30,7 +30,8 @@ func translate(text string, pairs []pair) string {
 	return out.String()
 }
 
-// masker replaces paths in a stream, wherever the pieces are cut. It holds back only what may be the beginning of a path.
+// masker replaces paths in a stream, wherever the pieces are cut. It holds back only what may be the beginning of a
+// path.
 type masker struct {
 	to      io.Writer
 	pairs   []pair

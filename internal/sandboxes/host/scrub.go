@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secretNames are patterns of variables that commands do not inherit: what looks like a secret, and what makes a loader,
-// a shell or an interpreter do something.
+// secretNames are patterns of variables that commands do not inherit: what looks like a secret, and what makes a
+// loader, a shell or an interpreter do something.
 var secretNames = []string{
 	"*KEY*", "*SECRET*", "*TOKEN*", "*PASS*", "*CREDENTIAL*", "*DSN*", "*_AUTH", "*_PWD", "*_PAT",
 	"DATABASE_UR[IL]", "REDIS_URL", "MONGODB_URI", "MONGO_URL", "AMQP_URL", "RABBITMQ_URL", "POSTGRES_URL", "POSTGRESQL_URL",

@@ -23,8 +23,8 @@ type Config struct {
 	Provider sandbox.Provider
 	// IdleTimeout is how long a sandbox stays open after its last release. Default 10 minutes; negative closes at once.
 	IdleTimeout time.Duration
-	// Max is how many sandboxes are open at once. Default 64. When it is reached, the one that has been idle for the longest
-	// makes place; one in use never does, so Acquire waits when all are.
+	// Max is how many sandboxes are open at once. Default 64. When it is reached, the one that has been idle for the
+	// longest makes place; one in use never does, so Acquire waits when all are.
 	Max int
 	// Observe is told of each command that was run; nil is nobody.
 	Observe func(res sandbox.Result, err error, took time.Duration)
@@ -70,9 +70,9 @@ func New(cfg Config) *Pool {
 	return &Pool{cfg: cfg, entries: map[string]*entry{}, changed: make(chan struct{})}
 }
 
-// Acquire returns the sandbox of spec.ID, which others may be using too, and a function that must be called when it is no
-// longer needed; calling that again does nothing. A sandbox that was opened with another spec is opened anew unless it
-// is in use. After Close the error is [sandbox.ErrClosed].
+// Acquire returns the sandbox of spec.ID, which others may be using too, and a function that must be called when it is
+// no longer needed; calling that again does nothing. A sandbox that was opened with another spec is opened anew unless
+// it is in use. After Close the error is [sandbox.ErrClosed].
 func (p *Pool) Acquire(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, func(), error) {
 	for {
 		e, mine, wait, err := p.reserve(spec)

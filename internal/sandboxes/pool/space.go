@@ -25,8 +25,8 @@ var (
 	_ sandbox.Resident = (*Space)(nil)
 )
 
-// Space makes the place of a run, which closes the files with it. off says why there is no sandbox; it is empty if there
-// is one.
+// Space makes the place of a run, which closes the files with it. off says why there is no sandbox; it is empty if
+// there is one.
 func (p *Pool) Space(spec sandbox.Spec, files *sandbox.Files, off string) *Space {
 	return &Space{files: files, pool: p, spec: spec, off: off}
 }

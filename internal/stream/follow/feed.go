@@ -14,7 +14,8 @@ type Feed struct {
 	attempt int
 }
 
-// Own begins the live feed of a run that this process executes as the attempt of its row. Close it when the attempt has ended.
+// Own begins the live feed of a run that this process executes as the attempt of its row. Close it when the attempt has
+// ended.
 func (h *Hub) Own(run store.Run) *Feed {
 	runID, attempt := run.ID, run.Attempt
 	h.mu.Lock()
@@ -39,8 +40,8 @@ func (h *Hub) Own(run store.Run) *Feed {
 	return f
 }
 
-// Show takes the next event, in order of the ids: a live one when it happens, a durable one after its commit. It waits for
-// nobody. The event's data must not be changed any more.
+// Show takes the next event, in order of the ids: a live one when it happens, a durable one after its commit. It waits
+// for nobody. The event's data must not be changed any more.
 func (f *Feed) Show(ev event.Event) {
 	t := f.t
 	t.mu.Lock()

@@ -1,5 +1,5 @@
-// Package follow is how every reader of a run gets its events: first from the log, then live, in order of their ids, each
-// once. It stands between the run's owner, which shows what happens, and the streams, waits and joins of clients.
+// Package follow is how every reader of a run gets its events: first from the log, then live, in order of their ids,
+// each once. It stands between the run's owner, which shows what happens, and the streams, waits and joins of clients.
 //
 //	recorder -> Feed.Show -> memory of the run -> Follow -> reader         the run is executed by this process
 //	              `-> publisher -> bus -> mirror -> Follow -> reader       it is executed by another

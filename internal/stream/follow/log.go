@@ -21,8 +21,8 @@ const (
 // theEnd is behind every event.
 var theEnd = event.ID{Attempt: math.MaxInt, N: math.MaxInt64}
 
-// pages reads a run's log from a position on and puts the chunks of finished messages back where they were. A message comes
-// behind its chunks, and other events may stand between: these are held until it has come. Their Open tells.
+// pages reads a run's log from a position on and puts the chunks of finished messages back where they were. A message
+// comes behind its chunks, and other events may stand between: these are held until it has come. Their Open tells.
 type pages struct {
 	log   store.Log
 	runID string

@@ -29,7 +29,8 @@ type memory struct {
 	settledBytes int
 }
 
-// floorOf is the position behind which an attempt has all its events after a number. Before the first attempt there are none.
+// floorOf is the position behind which an attempt has all its events after a number. Before the first attempt there are
+// none.
 func floorOf(attempt int, after int64) event.ID {
 	if attempt == 1 && after == 0 {
 		return event.ID{}

@@ -62,8 +62,8 @@ func (t *topic) mirror(h header, evs []event.Event) {
 	t.notify()
 }
 
-// miss has the owner publish again what comes after a position, if it can. back says that this is before the floor. t.mu
-// is held.
+// miss has the owner publish again what comes after a position, if it can. back says that this is before the floor.
+// t.mu is held.
 func (t *topic) miss(after event.ID, back bool) {
 	if t.feed != nil || after.Attempt != t.mem.attempt || after.N < t.ownerHas {
 		return
@@ -75,7 +75,8 @@ func (t *topic) miss(after event.ID, back bool) {
 	t.wakeWatcher()
 }
 
-// renew asks the owner to go on publishing, or again for what is still missing, and returns after what time to do so again.
+// renew asks the owner to go on publishing, or again for what is still missing, and returns after what time to do so
+// again.
 func (t *topic) renew() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,8 +13,8 @@ type reader struct {
 	yield func([]event.Event) error
 	// through is up to where the reader has read the log. Behind pos there may be events that were shown and are gone.
 	through event.ID
-	// look is the look of the topic after which the log was read last while nothing is in memory; read says that something
-	// was there.
+	// look is the look of the topic after which the log was read last while nothing is in memory; read says that
+	// something was there.
 	look int
 	read bool
 

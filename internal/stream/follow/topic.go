@@ -123,8 +123,8 @@ func (t *topic) forget(r *reader) {
 	}
 }
 
-// fewReaders are woken by who has something for them. More are woken a little later and by a goroutine of their own, so that
-// Show takes no longer.
+// fewReaders are woken by who has something for them. More are woken a little later and by a goroutine of their own, so
+// that Show takes no longer.
 const (
 	fewReaders = 2
 	wakeEvery  = 2 * time.Millisecond
@@ -162,8 +162,8 @@ func wakeAll(rs []*reader) {
 	}
 }
 
-// seed lets the memory begin where a reader has come to in the log, if that place exists: if there was an event, or if it is
-// the start of an attempt.
+// seed lets the memory begin where a reader has come to in the log, if that place exists: if there was an event, or if
+// it is the start of an attempt.
 func (t *topic) seed(r *reader) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

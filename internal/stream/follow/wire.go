@@ -11,8 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/event"
 )
 
-// header begins what is published of a run: one line of JSON, and behind it the events as a JSON array, if there are any.
-// Whatever else is published there only says that it is worth while to look at the store.
+// header begins what is published of a run: one line of JSON, and behind it the events as a JSON array, if there are
+// any. Whatever else is published there only says that it is worth while to look at the store.
 type header struct {
 	Attempt int    `json:"attempt"`
 	From    string `json:"from"` // the owner

@@ -25,7 +25,8 @@ const (
 	Updates Mode = "updates"
 	// MessagesTuple: pieces of messages as they are written, and whole ones, as "messages" [message, metadata].
 	MessagesTuple Mode = "messages-tuple"
-	// Messages is the older form: "messages/partial" holds all of the message so far, "messages/complete" the finished one.
+	// Messages is the older form: "messages/partial" holds all of the message so far, "messages/complete" the finished
+	// one.
 	Messages Mode = "messages"
 	// Custom: what tools and middlewares want clients to see.
 	Custom Mode = "custom"

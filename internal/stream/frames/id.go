@@ -8,8 +8,8 @@ import (
 )
 
 // FrameID names a frame: the event that it was made from, and which of the event's frames it is. The last one has the
-// event's own id "<attempt>-<n>", which says that all of the event was seen; those before it have "<attempt>-<n>.<k>". The
-// zero value is the place before the first frame.
+// event's own id "<attempt>-<n>", which says that all of the event was seen; those before it have "<attempt>-<n>.<k>".
+// The zero value is the place before the first frame.
 type FrameID struct {
 	Event event.ID
 	// K counts the frames of the event from 1; 0 means the last one.

@@ -69,8 +69,8 @@ func removal(id string) []byte {
 	return append(rawjson.AppendString(b, id), '}')
 }
 
-// finish shows the last piece of a streamed message, with all that belongs to the message as a whole. Clients add up the
-// members of the pieces, so its usage and its finish reason stand here alone.
+// finish shows the last piece of a streamed message, with all that belongs to the message as a whole. Clients add up
+// the members of the pieces, so its usage and its finish reason stand here alone.
 func (p *Projector) finish(s *scope, m message.Message, rest event.Chunk, meta []byte) error {
 	calls := rest.ToolCalls
 	m.Content, m.List = nil, false
@@ -99,7 +99,8 @@ func (p *Projector) list(s *scope, name string, line []byte) {
 	p.emit(s, name, append(append(b, line...), ']'))
 }
 
-// toolEnd shows the result of a tool as soon as it is known. The result of the last tool of a step comes with the state.
+// toolEnd shows the result of a tool as soon as it is known. The result of the last tool of a step comes with the
+// state.
 func (p *Projector) toolEnd(s *scope, d *event.ToolEnd) error {
 	if len(d.Writes) == 0 || p.want&(inTuples|inMessages) == 0 {
 		return nil

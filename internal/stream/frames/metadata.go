@@ -54,8 +54,8 @@ func newMetadata(cfg *Config) (metadata, error) {
 	return metadata{config: config, start: o.Buf, model: append([]byte{','}, m.Buf[1:]...)}, nil
 }
 
-// TaskID names the execution of a node in a step of a run, in the form of a UUID. call tells apart the tool calls that run
-// side by side; it is empty for other nodes.
+// TaskID names the execution of a node in a step of a run, in the form of a UUID. call tells apart the tool calls that
+// run side by side; it is empty for other nodes.
 func TaskID(runID string, step int, node, call string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{runID, strconv.Itoa(step), node, call}, "\x00")))
 	h := hex.EncodeToString(sum[:16])
@@ -74,8 +74,8 @@ type source struct {
 	model      bool
 }
 
-// metadataOf is the object that stands beside a message of the node. What was made last is kept: that of a message's first
-// piece serves its end, too. The caller must not change it.
+// metadataOf is the object that stands beside a message of the node. What was made last is kept: that of a message's
+// first piece serves its end, too. The caller must not change it.
 func (p *Projector) metadataOf(s *scope, node, call string, model bool) []byte {
 	from := source{step: s.step(), node: node, call: call, model: model}
 	if s.beside == nil || s.from != from {

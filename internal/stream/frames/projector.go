@@ -22,8 +22,8 @@ type Config struct {
 	Subgraphs bool
 	// Schema decodes updates and tells which channels are private.
 	Schema state.Schema
-	// Base loads the checkpoint, with its state read by Schema, that the run began on; the zero checkpoint if there was none. It is called
-	// once at most, when the reader's modes first need it. nil means a thread that was empty.
+	// Base loads the checkpoint, with its state read by Schema, that the run began on; the zero checkpoint if there was
+	// none. It is called once at most, when the reader's modes first need it. nil means a thread that was empty.
 	Base func() (store.Checkpoint, error)
 	// Metadata is a JSON object, or empty: members of the metadata beside every message, such as the run's metadata,
 	// "assistant_id" and "graph_id". The projector's own members win over members of the same name.
@@ -70,7 +70,8 @@ func New(cfg Config) *Projector {
 func (p *Projector) SkipTo(id FrameID) { p.at = id }
 
 // Project returns the frames of the run's next event. Events come in the order of their ids, the run's first one first.
-// The slice is valid until the next call, the data of the frames for ever. After an error the projector is of no more use.
+// The slice is valid until the next call, the data of the frames for ever. After an error the projector is of no more
+// use.
 func (p *Projector) Project(ev event.Event) ([]Frame, error) {
 	if p.err != nil {
 		return nil, p.err

@@ -32,8 +32,8 @@ func (c *change) visible() bool {
 	return false
 }
 
-// state projects a node's update. In the order in which LangGraph sends them: messages, updates, the result of the task,
-// values, the checkpoint.
+// state projects a node's update. In the order in which LangGraph sends them: messages, updates, the result of the
+// task, values, the checkpoint.
 func (p *Projector) state(s *scope, ev *event.Event, d *event.State) error {
 	defer s.turn(d, ev.Node)
 	u := updateOf(s.schema, d)

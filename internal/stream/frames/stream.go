@@ -128,8 +128,8 @@ func appendCallChunk(b []byte, tc event.ToolCallChunk) []byte {
 	return append(o.Buf, '}')
 }
 
-// add takes the chunk to what was shown. It returns the pieces of tool calls to show: a client joins the names and ids of
-// all pieces of a call, so only the first piece that has them shows them.
+// add takes the chunk to what was shown. It returns the pieces of tool calls to show: a client joins the names and ids
+// of all pieces of a call, so only the first piece that has them shows them.
 func (st *stream) add(c *event.Chunk) []event.ToolCallChunk {
 	st.text = append(st.text, c.Text...)
 	st.reasoning = append(st.reasoning, c.Reasoning...)

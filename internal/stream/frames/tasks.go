@@ -109,7 +109,8 @@ func (p *Projector) taskFrame(s *scope, typ string, at time.Time, o *rawjson.Obj
 	return nil
 }
 
-// debug adds a payload with its step and time. The time of what is not durable is that of the last durable event before.
+// debug adds a payload with its step and time. The time of what is not durable is that of the last durable event
+// before.
 func (p *Projector) debug(s *scope, typ string, at time.Time, payload []byte) {
 	if !p.wants(inDebug) {
 		return
@@ -175,8 +176,8 @@ func (p *Projector) config(o *rawjson.Object, name string, s *scope, id string) 
 	o.Buf = append(in.Buf, "}}"...)
 }
 
-// NextNode is the node that clients see as the one that comes next. What comes before the model counts as the model, whose
-// answer is what a client waits for; what comes after the last answer counts as the end, [agent.Done].
+// NextNode is the node that clients see as the one that comes next. What comes before the model counts as the model,
+// whose answer is what a client waits for; what comes after the last answer counts as the end, [agent.Done].
 func NextNode(next string) string {
 	switch next {
 	case agent.NodeBeforeAgent, agent.NodeBeforeModel, agent.NodeModel:

@@ -7,15 +7,15 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// update is a change of the state: as this process made it, but for what clients cannot see, or as it is stored. What is
-// shown of it is the same.
+// update is a change of the state: as this process made it, but for what clients cannot see, or as it is stored. What
+// is shown of it is the same.
 type update struct {
 	made   state.Update // shared with other readers; nil: it is to be decoded
 	stored []byte
 }
 
-// updateOf is the update of an event. One that was made with other channels than the schema's might be read in another way,
-// as whoever reads the log will.
+// updateOf is the update of an event. One that was made with other channels than the schema's might be read in another
+// way, as whoever reads the log will.
 func updateOf(schema state.Schema, d *event.State) update {
 	if u, ok := d.Update.(state.Update); ok {
 		if made, ok := schema.Visible(u); ok {

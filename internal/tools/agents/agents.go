@@ -1,5 +1,6 @@
 // Package agents holds the tools by which a custom agent comes to be and changes: setup_agent, offered to the run that
-// works a new agent out with its user, and update_agent, offered to the agent itself. They write for the user of the run.
+// works a new agent out with its user, and update_agent, offered to the agent itself. They write for the user of the
+// run.
 package agents
 
 import (

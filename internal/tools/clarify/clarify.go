@@ -1,5 +1,5 @@
-// Package clarify holds the ask_clarification tool, by which a model asks the user a question. The call ends the turn, also
-// beside other calls; the answer is the user's next message.
+// Package clarify holds the ask_clarification tool, by which a model asks the user a question. The call ends the turn,
+// also beside other calls; the answer is the user's next message.
 package clarify
 
 import (

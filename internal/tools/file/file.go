@@ -70,8 +70,8 @@ func Reading(c Config) []tool.Tool {
 	}
 }
 
-// Writing returns write_file and str_replace. Both count as having side effects: write_file can append, and replacing the
-// first occurrence a second time hits the next one. Both can look at what is left of a call that a crash cut off.
+// Writing returns write_file and str_replace. Both count as having side effects: write_file can append, and replacing
+// the first occurrence a second time hits the next one. Both can look at what is left of a call that a crash cut off.
 func Writing(c Config) []tool.Tool {
 	t := newTools(c)
 	return []tool.Tool{

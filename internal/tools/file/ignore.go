@@ -2,8 +2,8 @@ package file
 
 import "path"
 
-// ignored reports names that ls, glob and grep leave out: version control, dependencies, build results, caches, logs and
-// what editors and systems leave behind. A file that is named outright is read all the same.
+// ignored reports names that ls, glob and grep leave out: version control, dependencies, build results, caches, logs
+// and what editors and systems leave behind. A file that is named outright is read all the same.
 func ignored(name string) bool {
 	if ignoredNames[name] {
 		return true

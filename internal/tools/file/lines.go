@@ -31,8 +31,8 @@ func binary(h *sandbox.File) bool {
 	return bad*10 > n
 }
 
-// eachPart calls fn with the text of the first limit bytes, in parts of at most 64 KiB that never reach over the end of a
-// line; n is the number of the part's line, counted from 1. An error of fn ends it and is returned.
+// eachPart calls fn with the text of the first limit bytes, in parts of at most 64 KiB that never reach over the end of
+// a line; n is the number of the part's line, counted from 1. An error of fn ends it and is returned.
 func eachPart(r io.Reader, limit int64, fn func(n int, part []byte) error) error {
 	br := bufio.NewReaderSize(io.LimitReader(r, limit), 64<<10)
 	for n := 1; ; {

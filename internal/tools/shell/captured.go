@@ -29,8 +29,8 @@ func (c captured) text(limit int, end string) (string, bool) {
 	return v.cut(limit)
 }
 
-// view is a text of which the middle may be missing: head and tail are its two ends, and the whole of it, joined, as long
-// as nothing is missing.
+// view is a text of which the middle may be missing: head and tail are its two ends, and the whole of it, joined, as
+// long as nothing is missing.
 type view struct {
 	head, tail strings.Builder
 	gap        bool

@@ -37,8 +37,8 @@ func (s *stream) clean(b []byte, now bool) string {
 	return s.take(wholeRunes(s.pending, cut))
 }
 
-// begun returns what can be shown of an unfinished line: all but the beginning of an escape sequence, of a character, or
-// of a line's end.
+// begun returns what can be shown of an unfinished line: all but the beginning of an escape sequence, of a character,
+// or of a line's end.
 func (s *stream) begun() string {
 	cut := len(s.pending)
 	if i := bytes.LastIndexByte(s.pending, 0x1b); i >= 0 && unfinished(s.pending[i:]) {

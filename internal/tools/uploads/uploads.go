@@ -1,5 +1,5 @@
-// Package uploads holds the list_uploaded_files tool, with which a model finds files that the user sent in earlier turns.
-// Those of the newest message are announced by the uploads middleware.
+// Package uploads holds the list_uploaded_files tool, with which a model finds files that the user sent in earlier
+// turns. Those of the newest message are announced by the uploads middleware.
 package uploads
 
 import (

@@ -11,11 +11,12 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// The checks below are of messages that an encoder writes one by one as they are. Each returns the first breach. They are
-// written from knowledge of the pages that they name, without the pages at hand, and where it is unsure they are strict:
-// that Mistral wants a user first and refuses images in results; that Anthropic's limit for names of functions still is
-// 64, and that it refuses prefilled answers for each model; that Gemini validates names inside of contents, and refuses
-// answers side by side; that all want results in the order of the calls, and whatever was true of the oldest API in use.
+// The checks below are of messages that an encoder writes one by one as they are. Each returns the first breach. They
+// are written from knowledge of the pages that they name, without the pages at hand, and where it is unsure they are
+// strict: that Mistral wants a user first and refuses images in results; that Anthropic's limit for names of functions
+// still is 64, and that it refuses prefilled answers for each model; that Gemini validates names inside of contents,
+// and refuses answers side by side; that all want results in the order of the calls, and whatever was true of the
+// oldest API in use.
 
 // OpenAI checks what platform.openai.com/docs/api-reference/chat/create and the guide "Function calling" demand: calls
 // are followed by a tool message each, ids have at most 64 characters (said by the API's error), functions are named
@@ -35,8 +36,9 @@ func Anthropic(msgs []message.Message) error {
 	return s.check(msgs)
 }
 
-// Gemini checks ai.google.dev: "Function calling" (as many responses as calls, directly behind; a call follows a user or a
-// response), the reference of Content (parts are not empty, roles user and model) and of FunctionDeclaration (names).
+// Gemini checks ai.google.dev: "Function calling" (as many responses as calls, directly behind; a call follows a user
+// or a response), the reference of Content (parts are not empty, roles user and model) and of FunctionDeclaration
+// (names).
 func Gemini(msgs []message.Message) error {
 	s := spec{system: true, first: true, last: true, noBlank: true, alternate: true,
 		tool: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$`), images: "human tool", raw: []string{}}
@@ -44,8 +46,8 @@ func Gemini(msgs []message.Message) error {
 }
 
 // Mistral checks docs.mistral.ai "Chat completion" and "Function calling", and the messages that the open validator of
-// mistral-common gives: order of roles (no user behind a tool), the last message, ids of nine letters and digits, names,
-// as many results as calls, answers with content or calls.
+// mistral-common gives: order of roles (no user behind a tool), the last message, ids of nine letters and digits,
+// names, as many results as calls, answers with content or calls.
 func Mistral(msgs []message.Message) error {
 	s := spec{system: true, first: true, last: true, noBlank: true, answerResults: true, id: regexp.MustCompile(`^[a-zA-Z0-9]{9}$`),
 		unique: true, tool: word64, images: "human", raw: []string{"thinking"}}

@@ -1,8 +1,8 @@
 // Package historytest helps to test that whatever the harness remembers becomes what a provider accepts: generators of
-// message lists, from sound turns to anything that crashes, edits, imports and changes of the model leave behind, and the
-// vendors' documented demands as checks, of messages as they are encoded one by one ([OpenAI], [Anthropic], [Gemini],
-// [Mistral]) and of finished request bodies ([OpenAIBody], [AnthropicBody], [GeminiBody], [MistralBody]). The checks know nothing of
-// package history: they are written down a second time, from the documentation.
+// message lists, from sound turns to anything that crashes, edits, imports and changes of the model leave behind, and
+// the vendors' documented demands as checks, of messages as they are encoded one by one ([OpenAI], [Anthropic],
+// [Gemini], [Mistral]) and of finished request bodies ([OpenAIBody], [AnthropicBody], [GeminiBody], [MistralBody]). The
+// checks know nothing of package history: they are written down a second time, from the documentation.
 package historytest
 
 import (

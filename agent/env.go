@@ -13,7 +13,8 @@ import (
 // env is the run's Env with what it says of the run, and with models whose calls count as the run's.
 func (rt *Runtime) env() tool.Env {
 	e := rt.Env
-	e.Ref.User, e.Ref.Thread, e.Ref.Run = cmp.Or(e.Ref.User, rt.UserID), cmp.Or(e.Ref.Thread, rt.ThreadID), cmp.Or(e.Ref.Run, rt.RunID)
+	e.Ref.User, e.Ref.Thread = cmp.Or(e.Ref.User, rt.UserID), cmp.Or(e.Ref.Thread, rt.ThreadID)
+	e.Ref.Run = cmp.Or(e.Ref.Run, rt.RunID)
 	if find := e.Services.Model; find != nil {
 		e.Services.Model = func(role string) (model.ChatModel, error) {
 			m, err := find(role)

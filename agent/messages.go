@@ -218,7 +218,8 @@ func callsOf(m message.Message, answered map[string]bool) []openCall {
 func invalidText(c message.InvalidToolCall) string {
 	const most = 500
 	return fmt.Sprintf("This call was not executed: its arguments are not a complete JSON object (%s). You sent: %s\n"+
-		"Send the call again with complete arguments; split very long content over several calls.", c.Error, excerpt.Bound(c.Args, most))
+		"Send the call again with complete arguments; split very long content over several calls.",
+		c.Error, excerpt.Bound(c.Args, most))
 }
 
 // After is the node that follows when a change of the state from outside counts as one of the named node. A name of no

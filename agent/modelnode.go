@@ -16,7 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-const defaultStopPrompt = "A limit of this turn is reached: no tool can be called before the next message of the user. " +
+const defaultStopPrompt = "A limit of this turn is reached: " +
+	"no tool can be called before the next message of the user. " +
 	"Answer now: say what is done, what the results are and where they are, and what is left to do."
 
 // StopNoteName is the name of the hidden message that asks for the last answer of a run that reached a limit.
@@ -154,7 +155,10 @@ func (r *run) finish(m message.Message, last bool) message.Message {
 }
 
 // repairCalls moves calls whose arguments are certain after all among the valid ones.
-func repairCalls(valid []message.ToolCall, invalid []message.InvalidToolCall) ([]message.ToolCall, []message.InvalidToolCall) {
+func repairCalls(
+	valid []message.ToolCall,
+	invalid []message.InvalidToolCall,
+) ([]message.ToolCall, []message.InvalidToolCall) {
 	var rest []message.InvalidToolCall
 	for _, c := range invalid {
 		args, ok := tool.RepairText(c.Args)
@@ -169,13 +173,18 @@ func repairCalls(valid []message.ToolCall, invalid []message.InvalidToolCall) ([
 
 // withoutUnbegun makes the last call of an answer that was cut invalid if it has no arguments: nobody knows whether
 // they were still to come. If the cut went through the arguments, the call is invalid already.
-func withoutUnbegun(valid []message.ToolCall, invalid []message.InvalidToolCall) ([]message.ToolCall, []message.InvalidToolCall) {
+func withoutUnbegun(
+	valid []message.ToolCall,
+	invalid []message.InvalidToolCall,
+) ([]message.ToolCall, []message.InvalidToolCall) {
 	n := len(valid) - 1
 	if n < 0 || len(invalid) > 0 || string(valid[n].Args) != "{}" {
 		return valid, invalid
 	}
 	c := valid[n]
-	return valid[:n], []message.InvalidToolCall{{ID: c.ID, Name: c.Name, Extra: c.Extra, Error: "the answer was cut before they began"}}
+	return valid[:n], []message.InvalidToolCall{
+		{ID: c.ID, Name: c.Name, Extra: c.Extra, Error: "the answer was cut before they began"},
+	}
 }
 
 // identifyCalls gives blank and repeated call ids a value that is the same whenever it is derived again.
@@ -183,7 +192,8 @@ func identifyCalls(m *message.Message) {
 	seen := make(map[string]bool)
 	unique := func(id string, i int) string {
 		if id == "" || seen[id] {
-			id = "call_" + strings.ReplaceAll(deriveID(m.ID, strconv.Itoa(i)), "-", "")[:24] // providers take 40 characters
+			// Providers take 40 characters.
+			id = "call_" + strings.ReplaceAll(deriveID(m.ID, strconv.Itoa(i)), "-", "")[:24]
 		}
 		seen[id] = true
 		return id

@@ -53,7 +53,8 @@ func (r *run) askSources(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if at.failure != "" && at.failure != before {
-			raw, _ := json.Marshal(map[string]string{"type": "tools_unavailable", "message": at.failure}) // strings can always be encoded
+			// Strings can always be encoded.
+			raw, _ := json.Marshal(map[string]string{"type": "tools_unavailable", "message": at.failure})
 			r.rt.Emit(NodeModel, event.Custom{Value: raw})
 		}
 		for _, t := range at.tools {
@@ -137,8 +138,10 @@ func (r *run) recallSources(ctx context.Context) error {
 }
 
 var (
-	errChanged = errors.New("this tool has changed since you called it: read its present description, then call it again")
-	errGone    = errors.New("this tool was there when you called it, and is not available any more")
+	errChanged = errors.New(
+		"this tool has changed since you called it: read its present description, then call it again",
+	)
+	errGone = errors.New("this tool was there when you called it, and is not available any more")
 )
 
 // unavailable says why a call of a tool that came of a source cannot be made; nil if it can, or if there never was one.

@@ -107,7 +107,8 @@ func tooLarge(m model.ChatModel, err error) error {
 func (s *streamed) add(rt *Runtime, c message.Chunk) {
 	c = validText(c)
 	s.builder.Add(c)
-	if next := (message.Chunk{Text: c.Text, Reasoning: c.Reasoning, ToolCalls: slices.Clone(c.ToolCalls)}); !s.held.Join(next) {
+	next := message.Chunk{Text: c.Text, Reasoning: c.Reasoning, ToolCalls: slices.Clone(c.ToolCalls)}
+	if !s.held.Join(next) {
 		s.flush(rt)
 		s.held = next
 	}
@@ -125,7 +126,10 @@ func (s *streamed) flush(rt *Runtime) {
 	}
 	ev := event.Chunk{MessageID: s.id, Text: c.Text, Reasoning: c.Reasoning}
 	for _, tc := range c.ToolCalls {
-		ev.ToolCalls = append(ev.ToolCalls, event.ToolCallChunk{Index: tc.Index, ID: tc.ID, Name: tc.Name, Args: tc.Args})
+		ev.ToolCalls = append(
+			ev.ToolCalls,
+			event.ToolCallChunk{Index: tc.Index, ID: tc.ID, Name: tc.Name, Args: tc.Args},
+		)
 	}
 	var d event.Data = ev
 	s.shown = append(s.shown, d)

@@ -57,7 +57,10 @@ func (ts *toolset) add(t boundTool) bool {
 		return false
 	}
 	ts.byName[t.spec.Name] = t
-	ts.offered = append(ts.offered, model.Tool{Name: t.spec.Name, Description: t.spec.Description, Parameters: t.spec.Parameters})
+	ts.offered = append(
+		ts.offered,
+		model.Tool{Name: t.spec.Name, Description: t.spec.Description, Parameters: t.spec.Parameters},
+	)
 	return true
 }
 

@@ -17,8 +17,10 @@ import (
 const (
 	notExecuted = "This call was not executed: the run reached a limit."
 	cancelled   = "This call was cancelled before it finished. What it had done until then stays done."
-	unknown     = "The outcome of this call is unknown: it was started, then the program stopped before a result was recorded. " +
-		"It may have run completely, partly or not at all. Look at what it would have changed before you decide whether to call it again."
+	unknown     = "The outcome of this call is unknown: it was started, " +
+		"then the program stopped before a result was recorded. " +
+		"It may have run completely, partly or not at all. " +
+		"Look at what it would have changed before you decide whether to call it again."
 )
 
 // inspectTimeout bounds looking at what is left of a call that a crash cut off.
@@ -96,7 +98,10 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 		return o
 	}
 	o.fresh = false
-	o.err = r.write(ctx, Step{Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)})
+	o.err = r.write(
+		ctx,
+		Step{Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)},
+	)
 	return o
 }
 
@@ -170,8 +175,16 @@ func (r *run) outcomeUnknown(ctx context.Context, call openCall, start event.Too
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	found := inspector.Inspect(ctx, &tool.Call{
-		ID: call.ID, Name: call.Name, Args: start.Args, State: r.state,
-		ThreadID: r.rt.ThreadID, RunID: r.rt.RunID, UserID: r.rt.UserID, Env: r.rt.Env, Emit: func(any) {}, Progress: func(string) {},
+		ID:       call.ID,
+		Name:     call.Name,
+		Args:     start.Args,
+		State:    r.state,
+		ThreadID: r.rt.ThreadID,
+		RunID:    r.rt.RunID,
+		UserID:   r.rt.UserID,
+		Env:      r.rt.Env,
+		Emit:     func(any) {},
+		Progress: func(string) {},
 	})
 	if found == "" {
 		return unknown

@@ -60,7 +60,12 @@ type cutter struct {
 }
 
 func newCutter(whole Chunk) *cutter {
-	return &cutter{reasoning: whole.Reasoning, text: whole.Text, calls: whole.ToolCalls, begun: make(map[int]*ToolCallChunk)}
+	return &cutter{
+		reasoning: whole.Reasoning,
+		text:      whole.Text,
+		calls:     whole.ToolCalls,
+		begun:     make(map[int]*ToolCallChunk),
+	}
 }
 
 // call is what is left of the call with the index: the first index to appear stands for the first call, and so on.

@@ -64,7 +64,9 @@ func (c *Chunk) joins(next *Chunk) bool {
 	switch {
 	case c.Signature != "" || c.Redacted != "" || next.Signature != "" || next.Redacted != "":
 		return false
-	case len(next.Metadata) > 0 || len(next.Kwargs) > 0, c.FinishReason != "" && next.FinishReason != "", c.Usage != nil && next.Usage != nil:
+	case len(next.Metadata) > 0 || len(next.Kwargs) > 0,
+		c.FinishReason != "" && next.FinishReason != "",
+		c.Usage != nil && next.Usage != nil:
 		return false
 	case next.Reasoning != "" && (c.Text != "" || len(c.ToolCalls) > 0), next.Text != "" && len(c.ToolCalls) > 0:
 		return false

@@ -240,7 +240,11 @@ func takeUsage(r *reader) *Usage {
 	if in == nil {
 		return nil
 	}
-	u := &Usage{InputTokens: in.int("input_tokens"), OutputTokens: in.int("output_tokens"), TotalTokens: in.int("total_tokens")}
+	u := &Usage{
+		InputTokens:  in.int("input_tokens"),
+		OutputTokens: in.int("output_tokens"),
+		TotalTokens:  in.int("total_tokens"),
+	}
 	if d := in.object("input_token_details"); d != nil {
 		u.CacheRead, u.CacheCreation = d.int("cache_read"), d.int("cache_creation")
 		in.fail("input_token_details", d.err)

@@ -38,7 +38,9 @@ func (m *Meter) Add(c *message.Chunk) error {
 			return err
 		}
 	}
-	return m.Keep(len(c.Text) + len(c.Reasoning) + len(c.Signature) + len(c.Redacted) + sizeOf(c.Metadata) + sizeOf(c.Kwargs))
+	return m.Keep(
+		len(c.Text) + len(c.Reasoning) + len(c.Signature) + len(c.Redacted) + sizeOf(c.Metadata) + sizeOf(c.Kwargs),
+	)
 }
 
 func (m *Meter) addCall(c *message.ToolCallChunk) error {

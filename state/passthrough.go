@@ -30,7 +30,11 @@ func (p passthrough) apply(old cell, w write) (cell, error) {
 	case OpAppend:
 		return p.join(old, raw)
 	case OpReplace, OpRemove:
-		return nil, fmt.Errorf("channel %q: %s needs the channel to be declared; switch on the feature that owns it", p, w.op)
+		return nil, fmt.Errorf(
+			"channel %q: %s needs the channel to be declared; switch on the feature that owns it",
+			p,
+			w.op,
+		)
 	}
 	return p.load(encoded{raw: raw})
 }

@@ -91,7 +91,10 @@ func (w *schemaWriter) write(t reflect.Type, tail string) error {
 }
 
 func unsupported(t reflect.Type) error {
-	return fmt.Errorf("type %s is not supported; use a string, number, bool, slice, map[string]T, struct or json.RawMessage", t)
+	return fmt.Errorf(
+		"type %s is not supported; use a string, number, bool, slice, map[string]T, struct or json.RawMessage",
+		t,
+	)
 }
 
 func isInt(k reflect.Kind) bool   { return reflect.Int <= k && k <= reflect.Int64 }

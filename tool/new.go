@@ -50,7 +50,10 @@ func New[In any](spec Spec, run Func[In]) (Tool, error) {
 		return nil, fmt.Errorf("make tool %s: %w", spec.Name, err)
 	}
 	if !spec.schema.fit.has(isObject) {
-		return nil, fmt.Errorf("make tool %s: its parameters must be an object schema, no object fits this one", spec.Name)
+		return nil, fmt.Errorf(
+			"make tool %s: its parameters must be an object schema, no object fits this one",
+			spec.Name,
+		)
 	}
 	spec.Parameters = spec.schema.raw // a copy of its own
 	return &funcTool[In]{spec: spec, run: run}, nil

@@ -118,7 +118,10 @@ func (b *schemaBuilder) link() error {
 			continue
 		}
 		if s.target = b.lookUp(s.ref); s.target == nil {
-			return fmt.Errorf("$ref %q leads nowhere; only places within the schema, such as #/$defs/name, can be used", s.ref)
+			return fmt.Errorf(
+				"$ref %q leads nowhere; only places within the schema, such as #/$defs/name, can be used",
+				s.ref,
+			)
 		}
 	}
 	w := schemaWalk{state: make(map[*Schema]bool, len(b.order))}

@@ -34,7 +34,10 @@ func Place(callID string) (answer, call int, err error) {
 func calls(id func(i int) string, pairs []string) []message.Chunk {
 	var c message.Chunk
 	for i := 0; i+1 < len(pairs); i += 2 {
-		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i / 2, ID: id(i / 2), Name: pairs[i], Args: pairs[i+1]})
+		c.ToolCalls = append(
+			c.ToolCalls,
+			message.ToolCallChunk{Index: i / 2, ID: id(i / 2), Name: pairs[i], Args: pairs[i+1]},
+		)
 	}
 	return []message.Chunk{c, {FinishReason: "tool_calls"}}
 }

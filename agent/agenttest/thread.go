@@ -98,7 +98,8 @@ func (th *Thread) run(t TB, rt *agent.Runtime) {
 	t.Helper()
 	th.runs++
 	th.Steps, th.Usage = nil, message.Usage{}
-	rt.ThreadID, rt.RunID, rt.Config, rt.NewID, rt.Emit, rt.Commit = "t", th.RunID(), th.Config, th.newID, th.emit, th.commit
+	rt.ThreadID, rt.RunID, rt.Config = "t", th.RunID(), th.Config
+	rt.NewID, rt.Emit, rt.Commit = th.newID, th.emit, th.commit
 	s, err := th.Agent.Run(t.Context(), rt, th.State)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,11 @@ var _ tool.Tool = (*Tool)(nil)
 
 // Spec implements [tool.Tool].
 func (f *Tool) Spec() tool.Spec {
-	return tool.Spec{Name: f.Name, Effect: tool.ReadOnly, Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`)}
+	return tool.Spec{
+		Name:       f.Name,
+		Effect:     tool.ReadOnly,
+		Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`),
+	}
 }
 
 // Run implements [tool.Tool].

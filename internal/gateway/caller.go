@@ -49,10 +49,11 @@ func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks, pub
 func (s *Server) principal(r *http.Request, asks, public bool) (by access.Principal, token string, ok bool) {
 	by = access.Principal{User: s.User, Role: cmp.Or(s.Role, access.Admin), Scopes: s.Scopes, Via: "loopback"}
 	switch {
-	case asks && public:
-		return access.Principal{}, "", true
 	case asks:
 		token, ok = s.Guard.knows(r)
+		if !ok {
+			return access.Principal{}, "", public
+		}
 		by.Via = strings.TrimSpace("token " + token)
 		return by, token, ok
 	case s.Guard.Open:

@@ -19,7 +19,8 @@ import (
 // filled is the path of a route with a value for each parameter.
 func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
-		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x").Replace(r.Path)
+		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
+		"{rest...}", "x", "{name}", "sign-in.js").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.

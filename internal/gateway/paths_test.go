@@ -40,7 +40,7 @@ func TestOpenAPIPaths(t *testing.T) {
 	k := gateways.New(t, nil)
 	api, _ := jsontest.Decode(t, k.Do("GET", "/openapi.json", "").Body.Bytes()).(map[string]any)
 	paths, _ := api["paths"].(map[string]any)
-	form := regexp.MustCompile(`^(/|(/[a-z_.]+|/\{[a-z_]+\})+)$`)
+	form := regexp.MustCompile(`^(/|(/[a-z_.-]+|/\{[a-z_]+\})+)$`)
 	for path, methods := range paths {
 		if !form.MatchString(path) {
 			t.Errorf("a path is %s", path)

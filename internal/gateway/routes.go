@@ -7,6 +7,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/files"
 	"github.com/pudu-ai/pudu/internal/gateway/models"
 	"github.com/pudu-ai/pudu/internal/gateway/operations"
+	"github.com/pudu-ai/pudu/internal/gateway/pages"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
 	storeroutes "github.com/pudu-ai/pudu/internal/gateway/store"
@@ -22,6 +23,7 @@ type groups struct {
 	files      *files.Group
 	models     *models.Group
 	operations *operations.Group
+	pages      *pages.Group
 }
 
 func (s *Server) newGroups() groups {
@@ -38,8 +40,9 @@ func (s *Server) newGroups() groups {
 		files:  files.New(files.Config{Env: s.env, Files: s.Files}),
 		models: models.New(models.Config{Models: s.Models}),
 		operations: operations.New(operations.Config{
-			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Asks: s.Guard.asks, All: s.Routes,
+			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, All: s.Routes,
 		}),
+		pages: pages.New(pages.Config{Env: s.env, About: s.About, Asks: s.Guard.asks, All: s.Routes}),
 	}
 }
 
@@ -54,6 +57,7 @@ func (s *Server) Routes() []route.Route {
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts
 		g.models.Routes(),     // models and features
-		g.operations.Routes(), // health, info, metrics, the lists of routes
+		g.operations.Routes(), // health, info, metrics, OpenAPI
+		g.pages.Routes(),      // the user interface, and this list
 	)
 }

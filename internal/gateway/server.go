@@ -19,7 +19,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/items"
 
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/gateway/operations"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
@@ -38,7 +37,7 @@ type (
 	// Limits are the bounds of a request.
 	Limits = route.Limits
 	// About describes the server to people.
-	About = operations.About
+	About = shape.About
 	// Follower yields the events of runs.
 	Follower = runroutes.Follower
 )

@@ -7,12 +7,10 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/pudu-ai/pudu/internal/gateway"
-	"github.com/pudu-ai/pudu/internal/gateway/operations"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
@@ -120,62 +118,6 @@ func TestMetricsAreServed(t *testing.T) {
 	})
 	if w := k.Do("GET", "/metrics", ""); w.Code != 200 || w.Body.String() != "pudu_up 1\n" {
 		t.Errorf("%d %s", w.Code, w.Body)
-	}
-}
-
-// TestModels: what a client is to choose from is what may be shown, by the names for people where there are any.
-func TestModels(t *testing.T) {
-	k := gateways.New(t, func(c *gateway.Config) {
-		c.Models = []gateway.Model{
-			{Name: "a", DisplayName: "A", Model: "v/a", Description: "one", Thinking: true, ReasoningEffort: true,
-				Vision: true}, {Name: "hid", Hidden: true}, {Name: "b"},
-		}
-	})
-	const a = `{"name":"a","model":"v/a","display_name":"A","description":"one","supports_thinking":true,
-		"supports_reasoning_effort":true,"supports_vision":true}`
-	const b = `{"name":"b","model":"","display_name":"b","description":null,"supports_thinking":false,
-		"supports_reasoning_effort":false,"supports_vision":false}`
-	k.Play([]gateways.Scenario{
-		{
-			Name: "list", Method: "GET", Path: "/models", Status: 200,
-			Want: `{"models":[` + a + `,` + b + `],"token_usage":{"enabled":true}}`,
-		},
-		{
-			Name: "a hidden one can be looked at", Method: "GET", Path: "/models/hid", Status: 200,
-			Want: `{"name":"hid"}`,
-		},
-		{Name: "one", Method: "GET", Path: "/models/a", Status: 200, Want: a},
-	})
-}
-
-// TestPagesAreHarmless: they run no script, load nothing, and are not kept.
-func TestPagesAreHarmless(t *testing.T) {
-	k := gateways.New(t, nil)
-	for _, path := range []string{"/", "/docs"} {
-		k.Play([]gateways.Scenario{{Name: "a page", Method: "HEAD", Path: path, Status: 200}})
-		h := k.Do("GET", path, "").Header()
-		for name, want := range map[string]string{
-			"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
-			"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-		} {
-			if h.Get(name) != want {
-				t.Errorf("%s: %s is %q", path, name, h.Get(name))
-			}
-		}
-	}
-	if err := operations.HTML(httptest.NewRecorder(), "docs", struct{}{}); err == nil {
-		t.Error("a page without what it shows is no error")
-	}
-}
-
-// TestDocsHaveAHeadingForEachGroup, and one alone.
-func TestDocsHaveAHeadingForEachGroup(t *testing.T) {
-	k := gateways.New(t, nil)
-	docs := k.Do("GET", "/docs", "").Body.String()
-	for _, r := range k.Routes() {
-		if got := strings.Count(docs, "<h2>"+r.Group+"</h2>"); got != 1 {
-			t.Errorf("%d headings %q", got, r.Group)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package operations
+package pages
 
 // HTML is for the tests.
 var HTML = html

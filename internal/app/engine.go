@@ -25,6 +25,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/outgoing"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
+	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
 	"github.com/pudu-ai/pudu/internal/userdata"
@@ -53,6 +54,7 @@ type engine struct {
 	reaped    atomic.Bool              // nothing is left of killed servers, and no other can be killed
 	current   atomic.Pointer[settings] // for the runs that begin
 	reloading sync.Mutex
+	secrets   *secrets.Secrets
 	guard     *outgoing.Guard // of the tools' calls
 	schema    state.Schema    // every channel that a thread can have
 	agents    *agents.Folder
@@ -124,6 +126,26 @@ func (e *engine) openDatabase(ctx context.Context) (err error) {
 
 func (e *engine) closeDatabase(context.Context) error { return e.store.Close() }
 
+func (e *engine) openSecrets(context.Context) (err error) {
+	e.secrets, err = secrets.Open(e.dir, e.cfg.Env.Get(secrets.Variable))
+	return err
+}
+
+// forWebhook is the purpose of the sealed URLs of webhooks.
+const forWebhook = "webhook"
+
+func (e *engine) seal(u access.User, url string) (string, error) {
+	return e.secrets.For(u).Seal(forWebhook, url)
+}
+
+// unseal also takes a URL that an older version has stored as it is.
+func (e *engine) unseal(u access.User, text string) (string, error) {
+	if !secrets.Sealed(text) {
+		return text, nil
+	}
+	return e.secrets.For(u).Open(forWebhook, text)
+}
+
 func (e *engine) openOutgoing(context.Context) error {
 	e.guard = outgoing.New(outgoing.Config{})
 	return nil
@@ -166,7 +188,8 @@ func (e *engine) openHub(context.Context) error {
 	e.hub = follow.New(follow.Config{Store: e.store, Bus: e.bus, Owner: owner})
 	e.manager = runs.NewManager(runs.Config{
 		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus, Delete: e.deleteThread, Notify: e.notify,
-		Watch: e.watch, Room: e.room, Parallel: e.shares.runs, Feed: func(run store.Run) runs.Feed { return e.hub.Own(run) },
+		Seal: e.seal, Unseal: e.unseal, Watch: e.watch, Room: e.room, Parallel: e.shares.runs,
+		Feed:   func(run store.Run) runs.Feed { return e.hub.Own(run) },
 		Events: e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
 	})
 	return nil

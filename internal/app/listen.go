@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -230,15 +229,19 @@ func (e *engine) models(c *gateway.Config) {
 
 // notify calls the webhook of a run that has ended.
 func (e *engine) notify(ctx context.Context, run store.Run) error {
-	var req runs.Request
-	if err := json.Unmarshal(run.Request, &req); err != nil {
+	req, err := runs.RequestOf(run)
+	if err != nil {
 		return fmt.Errorf("read the webhook of run %s: %w", run.ID, err)
+	}
+	url, err := e.manager.Webhook(run, req)
+	if err != nil {
+		return err
 	}
 	body, err := e.report(ctx, run)
 	if err != nil {
 		return fmt.Errorf("report run %s: %w", run.ID, err)
 	}
-	return e.webhooks.Call(ctx, req.Webhook, body)
+	return e.webhooks.Call(ctx, url, body)
 }
 
 // figures is where /metrics reads what is so at present.

@@ -16,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/secrets"
 )
 
 const (
@@ -162,6 +163,7 @@ func (e *engine) changed(cfg *config.Config, dir string, sections map[string]any
 	note("sandbox.limits", e.cfg.Sandbox.Limits, cfg.Sandbox.Limits)
 	note("log_level", e.cfg.LogLevel, cfg.LogLevel)
 	note("PUDU_TOKENS_FILE", e.cfg.TokensFile(e.dir), cfg.TokensFile(e.dir))
+	note("PUDU_SECRETS_KEY", e.cfg.Env.Get(secrets.Variable), cfg.Env.Get(secrets.Variable))
 	for name, value := range sections {
 		note("section "+name, e.sections[name], value)
 	}

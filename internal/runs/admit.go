@@ -109,6 +109,11 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 			req.Input[i].ID = conversation.IDFor(m, id.New(now))
 		}
 	}
+	if req.Webhook != "" && m.cfg.Seal != nil {
+		if req.Webhook, err = m.cfg.Seal(u.user, req.Webhook); err != nil {
+			return store.Run{}, fmt.Errorf("take in a run with a webhook: %w", err)
+		}
+	}
 	raw, err := json.Marshal(req)
 	if err != nil {
 		return store.Run{}, fmt.Errorf("encode request: %w", err)

@@ -145,9 +145,21 @@ func (n *notifier) tell(ctx context.Context, run store.Run, req Request) error {
 	if req.Webhook == "" || n.m.cfg.Notify == nil {
 		return nil
 	}
+	if _, err := n.m.Webhook(run, req); err != nil { // which no later try changes
+		n.m.cfg.Log.Error("the webhook of a run is dropped", "run", run.ID, "error", err)
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
 	defer cancel()
 	return n.m.cfg.Notify(ctx, run)
+}
+
+// Webhook is the URL that is told of the end of a run with this request; empty if there is none.
+func (m *Manager) Webhook(run store.Run, req Request) (string, error) {
+	if req.Webhook == "" || m.cfg.Unseal == nil {
+		return req.Webhook, nil
+	}
+	return m.cfg.Unseal(access.FromRow(run.UserID), req.Webhook)
 }
 
 // again has a run wait for its next call; false means that there were enough.

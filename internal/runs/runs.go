@@ -94,6 +94,9 @@ type Config struct {
 	// Notify tells the webhook of a run that it has ended; nil means that there are none. It is called until it
 	// succeeds or has failed a few times, at least once however often a process dies.
 	Notify func(ctx context.Context, run store.Run) error
+	// Seal makes the URL of a user's webhook a text that the database may hold, and Unseal makes it the URL again;
+	// nil leaves it.
+	Seal, Unseal func(u access.User, text string) (string, error)
 	// Delete removes a thread that its run's request wants gone at the end, after Notify, however often a process dies
 	// in between; nil keeps it.
 	Delete func(ctx context.Context, u access.User, threadID string) error

@@ -41,7 +41,8 @@ func levels() []level {
 		{"leaves", []string{"message", "state", "event", "internal/access"}},
 		{"what tools may use", []string{"model", "sandbox"}},
 		{"contracts", []string{
-			"internal/access/*", "tool", "internal/store", "internal/bus", "internal/outgoing", "internal/config",
+			"internal/access/*", "tool", "internal/store", "internal/bus", "internal/outgoing", "internal/secrets",
+			"internal/config",
 			"internal/feature/threadstate", "internal/feature/conversation",
 		}},
 		{"how features keep rows", []string{"internal/database"}},

@@ -82,13 +82,14 @@ func (g *Group) describe(ctx context.Context, run store.Run) (runJSON, error) {
 	if err != nil {
 		return runJSON{}, err
 	}
+	webhook, _ := g.Manager.Webhook(run, req) // one that cannot be opened any more is none
 	out := runJSON{
 		RunID: run.ID, ThreadID: run.ThreadID, AssistantID: req.AssistantID, Status: statusOf(run), Metadata: shape.OrEmpty(req.Metadata),
 		Strategy: string(req.Strategy), CreatedAt: shape.Stamp(run.CreatedAt), UpdatedAt: shape.Stamp(run.UpdatedAt),
 		StopReason: shape.OrNil(run.StopReason), Error: shape.OrNil(run.Error), Attempt: run.Attempt, Position: position,
 		Kwargs: runKwargs{
 			Config: shape.OrEmpty(req.Config), Context: shape.OrEmpty(req.Context), Modes: req.Modes, Subgraphs: req.Subgraphs,
-			Before: req.InterruptBefore, After: req.InterruptAfter, Webhook: shape.OrNil(req.Webhook),
+			Before: req.InterruptBefore, After: req.InterruptAfter, Webhook: shape.OrNil(webhook),
 		},
 	}
 	if req.WebhookDropped {

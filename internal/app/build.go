@@ -6,6 +6,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
@@ -29,6 +30,9 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	c := e.leadConfig(s)
 	c.Space, c.Park = ws, ws.Park
 	err = e.choose(s, &c, job)
+	if err == nil {
+		c.Folder, err = folders.New(e.store).For(access.FromRow(job.Run.UserID)).Instructions(ctx, job.Run.ThreadID)
+	}
 	if err == nil && c.Choice.Model.IsDemo() {
 		err = layOut(ws.Files())
 	}

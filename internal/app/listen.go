@@ -21,6 +21,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -182,7 +183,8 @@ func (es edges) close() {
 func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
-		Files: e.files, DeleteThread: e.deleteThread, User: access.Default(),
+		Folders: folders.New(e.store),
+		Files:   e.files, DeleteThread: e.deleteThread, User: access.Default(),
 		Answers: e.answers,
 		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins},
 		Log:     e.log, Ready: e.ready,

@@ -131,8 +131,8 @@ func occupied(t *testing.T) (store.Store, string) {
 	return st, dir
 }
 
-// folders are the threads' folders that are there.
-func folders(t *testing.T, dir string) (list []string) {
+// foldersIn are the threads' folders that are there.
+func foldersIn(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	found, err := userdata.New(dir).Threads()
 	if err != nil {
@@ -154,7 +154,7 @@ func TestRemoveThread(t *testing.T) {
 			t.Fatal(id, err)
 		}
 	}
-	if got, want := folders(t, dir), []string{"users/bob/threads/u", "users/default/threads/t", "users/default/threads/v"}; !slices.Equal(got, want) {
+	if got, want := foldersIn(t, dir), []string{"users/bob/threads/u", "users/default/threads/t", "users/default/threads/v"}; !slices.Equal(got, want) {
 		t.Errorf("left is %q", got)
 	}
 	if err := removeThread(t.Context(), st.For(bob), userdata.New(dir), "t", drop); err == nil {
@@ -175,7 +175,7 @@ func TestCollectLooksForTheUsersThread(t *testing.T) {
 	if want := []string{"users/default/threads/t"}; !slices.Equal(c.out.Folders, want) {
 		t.Errorf("collected %q", c.out.Folders)
 	}
-	if got, want := folders(t, dir), []string{"users/bob/threads/t", "users/bob/threads/u", "users/default/threads/v"}; !slices.Equal(got, want) {
+	if got, want := foldersIn(t, dir), []string{"users/bob/threads/t", "users/bob/threads/u", "users/default/threads/v"}; !slices.Equal(got, want) {
 		t.Errorf("left is %q", got)
 	}
 }

@@ -85,6 +85,8 @@ type App interface {
 	Collect(ctx context.Context, o Options, dryRun bool) (Collected, error)
 	// DeleteThread removes a thread with its files, here or at the server.
 	DeleteThread(ctx context.Context, o Options, id string) error
+	// Folders has do work with the folders of the user, here or at the server.
+	Folders(ctx context.Context, o Options, do func(Folders) error) error
 	// DeleteUser removes all that a user has. No other process may hold the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// TokensFile is the file of the named tokens that callers of the server bring.
@@ -350,6 +352,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		serveCommand(app, &o, stdio),
 		reloadCommand(app, &o, stdio),
 		threadsCommand(app, &o, stdio),
+		foldersCommand(app, &o, stdio),
 		usersCommand(app, &o, stdio),
 		runsCommand(app, &o, stdio),
 		exportCommand(app, &o, stdio),

@@ -23,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -119,7 +120,7 @@ func (s *site) start() {
 	release, err := s.manager.KeepLease(s.t.Context())
 	s.must(err)
 	c := gateway.Config{
-		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
+		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st),
 		Files: s.files, DeleteThread: s.deleteThread, User: user(),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},

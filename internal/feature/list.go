@@ -5,6 +5,7 @@ package feature
 import (
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 )
 
@@ -13,5 +14,6 @@ func All() []database.Feature {
 	return []database.Feature{
 		items.Feature(),
 		assistants.Feature(),
+		folders.Feature(),
 	}
 }

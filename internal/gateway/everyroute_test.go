@@ -20,7 +20,7 @@ import (
 func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
-		"{rest...}", "x", "{name}", "sign-in.js").Replace(r.Path)
+		"{rest...}", "x", "{folder_id}", "{folder}", "{name}", "sign-in.js").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.
@@ -41,6 +41,9 @@ func routeKit(t *testing.T, change func(*gateway.Config)) *gateways.FileKit {
 	k.Play([]gateways.Scenario{{
 		Name: "an assistant", Method: "POST", Path: "/assistants", Body: `{"graph_id":"lead_agent"}`, Status: 200,
 		Keep: map[string]string{"assistant_id": "own"},
+	}, {
+		Name: "a folder", Method: "POST", Path: "/folders", Body: `{"name":"f"}`, Status: 200,
+		Keep: map[string]string{"folder_id": "folder"},
 	}})
 	return k
 }
@@ -94,7 +97,7 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"PATCH /assistants/{assistant_id}", "POST /assistants", "POST /assistants/{assistant_id}/latest",
 		"PATCH /threads/{thread_id}", "POST /threads/{thread_id}/state",
 		"PATCH /threads/{thread_id}/state", "POST /runs/cancel", "PUT /store/items", "DELETE /store/items",
-		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch",
+		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
 	}
 	for _, r := range bodies(k) {
 		for _, body := range []string{"", "null", " "} {
@@ -126,7 +129,7 @@ func TestThreadIDsThatAreNone(t *testing.T) {
 		}
 		for id, status := range map[string]int{"a%20b": 422, strings.Repeat("x", 65): 422} {
 			k.Play([]gateways.Scenario{{
-				Name: "no id", Method: r.Method, Path: "/threads/" + id + strings.TrimPrefix(filled(r), "/threads/t"),
+				Name: "no id", Method: r.Method, Path: strings.Replace(filled(r), "/threads/t", "/threads/"+id, 1),
 				Body: `{"`, Status: status,
 				Want: `{"detail":[{"type":"string_pattern_mismatch","loc":["path","thread_id"],
 					"ctx":{"pattern":"^[A-Za-z0-9_-]{1,64}$"}}]}`,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/gateway/assistants"
 	"github.com/pudu-ai/pudu/internal/gateway/files"
+	folderroutes "github.com/pudu-ai/pudu/internal/gateway/folders"
 	"github.com/pudu-ai/pudu/internal/gateway/models"
 	"github.com/pudu-ai/pudu/internal/gateway/operations"
 	"github.com/pudu-ai/pudu/internal/gateway/pages"
@@ -18,6 +19,7 @@ import (
 type groups struct {
 	assistants *assistants.Group
 	threads    *threads.Group
+	folders    *folderroutes.Group
 	runs       *runroutes.Group
 	store      *storeroutes.Group
 	files      *files.Group
@@ -33,6 +35,7 @@ func (s *Server) newGroups() groups {
 	return groups{
 		assistants: own,
 		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Delete: s.DeleteThread}),
+		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders}),
 		runs: runroutes.New(runroutes.Config{
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
 		}),
@@ -53,6 +56,7 @@ func (s *Server) Routes() []route.Route {
 	return slices.Concat(
 		g.assistants.Routes(), // also as graphs and schemas
 		g.threads.Routes(),    // threads, their states and histories
+		g.folders.Routes(),    // folders of threads
 		g.runs.Routes(),       // on threads, and stateless
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts

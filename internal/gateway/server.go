@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 
 	"github.com/pudu-ai/pudu/internal/access"
@@ -47,9 +48,10 @@ type Config struct {
 	Manager *runs.Manager
 	Hub     Follower
 	Store   store.Store
-	// Items and Assistants are those of all users.
+	// Items, Assistants and Folders are those of all users.
 	Items      *items.Items
 	Assistants *assistants.Assistants
+	Folders    *folders.Folders
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
 	// DeleteThread removes a user's thread with its files; its error is the store's.

@@ -54,6 +54,11 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 			Name: "assistant", Method: "POST", Path: "/assistants", Status: 200, Keep: map[string]string{"assistant_id": "own"},
 			Body: `{"graph_id":"lead_agent","name":"` + secret + `","metadata":{"m":"shared"}}`,
 		},
+		{
+			Name: "folder", Method: "POST", Path: "/folders", Status: 200, Keep: map[string]string{"folder_id": "folder"},
+			Body: `{"name":"` + secret + `","instructions":"` + secret + `"}`,
+		},
+		{Name: "in the folder", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200},
 	})
 	return &sweep{FileKit: k}
 }
@@ -70,6 +75,7 @@ func (s *sweep) bodies() map[string]string {
 		"item":      `{"namespace":["ns"],"key":"k","value":{"v":"taken over"}}`,
 		"items":     `{"namespace_prefix":["ns"],"prefix":["ns"]}`,
 		"assistant": `{"assistant_id":"{own}","graph_id":"lead_agent","name":"taken over","version":1,"input":{"messages":"x"}}`,
+		"folder":    `{"name":"taken over","instructions":"taken over"}`,
 		"a search":  `{"name":"owners","query":"owners","metadata":{"m":"shared"}}`,
 	}
 }
@@ -133,7 +139,7 @@ func (s *sweep) has() map[string]string {
 	out := make(map[string]string)
 	for _, path := range []string{
 		"/threads/t", "/threads/t/state", "/threads/t/runs", "/threads/t/runs/{run}", "/store/items?namespace=ns&key=k",
-		"/assistants/{own}", "/threads/t/uploads/list", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
+		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
 	} {
 		w := s.Do("GET", s.Fill(path), "")
 		out[path] = fmt.Sprint(w.Code, w.Body)

@@ -66,6 +66,8 @@ type Config struct {
 	Without     []string
 	// Addition is put behind the system prompt.
 	Addition string
+	// Folder are the instructions of the folder that the thread is in; empty if there are none.
+	Folder string
 	// Log is told of what people should know of calls; nil means slog.Default().
 	Log *slog.Logger
 	// Inside are middlewares within all others of the chain; a replay uses it.
@@ -86,6 +88,7 @@ func Build(c Config) (*agent.Agent, error) {
 			return nil, err
 		}
 	}
+	c.System += folderSection(c.Folder)
 	tools, err := tools(c)
 	if err != nil {
 		return nil, err
@@ -93,6 +96,15 @@ func Build(c Config) (*agent.Agent, error) {
 	return agent.New(agent.Config{
 		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Sources: c.Sources, Channels: threadstate.Channels(), Settings: settings(c.Choice),
 	}, Chain(c)...)
+}
+
+// folderSection is what a folder's instructions put behind the system prompt.
+func folderSection(instructions string) string {
+	if strings.TrimSpace(instructions) == "" {
+		return ""
+	}
+	return "\n\n<folder_instructions>\nThe person has put this thread into a folder, whose instructions are:\n" +
+		strings.ReplaceAll(instructions, "</folder_instructions", "< /folder_instructions") + "\n</folder_instructions>"
 }
 
 // settings are those of the agent and of the client; what they leave open is the model's.

@@ -25,6 +25,8 @@ type view struct {
 	LastToolResult string
 	// AllText is all messages, one after the other.
 	AllText string
+	// System is the system prompt.
+	System string
 
 	turn int // AI messages after what the user said last
 }
@@ -53,6 +55,7 @@ func newView(msgs []message.Message) *view {
 // turn chooses the answer to a request and fills in its templates.
 func (s *script) turn(req *model.Request) (Turn, error) {
 	v := newView(req.Messages)
+	v.System = req.System
 	d, n := s.dialogue(v.User)
 	if d == nil {
 		return Turn{}, fmt.Errorf("no dialogue of the script matches %.100q; add one without match", v.User)

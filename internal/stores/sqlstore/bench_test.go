@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -109,7 +110,7 @@ func BenchmarkParallelCommits(b *testing.B) {
 func BenchmarkLoad(b *testing.B) {
 	for _, size := range []int{1 << 10, 2 << 10} {
 		dir := b.TempDir()
-		s, err := Open(b.Context(), Config{Dir: dir})
+		s, err := Open(b.Context(), Config{Features: feature.All(), Dir: dir})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -137,7 +138,7 @@ func BenchmarkLoad(b *testing.B) {
 			if err := s.Close(); err != nil {
 				b.Fatal(err)
 			}
-			if s, err = Open(b.Context(), Config{Dir: dir}); err != nil {
+			if s, err = Open(b.Context(), Config{Features: feature.All(), Dir: dir}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -176,7 +177,7 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	for b.Loop() {
-		s, err := Open(b.Context(), Config{Dir: dir})
+		s, err := Open(b.Context(), Config{Features: feature.All(), Dir: dir})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -157,7 +158,7 @@ func TestCacheIsNoProofOfExistence(t *testing.T) {
 	tk.begin("hello")
 	tk.human("hi")
 	tk.end()
-	reader, err := Open(t.Context(), Config{Dir: dir, ReadOnly: true})
+	reader, err := Open(t.Context(), Config{Features: feature.All(), Dir: dir, ReadOnly: true})
 	tk.must(err)
 	defer reader.Close()
 	c, err := reader.For(ann()).Checkpoint(t.Context(), schema, tk.thread, "")

@@ -76,7 +76,7 @@ func (d *userData) newest(ctx context.Context, threadID string) (head string, er
 
 // row reads a checkpoint without its state.
 func row(ctx context.Context, from reader, user, threadID, id string) (c store.Checkpoint, err error) {
-	err = from.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id = $2 AND "+threadOf("$1", "$3"),
+	err = from.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id = $2 AND "+threadOf("$3"),
 		[]any{threadID, id, user}, func(r *sql.Rows) (bool, error) {
 			c, err = scanCheckpoint(r)
 			return false, err
@@ -155,7 +155,7 @@ func ancestors(ctx context.Context, from reader, user, threadID, want string, h 
 	err = from.read(ctx, "SELECT "+checkpointColumns+", l.updates, s.state FROM log l LEFT JOIN snapshots s "+
 		"ON s.thread_id = l.thread_id AND s.checkpoint_id = l.checkpoint_id "+
 		"WHERE l.thread_id = $1 AND l.checkpoint_id <= $2 AND l.checkpoint_id >= COALESCE("+
-		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1 AND checkpoint_id <= $2), '') AND "+threadOf("$1", "$3")+
+		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1 AND checkpoint_id <= $2), '') AND "+threadOf("$3")+
 		" ORDER BY l.checkpoint_id DESC", []any{threadID, want, user}, func(r *sql.Rows) (bool, error) {
 		var updates, snapshot []byte
 		c, err := scanCheckpoint(r, &updates, &snapshot)
@@ -227,7 +227,7 @@ func (d *userData) checkpoints(ctx context.Context, threadID, before string, lim
 		before = "g" // greater than every UUID
 	}
 	var out []store.Checkpoint
-	err := d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id < $2 AND "+threadOf("$1", "$4")+
+	err := d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id < $2 AND "+threadOf("$4")+
 		" ORDER BY l.checkpoint_id DESC LIMIT $3", []any{threadID, before, limit, d.user.ID()}, func(r *sql.Rows) (bool, error) {
 		c, err := scanCheckpoint(r)
 		out = append(out, c)

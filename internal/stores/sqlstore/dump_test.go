@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -274,7 +275,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(`{"kind":"thread","id":"a","user_id":"","title":"","head":"","created_at":0,"updated_at":"2026-01-01T00:00:00Z","metadata":{}}`, `{"kind":"end","threads":1,"runs":0,"log":0,"snapshots":0}`)
 	f.Add(`{"kind":"snapshot","thread_id":"a","checkpoint_id":"b","bytes":1,"state":"AAAA"}`, `{"kind":"log"}`)
 	f.Add(`{"kind":null}`, `[]`)
-	s, err := Open(f.Context(), Config{Dir: f.TempDir()})
+	s, err := Open(f.Context(), Config{Features: feature.All(), Dir: f.TempDir()})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -343,7 +344,7 @@ func openThrough(t *testing.T, f flaky, d sqlite) error {
 	}
 	way := f.through(db, 1)
 	defer way.Close()
-	if err := prepare(t.Context(), way, d, Config{Now: time.Now, CheckBytes: 64 << 20, Logger: discard}); err != nil {
+	if err := prepare(t.Context(), way, d, Config{Features: feature.All(), Now: time.Now, CheckBytes: 64 << 20, Logger: discard}); err != nil {
 		return err
 	}
 	w, err := newWriter(t.Context(), way, d, d.tuning())

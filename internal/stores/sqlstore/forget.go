@@ -58,7 +58,7 @@ func (d *userData) dropThread(tx *tx, id string) error {
 // emptyThread removes what features have of a thread of the user's.
 func (d *userData) emptyThread(tx *tx, id string) error {
 	for _, t := range d.s.beside() {
-		if err := tx.exec("DELETE FROM "+t.Name+" WHERE "+t.Thread+" = $1 AND "+threadOf("$1", "$2"), id, d.user.ID()); err != nil {
+		if err := tx.exec("DELETE FROM "+t.Name+" WHERE "+t.Thread+" = $1 AND "+threadOf("$2"), id, d.user.ID()); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -287,7 +288,7 @@ func TestCollectReadOnly(t *testing.T) {
 	defer s.Close()
 	tk := newTalk(t, s, 1)
 	tk.turn(2000)
-	reader, err := Open(t.Context(), Config{Dir: dir, ReadOnly: true})
+	reader, err := Open(t.Context(), Config{Features: feature.All(), Dir: dir, ReadOnly: true})
 	tk.must(err)
 	defer reader.Close()
 	later := tk.now.Add(time.Hour)

@@ -163,12 +163,12 @@ func TestOpenOddFolder(t *testing.T) {
 }
 
 // version is the newest that this program knows.
-const version = 5
+var version, _ = newest(feature.All())
 
 // newer is the program's migrations and one more.
 func newer(t *testing.T, folder, query string) fs.FS {
 	all := fstest.MapFS{fmt.Sprintf("%05d_more.sql", version+1): {Data: []byte("-- +goose Up\n" + query)}}
-	own, err := fs.Sub(migrations, folder)
+	own, err := lineOf(feature.All(), strings.TrimPrefix(folder, "migrations/"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,14 +188,14 @@ func newer(t *testing.T, folder, query string) fs.FS {
 
 func TestMigrationKeepsBackup(t *testing.T) {
 	dir, file := written(t)
-	cfg := Config{Dir: dir, CheckBytes: 1 << 30, Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
+	cfg := Config{Features: feature.All(), Dir: dir, CheckBytes: 1 << 30, Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
 	cfg.Logger = discard
 	d := sqlite{path: file}
 	db := openDB(t, d)
 	if err := migrate(t.Context(), db, d, cfg, newer(t, "migrations/sqlite", "ALTER TABLE threads ADD COLUMN extra TEXT;")); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := d.version(t.Context(), db); err != nil || v != version+1 {
+	if v, err := d.version(t.Context(), db); err != nil || int(v) != version+1 {
 		t.Errorf("version = %d, %v", v, err)
 	}
 	db.Close()
@@ -219,7 +219,7 @@ func TestMigrationKeepsBackup(t *testing.T) {
 // A migration that fails leaves the database as it was; a backup of the same second is not overwritten.
 func TestMigrationFails(t *testing.T) {
 	dir, file := written(t)
-	cfg := Config{Dir: dir, CheckBytes: 1 << 30, Now: func() time.Time { return time.Unix(0, 0) }, Logger: discard}
+	cfg := Config{Features: feature.All(), Dir: dir, CheckBytes: 1 << 30, Now: func() time.Time { return time.Unix(0, 0) }, Logger: discard}
 	d := sqlite{path: file}
 	db := openDB(t, d)
 	defer db.Close()
@@ -271,7 +271,7 @@ func TestReadOnlyBesideOwner(t *testing.T) {
 	s := open(t, dir)
 	tk := newTalk(t, s, 1)
 	tk.turn(1000)
-	reader, err := Open(t.Context(), Config{Dir: dir, ReadOnly: true})
+	reader, err := Open(t.Context(), Config{Features: feature.All(), Dir: dir, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestReadOnlyBesideOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err = Open(t.Context(), Config{Dir: dir, ReadOnly: true})
+	reader, err = Open(t.Context(), Config{Features: feature.All(), Dir: dir, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,16 +57,16 @@ func TestPostgresMigration(t *testing.T) {
 	d := s.dialect.(*server)
 	db := d.open(2, false)
 	defer db.Close()
-	cfg := Config{Logger: discard}
+	cfg := Config{Features: feature.All(), Logger: discard}
 	bad := newer(t, "migrations/postgres", "ALTER TABLE threads ADD COLUMN extra TEXT;\nALTER TABLE nobody ADD COLUMN extra TEXT;")
 	if err := d.migrate(t.Context(), db, cfg, bad); err == nil {
 		t.Error("a bad migration went through")
 	}
-	if v, err := d.version(t.Context(), db); err != nil || v != version {
+	if v, err := d.version(t.Context(), db); err != nil || int(v) != version {
 		t.Errorf("version %d, %v", v, err)
 	}
 	good := newer(t, "migrations/postgres", "ALTER TABLE threads ADD COLUMN extra TEXT;")
-	if err := d.migrate(t.Context(), db, Config{Logger: discard, ReadOnly: true}, good); !errors.Is(err, store.ErrNotFound) {
+	if err := d.migrate(t.Context(), db, Config{Features: feature.All(), Logger: discard, ReadOnly: true}, good); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("read-only migrate: %v", err)
 	}
 	if err := d.migrate(t.Context(), db, cfg, good); err != nil {
@@ -81,7 +81,7 @@ func TestPostgresMigration(t *testing.T) {
 
 // TestPostgresOpenTogether: processes that start at the same time make the tables once.
 func TestPostgresOpenTogether(t *testing.T) {
-	cfg := Config{URL: pg.Database(t), Schema: `A "new" schema`}
+	cfg := Config{Features: feature.All(), URL: pg.Database(t), Schema: `A "new" schema`}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -136,14 +136,14 @@ func TestPostgresMigratedMeanwhile(t *testing.T) {
 		d.config.Tracer = &meanwhile{run: func() { openWith(t, Config{URL: url}).Close() }}
 		db := d.open(2, readOnly)
 		defer db.Close()
-		if err := d.prepare(t.Context(), db, Config{Logger: discard, ReadOnly: readOnly}); err != nil {
+		if err := d.prepare(t.Context(), db, Config{Features: feature.All(), Logger: discard, ReadOnly: readOnly}); err != nil {
 			t.Errorf("read-only %t: %v", readOnly, err)
 		}
 	}
 }
 
 func TestPostgresReadOnly(t *testing.T) {
-	cfg := Config{URL: pg.Database(t)}
+	cfg := Config{Features: feature.All(), URL: pg.Database(t)}
 	s := openWith(t, cfg)
 	defer s.Close()
 	tk := newTalk(t, s, 1)

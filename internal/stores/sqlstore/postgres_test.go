@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
@@ -501,7 +502,7 @@ func TestPasswordIsNotShown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
 			begun := time.Now()
-			s, err := Open(t.Context(), Config{URL: tt.url, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			s, err := Open(t.Context(), Config{Features: feature.All(), URL: tt.url, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err == nil {
 				s.Close()
 				t.Fatal("Open succeeded")

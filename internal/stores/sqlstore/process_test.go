@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		var c place
 		err := json.Unmarshal([]byte(text), &c)
 		if err == nil {
-			err = child(Config{Dir: c.Dir, URL: c.URL, Schema: c.Schema, Lease: c.Lease})
+			err = child(Config{Features: feature.All(), Dir: c.Dir, URL: c.URL, Schema: c.Schema, Lease: c.Lease})
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -243,7 +244,7 @@ func TestLock(t *testing.T) {
 	wantOpen(t, Config{Dir: dir}, store.ErrLocked, dir, fmt.Sprintf("process %d", cmd.Process.Pid), "stop it")
 	var drained sync.WaitGroup
 	drained.Go(func() { io.Copy(io.Discard, out) })
-	reader, err := Open(t.Context(), Config{Dir: dir, ReadOnly: true})
+	reader, err := Open(t.Context(), Config{Features: feature.All(), Dir: dir, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

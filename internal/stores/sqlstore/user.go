@@ -62,8 +62,8 @@ func (d *userData) writeRun(ctx context.Context, runID string, size int, run fun
 }
 
 // threadOf and runOf are the conditions that a thread, or a run, is the user's; each is looked at once, not for each row.
-func threadOf(id, user string) string {
-	return "EXISTS (SELECT 1 FROM threads o WHERE o.id = " + id + " AND o.user_id = " + user + ")"
+func threadOf(user string) string {
+	return "EXISTS (SELECT 1 FROM threads o WHERE o.id = $1 AND o.user_id = " + user + ")"
 }
 
 func runOf(id, user string) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -164,7 +165,7 @@ func TestVerifyReadsPages(t *testing.T) {
 	s.exec(t, "PRAGMA writable_schema = on")
 	s.exec(t, "DELETE FROM sqlite_schema WHERE name = 'runs_by_user'") // its pages belong to nothing now
 	s.Close()
-	s, err := Open(t.Context(), Config{Dir: dir, CheckBytes: 1})
+	s, err := Open(t.Context(), Config{Features: feature.All(), Dir: dir, CheckBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

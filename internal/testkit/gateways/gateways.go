@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/feature"
-	"github.com/pudu-ai/pudu/internal/feature/assistants"
-	"github.com/pudu-ai/pudu/internal/feature/items"
-
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
+	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -99,7 +99,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
 	c := gateway.Config{
-		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), DeleteThread: DeleteFrom(st),
+		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st), DeleteThread: DeleteFrom(st),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 	}
 	if change != nil {

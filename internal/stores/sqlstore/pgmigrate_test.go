@@ -85,7 +85,6 @@ func TestPostgresOpenTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			cfg.Features = feature.All()
 			s, err := Open(t.Context(), cfg)
 			if err != nil {
 				t.Error(err)

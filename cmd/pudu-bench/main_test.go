@@ -50,6 +50,19 @@ func TestServeNamesTheServer(t *testing.T) {
 	}
 }
 
+// TestServeStartsTheProgramNamedFromHere: the server works in a folder of its own, but its name is of this one, as in make bench.
+func TestServeStartsTheProgramNamedFromHere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("fake", []byte("#!/bin/sh\necho fake has begun >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	code := run(t.Context(), io.Discard, &errs, []string{"serve", "--quick", "--only", "runs", "--pudu", "./fake"})
+	if code != exitFailed || !strings.Contains(errs.String(), "fake has begun") {
+		t.Errorf("code %d, %s", code, errs.String())
+	}
+}
+
 func TestUnknownCommand(t *testing.T) {
 	var errs bytes.Buffer
 	if code := run(t.Context(), io.Discard, &errs, []string{"walk"}); code != exitUsage || !strings.Contains(errs.String(), `unknown command "walk"`) {

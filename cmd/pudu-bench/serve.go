@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,8 +102,11 @@ func checkLoad(c load.Config) error {
 
 func serve(ctx context.Context, c load.Config, pudu string) error {
 	program, err := os.Executable()
+	if err == nil {
+		pudu, err = filepath.Abs(pudu) // it is started in a folder of its own
+	}
 	if err != nil {
-		return failure{fmt.Errorf("find this program: %w", err)}
+		return failure{fmt.Errorf("find the programs: %w", err)}
 	}
 	c.Player, c.Server = []string{program, "model"}, []string{pudu, "serve"}
 	if _, err := load.Run(ctx, c); err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/pudu-ai/pudu/internal/model/history/historytest"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -21,7 +20,7 @@ func (r *Rules) valid(msgs []message.Message) bool {
 // are of that kind.
 func TestShortWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, msgs := anyRules.Draw(t, "rules"), historytest.Messages(t)
+		r, msgs := anyRules.Draw(t, "rules"), Messages(t)
 		if rapid.Bool().Draw(t, "paired") {
 			loose := *r
 			loose.System, loose.UserFirst, loose.Alternate, loose.AnswerResults, loose.NoPrefill = r.system(), false, false, false, false

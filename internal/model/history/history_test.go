@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/pudu-ai/pudu/internal/model/history/historytest"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -25,13 +24,13 @@ type vendor struct {
 func vendors() []vendor {
 	word := Shape{Min: 1, Max: 64, Chars: Chars("a-zA-Z0-9_-")}
 	return []vendor{
-		{"openai", Rules{IDs: Shape{Max: 64}, Tools: word, Images: ImagesInUser, RawTypes: []string{"file", "input_audio"}, Speakers: word}, historytest.OpenAI},
+		{"openai", Rules{IDs: Shape{Max: 64}, Tools: word, Images: ImagesInUser, RawTypes: []string{"file", "input_audio"}, Speakers: word}, OpenAI},
 		{"anthropic", Rules{System: SystemFirst, UserFirst: true, NoPrefill: true, Blank: BlankDropped, Images: ImagesInResults, RawTypes: []string{"document"},
-			IDs: Shape{Chars: Chars("a-zA-Z0-9_-")}, UniqueIDs: true, Tools: word}, historytest.Anthropic},
+			IDs: Shape{Chars: Chars("a-zA-Z0-9_-")}, UniqueIDs: true, Tools: word}, Anthropic},
 		{"gemini", Rules{UserFirst: true, Alternate: true, NoPrefill: true, Blank: BlankDropped, Images: ImagesInResults, RawTypes: []string{},
-			Tools: Shape{Min: 1, Max: 64, Chars: Chars("a-zA-Z0-9_.:-"), WordFirst: true}}, historytest.Gemini},
+			Tools: Shape{Min: 1, Max: 64, Chars: Chars("a-zA-Z0-9_.:-"), WordFirst: true}}, Gemini},
 		{"mistral", Rules{System: SystemFirst, UserFirst: true, AnswerResults: true, NoPrefill: true, Blank: BlankDropped, Images: ImagesInUser, RawTypes: []string{},
-			IDs: Shape{Min: 9, Max: 9, Chars: Chars("a-zA-Z0-9")}, UniqueIDs: true, Tools: word}, historytest.Mistral},
+			IDs: Shape{Min: 9, Max: 9, Chars: Chars("a-zA-Z0-9")}, UniqueIDs: true, Tools: word}, Mistral},
 	}
 }
 
@@ -53,7 +52,7 @@ var anyRules = rapid.Custom(func(t *rapid.T) *Rules {
 func TestEveryVendorAcceptsEveryHistory(t *testing.T) {
 	for _, v := range vendors() {
 		t.Run(v.name, rapid.MakeCheck(func(t *rapid.T) {
-			msgs := historytest.Messages(t)
+			msgs := Messages(t)
 			out := v.rules.Apply(msgs)
 			if err := v.check(out); err != nil && (v.rules.NoPrefill || len(out) > 0) {
 				t.Fatalf("%v\nin  %s\nout %s", err, dump(msgs), dump(out))
@@ -65,10 +64,10 @@ func TestEveryVendorAcceptsEveryHistory(t *testing.T) {
 // TestTheModelChangesBackAndForth: what one vendor's rules made of a history, the next one's take, in any order.
 func TestTheModelChangesBackAndForth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		msgs := historytest.Messages(t)
+		msgs := Messages(t)
 		for range rapid.IntRange(2, 5).Draw(t, "changes") {
 			v := rapid.SampledFrom(vendors()).Draw(t, "vendor")
-			msgs = v.rules.Apply(append(slices.Clone(msgs), historytest.Turn(t)...))
+			msgs = v.rules.Apply(append(slices.Clone(msgs), Turn(t)...))
 			if err := v.check(msgs); err != nil {
 				t.Fatalf("%s: %v\n%s", v.name, err, dump(msgs))
 			}
@@ -79,7 +78,7 @@ func TestTheModelChangesBackAndForth(t *testing.T) {
 // TestApplyIsSettled: what it made it takes as it is, the same every time, and it changes nothing of what it was given.
 func TestApplyIsSettled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, msgs := anyRules.Draw(t, "rules"), historytest.Messages(t)
+		r, msgs := anyRules.Draw(t, "rules"), Messages(t)
 		before := dump(msgs)
 		once := r.Apply(msgs)
 		made := dump(once)
@@ -100,7 +99,7 @@ func TestApplyIsSettled(t *testing.T) {
 func TestRepairIsTheIdentityOnWhatIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyRules.Draw(t, "rules")
-		valid := r.Apply(historytest.Messages(t))
+		valid := r.Apply(Messages(t))
 		if d := cmp.Diff(valid, r.sequence(r.pair(valid)), cmpopts.EquateEmpty()); d != "" {
 			t.Fatal(d)
 		}
@@ -111,9 +110,9 @@ func TestRepairIsTheIdentityOnWhatIsValid(t *testing.T) {
 // asks for an answer at the end, and from a user's message that the next one is joined to.
 func TestTheBeginningStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, msgs := anyRules.Draw(t, "rules"), historytest.Messages(t)
+		r, msgs := anyRules.Draw(t, "rules"), Messages(t)
 		for range rapid.IntRange(1, 4).Draw(t, "turns") {
-			grown := append(slices.Clone(msgs), historytest.Turn(t)...)
+			grown := append(slices.Clone(msgs), Turn(t)...)
 			if err := begins(r, r.Apply(msgs), r.Apply(grown)); err != nil {
 				t.Fatalf("%v\nrules %+v\nhistory %s\ngrown %s", err, r, dump(msgs), dump(grown))
 			}
@@ -161,7 +160,7 @@ func shown(msgs []message.Message) string {
 // TestNothingSaidIsLost: neither of users, nor of anybody else; pictures and arguments stay too where the wire takes them.
 func TestNothingSaidIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, msgs := anyRules.Draw(t, "rules"), historytest.Messages(t)
+		r, msgs := anyRules.Draw(t, "rules"), Messages(t)
 		out := r.Apply(msgs)
 		got := shown(out)
 		calls, want := 0, 0

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/pudu-ai/pudu/internal/model/history/historytest"
 	"github.com/pudu-ai/pudu/internal/model/wire"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -209,20 +208,6 @@ func TestARequestBeginsWithTheOneBefore(t *testing.T) {
 			if n == 0 || rapid.Bool().Draw(t, "says") {
 				req.Messages = append(req.Messages, message.New(rapid.SampledFrom([]message.Role{message.Human, message.System}).Draw(t, "role"), "go on"))
 			}
-		}
-	})
-}
-
-// TestAnyHistoryIsAccepted: whatever the harness remembers, the body follows the rules of the API.
-func TestAnyHistoryIsAccepted(t *testing.T) {
-	m := New(Config{Model: "gemini-3-pro"})
-	rapid.Check(t, func(t *rapid.T) {
-		b, err := m.encode(rules.Request(&model.Request{System: "s", Messages: historytest.Messages(t)}))
-		if err == nil {
-			err = historytest.GeminiBody(b)
-		}
-		if err != nil {
-			t.Fatalf("%v\n%s", err, b)
 		}
 	})
 }

@@ -1,9 +1,9 @@
-// Package historytest helps to test that whatever the harness remembers becomes what a provider accepts: generators of
-// message lists, from sound turns to anything that crashes, edits, imports and changes of the model leave behind, and
-// the vendors' documented demands as checks, of messages as they are encoded one by one ([OpenAI], [Anthropic],
-// [Gemini], [Mistral]) and of finished request bodies ([OpenAIBody], [AnthropicBody], [GeminiBody], [MistralBody]). The
-// checks know nothing of package history: they are written down a second time, from the documentation.
-package historytest
+package history
+
+// What the tests share: generators of message lists, from sound turns to anything that crashes, edits, imports and
+// changes of the model leave behind, and the vendors' documented demands as checks, of messages as they are encoded one
+// by one (OpenAI, Anthropic, Gemini, Mistral) and of finished request bodies (OpenAIBody, AnthropicBody, GeminiBody,
+// MistralBody). The checks use nothing of this package: they are written down a second time, from the documentation.
 
 import (
 	"encoding/json"
@@ -31,9 +31,9 @@ func Messages(t *rapid.T) []message.Message {
 // What they hold may be anything.
 func Turn(t *rapid.T) []message.Message {
 	if rapid.Bool().Draw(t, "user") {
-		return []message.Message{human.Draw(t, "user")}
+		return []message.Message{anyHuman.Draw(t, "user")}
 	}
-	m := answer.Draw(t, "answer")
+	m := anyAnswer.Draw(t, "answer")
 	var results []message.Message
 	for _, c := range m.ToolCalls {
 		results = append(results, resultOf(t, c.ID, c.Name))
@@ -48,7 +48,7 @@ func Turn(t *rapid.T) []message.Message {
 }
 
 func resultOf(t *rapid.T, id, name string) message.Message {
-	m := result.Draw(t, "result")
+	m := anyResult.Draw(t, "result")
 	m.ToolCallID, m.Name = id, name
 	return m
 }
@@ -59,8 +59,8 @@ var (
 		rapid.String(),
 		rapid.Just(strings.Repeat("long ", 400)),
 	)
-	// ids are few, so that they repeat.
-	ids = rapid.SampledFrom([]string{
+	// anyID is one of few, so that ids repeat.
+	anyID = rapid.SampledFrom([]string{
 		"", " ", "a", "b", "call_1", "call_2", "functions.bash:0", "ünï çode", "aB3dE6gH9", "toolu_01A09q90qw90lq917835lq9",
 		strings.Repeat("x", 64), strings.Repeat("x", 65), strings.Repeat("long", 200),
 	})
@@ -85,7 +85,7 @@ var part = rapid.Custom(func(t *rapid.T) message.Part {
 	case 0, 1:
 		return message.Part{Type: message.PartImage, URL: urls.Draw(t, "url")}
 	case 2:
-		return message.Part{Type: message.PartReasoning, Text: texts.Draw(t, "thought"), Signature: ids.Draw(t, "signature")}
+		return message.Part{Type: message.PartReasoning, Text: texts.Draw(t, "thought"), Signature: anyID.Draw(t, "signature")}
 	case 3:
 		return message.Part{Type: message.PartReasoning, Redacted: "c2VjcmV0"}
 	case 4:
@@ -96,7 +96,7 @@ var part = rapid.Custom(func(t *rapid.T) message.Part {
 
 // spoken draws a message of a role with content that has no calls.
 func spoken(t *rapid.T, role message.Role) message.Message {
-	m := message.Message{ID: ids.Draw(t, "message id"), Role: role, Content: rapid.SliceOfN(part, 0, 3).Draw(t, "content"), Kwargs: fields.Draw(t, "kwargs")}
+	m := message.Message{ID: anyID.Draw(t, "message id"), Role: role, Content: rapid.SliceOfN(part, 0, 3).Draw(t, "content"), Kwargs: fields.Draw(t, "kwargs")}
 	if rapid.Bool().Draw(t, "named") {
 		m.Name = names.Draw(t, "name")
 	}
@@ -104,24 +104,24 @@ func spoken(t *rapid.T, role message.Role) message.Message {
 }
 
 var (
-	human  = rapid.Custom(func(t *rapid.T) message.Message { return spoken(t, message.Human) })
-	result = rapid.Custom(func(t *rapid.T) message.Message {
+	anyHuman  = rapid.Custom(func(t *rapid.T) message.Message { return spoken(t, message.Human) })
+	anyResult = rapid.Custom(func(t *rapid.T) message.Message {
 		m := spoken(t, message.Tool)
-		m.ToolCallID, m.Name = ids.Draw(t, "call id"), names.Draw(t, "tool")
+		m.ToolCallID, m.Name = anyID.Draw(t, "call id"), names.Draw(t, "tool")
 		m.Status = rapid.SampledFrom([]string{"", message.StatusSuccess, message.StatusError}).Draw(t, "status")
 		return m
 	})
-	answer = rapid.Custom(func(t *rapid.T) message.Message {
+	anyAnswer = rapid.Custom(func(t *rapid.T) message.Message {
 		m := spoken(t, message.AI)
 		for range rapid.IntRange(0, 3).Draw(t, "calls") {
-			c := message.ToolCall{ID: ids.Draw(t, "id"), Name: names.Draw(t, "tool"), Extra: fields.Draw(t, "extra")}
+			c := message.ToolCall{ID: anyID.Draw(t, "id"), Name: names.Draw(t, "tool"), Extra: fields.Draw(t, "extra")}
 			if written := args.Draw(t, "args"); written != "" {
 				c.Args = json.RawMessage(written)
 			}
 			m.ToolCalls = append(m.ToolCalls, c)
 		}
 		for range rapid.IntRange(-3, 2).Draw(t, "invalid calls") {
-			m.InvalidToolCalls = append(m.InvalidToolCalls, message.InvalidToolCall{ID: ids.Draw(t, "id"), Name: names.Draw(t, "tool"),
+			m.InvalidToolCalls = append(m.InvalidToolCalls, message.InvalidToolCall{ID: anyID.Draw(t, "id"), Name: names.Draw(t, "tool"),
 				Args: cutOff.Draw(t, "args"), Error: texts.Draw(t, "error"), Extra: fields.Draw(t, "extra")})
 		}
 		return m
@@ -129,14 +129,14 @@ var (
 	anything = rapid.Custom(func(t *rapid.T) message.Message {
 		switch rapid.IntRange(0, 9).Draw(t, "role") {
 		case 0, 1, 2:
-			return human.Draw(t, "human")
+			return anyHuman.Draw(t, "human")
 		case 3, 4, 5:
-			return answer.Draw(t, "ai")
+			return anyAnswer.Draw(t, "ai")
 		case 6, 7:
-			return result.Draw(t, "tool")
+			return anyResult.Draw(t, "tool")
 		case 8:
 			return spoken(t, message.System)
 		}
-		return message.Message{ID: ids.Draw(t, "removed"), Role: message.Remove}
+		return message.Message{ID: anyID.Draw(t, "removed"), Role: message.Remove}
 	})
 )

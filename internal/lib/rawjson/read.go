@@ -3,8 +3,6 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -138,87 +136,18 @@ func skipScalar(raw []byte, i int) int {
 	return i
 }
 
-// String returns the text of a JSON string; false if raw is none. As in encoding/json, a lone surrogate or a byte that
-// is not UTF-8 becomes U+FFFD.
+// String returns the text of a JSON string; false if raw is none. As in encoding/json, which reads what has escapes, a
+// lone surrogate or a byte that is not UTF-8 becomes U+FFFD.
 func String(raw []byte) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
 	}
-	raw = raw[1 : len(raw)-1]
-	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw), true
+	if text := raw[1 : len(raw)-1]; bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
+		return string(text), true
 	}
-	return unquote(raw), true
-}
-
-// unquote resolves the escapes of raw, and what is no UTF-8.
-func unquote(raw []byte) string {
-	out := make([]byte, 0, len(raw)+utf8.UTFMax)
-	for i := 0; i < len(raw); {
-		switch c := raw[i]; {
-		case c == '\\':
-			var r rune
-			r, i = escape(raw, i+1)
-			out = utf8.AppendRune(out, r)
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-			i++
-		default:
-			r, n := utf8.DecodeRune(raw[i:])
-			out = utf8.AppendRune(out, r)
-			i += n
-		}
-	}
-	return string(out)
-}
-
-// escape reads the escape whose backslash stands before i and returns the index behind it.
-func escape(raw []byte, i int) (rune, int) {
-	if i >= len(raw) {
-		return utf8.RuneError, i
-	}
-	switch c := raw[i]; c {
-	case 'n':
-		return '\n', i + 1
-	case 't':
-		return '\t', i + 1
-	case 'r':
-		return '\r', i + 1
-	case 'b':
-		return '\b', i + 1
-	case 'f':
-		return '\f', i + 1
-	case 'u':
-		return unicodeEscape(raw, i+1)
-	default:
-		return rune(c), i + 1
-	}
-}
-
-// unicodeEscape reads the digits at i and, for a surrogate, the pair's other half.
-func unicodeEscape(raw []byte, i int) (rune, int) {
-	r := hex4(raw, i)
-	i = min(i+4, len(raw))
-	if !utf16.IsSurrogate(r) {
-		return r, i
-	}
-	if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
-		if pair := utf16.DecodeRune(r, hex4(raw, i+2)); pair != utf8.RuneError {
-			return pair, i + 6
-		}
-	}
-	return utf8.RuneError, i
-}
-
-func hex4(raw []byte, i int) rune {
-	if i+4 > len(raw) {
-		return utf8.RuneError
-	}
-	n, err := strconv.ParseUint(string(raw[i:i+4]), 16, 32)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return rune(n)
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return s, err == nil
 }
 
 // Kind says what a JSON value is, for error messages.

@@ -2,15 +2,20 @@
 // what their vendors charge. It completes the models of a configuration ([Complete]), so that a person who has only set
 // a key gets a model whose window, abilities and price are known.
 //
-// The table is data (table_*.go), as public on [Date]; prices age. What an entry of the configuration says always wins,
+// The table is data (models.csv), as public on [Date]; prices age. What an entry of the configuration says always wins,
 // and a model that the table does not know stays as it is: nothing is guessed. A row for a whole family ("gpt-5*")
 // serves the family's models that have no row of their own; it holds what all of them can do, and never a price.
 package catalog
 
 import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/config"
 )
@@ -18,13 +23,10 @@ import (
 // Date is when the table was last compared with its sources.
 const Date = "2026-11-22"
 
-// Source says where the facts come from, for people. Where the collections disagree about a price, the row has none.
-const Source = "the vendors' model and price pages, as collected by litellm 1.109.1 and genai-prices 0.2.3"
-
 // Ability is a set of things that a model can do.
 type Ability uint8
 
-// The abilities.
+// The abilities, in the order of their words in the table: vision, thinking, efforts, adaptive.
 const (
 	Vision   Ability = 1 << iota // takes images
 	Thinking                     // reasons before it answers, always or when it is told to
@@ -49,30 +51,52 @@ type Row struct {
 	Vendor string
 }
 
-// group are the rows of one vendor.
-type group struct {
-	vendor string
-	rows   []Row
-}
+//go:embed models.csv
+var table string
 
-func groups() []group {
-	return []group{
-		{"openai", openAI()}, {"anthropic", anthropic()}, {"gemini", gemini()}, {"deepseek", deepSeek()}, {"qwen", qwen()},
-		{"zai", zai()}, {"moonshot", moonshot()}, {"minimax", miniMax()}, {"doubao", doubao()}, {"mistral", mistral()},
-		{"xai", xai()}, {"mimo", mimo()}, {"groq", groq()}, {"", weights()},
+// Rows is the whole table, which nobody changes. It panics if the table cannot be read, which is part of the program: a
+// test reads it.
+var Rows = sync.OnceValue(readRows)
+
+func readRows() []Row {
+	r := csv.NewReader(strings.NewReader(table))
+	r.Comment, r.FieldsPerRecord = '#', 9
+	records, err := r.ReadAll()
+	if err != nil {
+		panic(err)
 	}
-}
-
-// Rows is the whole table.
-func Rows() []Row {
-	var all []Row
-	for _, g := range groups() {
-		for _, r := range g.rows {
-			r.Vendor = g.vendor
-			all = append(all, r)
+	rows := make([]Row, len(records))
+	for i, cells := range records {
+		if rows[i], err = rowOf(cells); err != nil {
+			panic(fmt.Errorf("models.csv: %s: %w", cells[1], err))
 		}
 	}
-	return all
+	return rows
+}
+
+func rowOf(cells []string) (Row, error) {
+	var figures [6]float64 // window, output, and the prices; an empty cell is 0
+	for i, cell := range slices.Concat(cells[2:4], cells[5:]) {
+		if cell == "" {
+			continue
+		}
+		var err error
+		if figures[i], err = strconv.ParseFloat(cell, 64); err != nil {
+			return Row{}, err
+		}
+	}
+	row := Row{Vendor: cells[0], Pattern: cells[1], Window: int(figures[0]), Output: int(figures[1])}
+	if cells[5] != "" {
+		row.Price = &Price{figures[2], figures[3], figures[4], figures[5]}
+	}
+	for word := range strings.FieldsSeq(cells[4]) {
+		i := slices.Index([]string{"vision", "thinking", "efforts", "adaptive"}, word)
+		if i < 0 {
+			return Row{}, fmt.Errorf("%q is no ability", word)
+		}
+		row.Can |= 1 << i
+	}
+	return row, nil
 }
 
 // Lookup finds what is known of a provider's model: the row with the longest pattern that fits the id, as it is written

@@ -23,6 +23,7 @@ var decoders = map[Kind]func(json.RawMessage) (Data, error){
 	KindToolEnd:   decode[ToolEnd],
 	KindInterrupt: decode[Interrupt],
 	KindCustom:    decode[Custom],
+	KindChild:     decode[Child],
 	KindChunk:     decode[Chunk],
 	KindProgress:  decode[Progress],
 }

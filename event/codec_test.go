@@ -28,6 +28,7 @@ var samples = map[Kind]struct {
 	KindToolStart: {ToolStart{CallID: "c", MessageID: "m", Tool: "ls", Args: oddJSON}, `{"call_id":"c","message_id":"m","tool":"ls","args":` + string(oddJSON) + `}`},
 	KindToolEnd:   {ToolEnd{CallID: "c", MessageID: "m", Tool: "ls", IsError: true, Writes: oddJSON, Goto: "end", Summary: "s", Millis: 7}, `{"call_id":"c","message_id":"m","tool":"ls","is_error":true,"writes":` + string(oddJSON) + `,"goto":"end","summary":"s","millis":7}`},
 	KindInterrupt: {Interrupt{InterruptID: "i", CallID: "c", Value: oddJSON}, `{"interrupt_id":"i","call_id":"c","value":` + string(oddJSON) + `}`},
+	KindChild:     {Child{RunID: "r", Attempt: 1, N: 2}, `{"run_id":"r","attempt":1,"n":2}`},
 	KindCustom:    {Custom{Value: oddJSON}, `{"value":` + string(oddJSON) + `}`},
 	KindChunk:     {Chunk{MessageID: "m", Text: "🦌", Reasoning: "r", ToolCalls: []ToolCallChunk{{Index: 1, ID: "c", Name: "ls", Args: `{"`}, {}}}, `{"message_id":"m","text":"🦌","reasoning":"r","tool_calls":[{"index":1,"id":"c","name":"ls","args":"{\""},{"index":0}]}`},
 	KindProgress:  {Progress{CallID: "c", Text: "t"}, `{"call_id":"c","text":"t"}`},

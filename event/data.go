@@ -92,6 +92,12 @@ func (d Interrupt) appendMembers(o *rawjson.Object) {
 	o.RawOmitEmpty("value", d.Value)
 }
 
+func (d Child) appendMembers(o *rawjson.Object) {
+	o.String("run_id", d.RunID)
+	o.Int("attempt", int64(d.Attempt))
+	o.Int("n", d.N)
+}
+
 func (d Custom) appendMembers(o *rawjson.Object) { o.RawOmitEmpty("value", d.Value) }
 
 func (d Chunk) appendMembers(o *rawjson.Object) {

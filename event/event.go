@@ -82,6 +82,7 @@ const (
 	KindToolEnd   Kind = "tool_end"   // ToolEnd: a tool call has its result
 	KindInterrupt Kind = "interrupt"  // Interrupt: the run waits for a human
 	KindCustom    Kind = "custom"     // Custom: anything a tool or middleware says
+	KindChild     Kind = "child"      // Child: a run below has committed something
 	KindChunk     Kind = "chunk"      // Chunk: live piece of a message
 	KindProgress  Kind = "progress"   // Progress: live output of a tool
 )
@@ -190,6 +191,18 @@ type Custom struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
+// Child says that a run below this one, named by the event's namespace, has committed a message, or its end. What that
+// is stands in the child's own log, as the event of the id; those between it and the one before that was told of belong
+// to it.
+type Child struct {
+	RunID   string `json:"run_id"`
+	Attempt int    `json:"attempt"`
+	N       int64  `json:"n"`
+}
+
+// At is the id of the child's event.
+func (d Child) At() ID { return ID{d.Attempt, d.N} }
+
 // Chunk is a live piece of the message that a model is writing.
 type Chunk struct {
 	MessageID string          `json:"message_id"`
@@ -228,6 +241,7 @@ func (ToolStart) Kind() Kind { return KindToolStart }
 func (ToolEnd) Kind() Kind   { return KindToolEnd }
 func (Interrupt) Kind() Kind { return KindInterrupt }
 func (Custom) Kind() Kind    { return KindCustom }
+func (Child) Kind() Kind     { return KindChild }
 func (Chunk) Kind() Kind     { return KindChunk }
 func (Progress) Kind() Kind  { return KindProgress }
 func (u Unknown) Kind() Kind { return u.KindName }

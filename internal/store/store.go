@@ -93,6 +93,9 @@ type Thread struct {
 	UserID   string
 	Title    string
 	Metadata json.RawMessage // a JSON object of at most 64 KiB; nil reads as {}
+	// Root says that the thread is hidden: a run below another one works on it, on the files of the thread that this
+	// names. No listing, search or count shows it, and it goes with that thread. Empty for any other; read only.
+	Root string
 	// Head is the newest checkpoint; empty before the first.
 	Head string
 	// Status is one of the Thread constants below. It follows from the thread's runs and is read only.
@@ -156,7 +159,8 @@ type Threads interface {
 	// CopyThread adds the thread to, with the checkpoints of the thread named from, under their ids, but without its runs
 	// and events. [ErrConflict] if to's id is taken, [ErrNotFound] if there is no from.
 	CopyThread(ctx context.Context, from string, to Thread) error
-	// DeleteThread removes the thread with its runs, log and snapshots. A thread with an active run is [ErrConflict].
+	// DeleteThread removes the thread with its runs, log and snapshots, and the hidden threads that work on its files.
+	// A thread with an active run is [ErrConflict].
 	DeleteThread(ctx context.Context, id string) error
 	// DumpThread writes a thread as it is at one moment, as [Keeper.Dump] does.
 	DumpThread(ctx context.Context, id string, w io.Writer) (Holding, error)
@@ -181,8 +185,13 @@ type Run struct {
 	Request json.RawMessage
 	// NotBefore is when a pending run may start at the earliest; zero means at once.
 	NotBefore time.Time
-	// Key is the client's idempotency key, unique among the runs of a user; empty if there is none.
+	// Key is the client's idempotency key, unique among the runs of a user; empty if there is none. A child's is what
+	// its parent calls it, unique among the children of that.
 	Key string
+	// Parent is the run that has started this one, Root the one at the top of their tree, and Depth how far below that
+	// it stands. Empty and 0 for a run that no other has started. Read only.
+	Parent, Root string
+	Depth        int
 	// Stop is what the owner of a running run is asked for: [StopInterrupt], [StopRollback], or nothing.
 	Stop string
 	// Notify says that something is to follow the run's end and has not yet: a call of its webhook, the removal of its thread.
@@ -213,6 +222,8 @@ func (r Run) Active() bool {
 // RunFilter selects runs; empty fields select all.
 type RunFilter struct {
 	ThreadID string
+	// Parent selects the children of a run. Without it and ThreadID only runs are listed that have no parent.
+	Parent   string
 	Statuses []string
 	Limit    int // 1 to 1000; 0 means 100
 	Offset   int
@@ -228,6 +239,12 @@ const (
 
 // RolledBack is the error of a run that was rolled back.
 const RolledBack = "Rolled back by user"
+
+// Bounds of a tree of runs: how deep a run may stand in it, and how many children one may have.
+const (
+	MaxDepth    = 3
+	MaxChildren = 1000
+)
 
 // Cancelled is the stop reason of a run that was cancelled.
 const Cancelled = "cancelled"
@@ -301,15 +318,15 @@ type Runs interface {
 	// ListRuns returns runs, the newest first.
 	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
 	// StopRun ends a pending run (as its owner would, without events), asks the owner of a running one for the action,
-	// and leaves one at its end alone; it returns the run as it is then. A request to roll back replaces one to interrupt, not
-	// the other way round. A pending run that had an owner before may have changed the thread: asked to roll back, it stays
-	// pending, for its next owner to do so.
+	// and leaves one at its end alone; it returns the run as it is then. All below a running one are asked with it. A
+	// request to roll back replaces one to interrupt, not the other way round. A pending run that had an owner before
+	// may have changed the thread: asked to roll back, it stays pending, for its next owner to do so.
 	StopRun(ctx context.Context, id, action string, now time.Time) (Run, error)
 	// Position is the place of a pending run among all that wait, from 1; 0 for a run that does not wait. [ErrNotFound] if
 	// there is no such run, here and below.
 	Position(ctx context.Context, id string) (int, error)
-	// DeleteRun removes a run and its events. Its checkpoints stay, as those of no run: the thread's state is made of them.
-	// [ErrConflict] if it is active.
+	// DeleteRun removes a run and its events, and the runs below it with their hidden threads. Its checkpoints stay, as
+	// those of no run: the thread's state is made of them. [ErrConflict] if it is active.
 	DeleteRun(ctx context.Context, id string) error
 }
 
@@ -317,13 +334,25 @@ type Runs interface {
 type Work interface {
 	// ClaimRun makes owner the run's owner, raises its attempt, counts a new owner as stalled, and sets it running.
 	// [ErrConflict] if the run is at its end, its attempt is not the one expected, another owner holds it by a lease, or
-	// another run of its thread is running.
+	// another run of its thread is running. With a run all active ones below it become the owner's, each with a higher
+	// attempt. One below another can be claimed by itself by the owner of its root alone.
 	ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (Fence, error)
 	// Commit writes the step in one transaction, whose first statement checks the fence ([ErrFenced]), and returns the id
 	// of the new checkpoint, or of the head if the step made none. Concurrent commits share one fsync.
 	Commit(ctx context.Context, f Fence, s Step) (checkpoint string, err error)
-	// CommitAll writes steps of one run, in order, all or none, in one transaction, and returns the checkpoint after each.
+	// CommitAll writes steps of one run, in order, all or none, in one transaction, and returns the checkpoint after
+	// each. A step that ends a run with active children is [ErrConflict].
 	CommitAll(ctx context.Context, f Fence, steps []Step) (checkpoints []string, err error)
+	// AdmitChild creates a run below the one of the fence, on a new hidden thread, in one transaction that checks the
+	// fence. It is the user's and the owner's of its parent, running, with Begin written. Of the admission Run's ID,
+	// ThreadID, Request, Key and times count, Thread's title and metadata, and Begin. If the parent has a child of the
+	// key, that one is returned, and nothing is changed. [ErrConflict] if the parent is asked to stop or stands
+	// [MaxDepth] deep, [ErrFull] if it has [MaxChildren].
+	AdmitChild(ctx context.Context, parent Fence, a Admission) (Run, error)
+	// CommitChild is CommitAll for a run below the root's, which writes events to the root's log in the same
+	// transaction: both fences are checked.
+	CommitChild(ctx context.Context, root Fence, events []event.Event, f Fence, steps []Step) (checkpoints []string,
+		err error)
 	// Stopping lists the running runs of owner that are asked to stop. limit is 1 to 1000.
 	Stopping(ctx context.Context, owner string, limit int) ([]Run, error)
 	// Waiting lists the pending runs that may start: their time has come, no run of their thread is running, and they are
@@ -352,7 +381,8 @@ type Leases interface {
 	Renew(ctx context.Context, owner string) (lapsed bool, err error)
 	// Release ends owner's lease at once. An owner without one is no error.
 	Release(ctx context.Context, owner string) error
-	// Abandoned lists the running runs of other owners that hold no lease, the oldest first. limit is 1 to 1000.
+	// Abandoned lists the running runs without parent of other owners that hold no lease, the oldest first. limit is 1
+	// to 1000.
 	Abandoned(ctx context.Context, owner string, limit int) ([]Run, error)
 }
 

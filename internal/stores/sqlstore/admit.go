@@ -19,7 +19,8 @@ func (d *userData) Admit(ctx context.Context, a store.Admission) (store.Run, err
 	if a.MustExist && a.Thread.ID == "" {
 		a.Thread.ID = a.Run.ThreadID
 	}
-	a.Run.UserID, a.Thread.UserID = d.user.ID(), d.user.ID()
+	a.Run.UserID, a.Thread.UserID, a.Thread.Root = d.user.ID(), d.user.ID(), ""
+	a.Run.Parent, a.Run.Root, a.Run.Depth = "", "", 0
 	a.Strategy = cmp.Or(a.Strategy, store.Reject)
 	r, err := a.Run, checkAdmission(a)
 	if err == nil {
@@ -55,7 +56,8 @@ func (d *userData) runOfKey(ctx context.Context, key string) (first store.Run, f
 	if key == "" {
 		return first, false, nil
 	}
-	rs, err := readRuns(ctx, d, "SELECT "+runColumns+" FROM runs WHERE user_id = $1 AND key = $2 AND key <> ''", d.user.ID(), key)
+	rs, err := readRuns(ctx, d, "SELECT "+runColumns+" FROM runs WHERE user_id = $1 AND key = $2 AND key <> '' "+
+		"AND parent_id = ''", d.user.ID(), key)
 	if err != nil || len(rs) == 0 {
 		return first, false, err
 	}
@@ -164,11 +166,12 @@ func busy(thread string) string {
 // way, and refused unless $16 says that it may wait; its time is made later than that of the thread's other runs, which
 // are queued by it.
 var (
-	firstRun = "INSERT INTO runs (" + runColumns + ") VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', $11, $12, $13, $14, $15)"
+	firstRun = "INSERT INTO runs (" + runColumns + ") VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', " +
+		"$11, $12, $13, $14, $16, $17, $18, $15)"
 	laterRun = "INSERT INTO runs (" + runColumns + ") SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
 		"CASE WHEN b.busy THEN 0 ELSE $5 END, CASE WHEN b.busy THEN 0 ELSE $5 END, " +
 		"COALESCE((SELECT max(created_at) + 1 FROM runs WHERE thread_id = $2 AND created_at >= $6), $6), $7, $8, " +
-		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $11, $12, $13, $14, $15 " +
+		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $11, $12, $13, $14, '', '', 0, $15 " +
 		"FROM (SELECT " + busy("$2") + " AS busy) b WHERE $16 OR NOT b.busy RETURNING status, attempt, stalled, owner, created_at"
 )
 
@@ -186,7 +189,7 @@ func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
 	args := []any{row.ID, row.ThreadID, row.UserID, row.Status, row.Attempt, row.created, row.updated, row.notBefore,
 		row.Owner, row.Key, number01(row.Notify), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
 	if fresh {
-		return row.run(), tx.exec(firstRun, args...)
+		return row.run(), tx.exec(firstRun, append(args, row.Parent, row.Root, row.Depth)...)
 	}
 	err := tx.scan(laterRun, append(args, a.Strategy != store.Reject), &row.Status, &row.Attempt, &row.Stalled, &row.Owner, &row.created)
 	if errors.Is(err, sql.ErrNoRows) {

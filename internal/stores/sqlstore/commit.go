@@ -57,11 +57,15 @@ func (s *Store) Commit(ctx context.Context, f store.Fence, step store.Step) (str
 
 // CommitAll implements [store.Work].
 func (s *Store) CommitAll(ctx context.Context, f store.Fence, steps []store.Step) ([]string, error) {
+	return s.commitAll(ctx, checkFence, f, steps)
+}
+
+func (s *Store) commitAll(ctx context.Context, may check, f store.Fence, steps []store.Step) ([]string, error) {
 	all := make([]*commit, len(steps))
 	for i, step := range steps {
 		all[i] = &commit{fence: f, step: step}
 	}
-	if err := s.commit(ctx, checkFence, all...); err != nil {
+	if err := s.commit(ctx, may, all...); err != nil {
 		return nil, fmt.Errorf("commit step of run %q: %w", f.RunID, err)
 	}
 	ids := make([]string, len(all))

@@ -74,12 +74,26 @@ func changeRun(t *tx, last *commit, stalled int, usage json.RawMessage) error {
 		text += ", status = $5, error = $6, stop_reason = $7"
 		args = append(args, last.step.Run.Status, database.Plain(last.step.Run.Error), database.Plain(last.step.Run.StopReason))
 	}
-	return t.exec(text+" WHERE id = $1", args...)
+	if !last.ends() {
+		return t.exec(text+" WHERE id = $1", args...)
+	}
+	n, err := t.change(text+" WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM runs c WHERE c.parent_id = $1 AND "+
+		"c.parent_id <> '' "+
+		"AND c.status IN ('pending', 'running'))", args...)
+	if err == nil && n == 0 {
+		return fmt.Errorf("%w: the run has active children", store.ErrConflict)
+	}
+	if err == nil && last.step.Run.Error == store.RolledBack {
+		err = dropBelow(t, last.fence.RunID)
+	}
+	return err
 }
 
 // getsAhead reports whether the run is further with the step: with it the attempts before no longer count.
 func (c *commit) getsAhead() bool {
-	return len(c.step.Updates) > 0 || slices.ContainsFunc(c.step.Events, func(e event.Event) bool { return e.Data.Kind() == event.KindToolEnd })
+	return len(c.step.Updates) > 0 || slices.ContainsFunc(c.step.Events, func(e event.Event) bool {
+		return e.Data.Kind() == event.KindToolEnd || e.Data.Kind() == event.KindChild
+	})
 }
 
 // checkIdle is the first statement of a step outside of a run. It locks the thread: no run is admitted meanwhile, and one

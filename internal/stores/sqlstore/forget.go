@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -40,25 +41,34 @@ func (s *Store) deleteUser(ctx context.Context, d *userData) (f store.Forgotten,
 }
 
 func (*Store) someThreads(ctx context.Context, d *userData) (ids []string, err error) {
-	err = d.read(ctx, "SELECT id FROM threads WHERE user_id = $1 LIMIT 100", []any{d.user.ID()}, func(r *sql.Rows) (bool, error) {
-		ids = append(ids, "")
-		return true, r.Scan(&ids[len(ids)-1])
-	})
+	err = d.read(ctx, "SELECT id FROM threads WHERE user_id = $1 AND root_id = '' LIMIT 100", []any{d.user.ID()},
+		func(r *sql.Rows) (bool, error) {
+			ids = append(ids, "")
+			return true, r.Scan(&ids[len(ids)-1])
+		})
 	return ids, err
 }
 
 // dropThread removes a thread with all that is its own, whatever its runs do: their owners are fenced off.
 func (d *userData) dropThread(tx *tx, id string) error {
+	if err := d.lockThread(tx, id); err != nil { // no child comes in from here on
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
+		return err
+	}
 	if err := d.emptyThread(tx, id); err != nil {
 		return err
 	}
-	return tx.exec("DELETE FROM threads WHERE id = $1 AND user_id = $2", id, d.user.ID())
+	return tx.exec("DELETE FROM threads WHERE (id = $1 OR root_id = $1) AND user_id = $2", id, d.user.ID())
 }
 
-// emptyThread removes what features have of a thread of the user's.
+// emptyThread removes what features have of a thread of the user's, and of the hidden ones that work on its files.
 func (d *userData) emptyThread(tx *tx, id string) error {
 	for _, t := range d.s.beside() {
-		if err := tx.exec("DELETE FROM "+t.Name+" WHERE "+t.Thread+" = $1 AND "+threadOf("$2"), id, d.user.ID()); err != nil {
+		if err := tx.exec("DELETE FROM "+t.Name+" WHERE "+t.Thread+" IN (SELECT id FROM threads WHERE (id = $1 OR "+
+			"root_id = $1) AND user_id = $2)",
+			id, d.user.ID()); err != nil {
 			return err
 		}
 	}

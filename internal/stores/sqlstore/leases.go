@@ -79,7 +79,8 @@ func (s *Store) Abandoned(ctx context.Context, owner string, limit int) ([]store
 	err := database.CheckLimit(limit, 1000)
 	var rs []store.Run
 	if err == nil {
-		rs, err = readRuns(ctx, s, "SELECT "+runColumns+" FROM runs WHERE status = $1 AND owner <> $2"+s.dialect.unheld()+
+		rs, err = readRuns(ctx, s, "SELECT "+runColumns+" FROM runs WHERE status = $1 AND owner <> $2 AND "+
+			"parent_id = ''"+s.dialect.unheld()+
 			" ORDER BY created_at, id LIMIT $3", event.StatusRunning, owner, limit)
 	}
 	if err != nil {

@@ -158,6 +158,13 @@ func upgrade(version int, kind string, members map[string]json.RawMessage) {
 	case version < 3 && kind == "item":
 		maps.Copy(members, map[string]json.RawMessage{"ttl": []byte("0"), "expires_at": []byte("0")})
 	}
+	switch {
+	case version < 9 && kind == "thread":
+		members["root_id"] = []byte(`""`)
+	case version < 9 && kind == "run":
+		maps.Copy(members, map[string]json.RawMessage{"parent_id": []byte(`""`), "root_id": []byte(`""`),
+			"depth": []byte("0")})
+	}
 }
 
 func insert(tx *tx, t database.Table, members map[string]json.RawMessage) error {

@@ -79,7 +79,7 @@ func merge(metadata, patch json.RawMessage) (json.RawMessage, error) {
 
 // CopyThread implements [store.Threads].
 func (d *userData) CopyThread(ctx context.Context, from string, to store.Thread) error {
-	to.UserID = d.user.ID()
+	to.UserID, to.Root = d.user.ID(), ""
 	err := errors.Join(database.CheckID("thread", from), checkNewThread(to))
 	if err == nil {
 		err = d.write(ctx, len(to.Metadata), func(tx *tx) error { return d.copyThread(tx, from, to) })

@@ -16,8 +16,9 @@ import (
 // has nothing that its next owner would have to take back.
 const endsAtOnce = "status = 'pending' AND (attempt = 0 OR $2 = 'interrupt' AND stop <> 'rollback')"
 
-// stopRuns asks the user's active runs for which column is id for the action. It is one statement, so that a run which is
-// claimed, given back or ended at this moment is seen before or after that, and never missed.
+// stopRuns asks the user's active runs for which column is id for the action, and those below them. It is one statement
+// for each depth, so that a run which is claimed, given back or ended at this moment is seen before or after that, and
+// never missed; no child comes in below a run that was asked.
 func (d *userData) stopRuns(tx *tx, column, id, action string, now time.Time) error {
 	status, failure, reason := event.StatusInterrupted, "", store.Cancelled
 	if action == store.StopRollback {
@@ -26,9 +27,18 @@ func (d *userData) stopRuns(tx *tx, column, id, action string, now time.Time) er
 	set := func(column, value string) string {
 		return column + " = CASE WHEN " + endsAtOnce + " THEN " + value + " ELSE " + column + " END"
 	}
-	return tx.exec("UPDATE runs SET stop = CASE WHEN stop = 'rollback' THEN stop ELSE $2 END, "+set("status", "$3")+", "+
-		set("error", "$4")+", "+set("stop_reason", "$5")+", "+set("updated_at", "$6")+
-		" WHERE "+column+" = $1 AND user_id = $7 AND status IN ('pending', 'running')", id, action, status, failure, reason, database.Micros(now), d.user.ID())
+	text := "UPDATE runs SET stop = CASE WHEN stop = 'rollback' THEN stop ELSE $2 END, " + set("status", "$3") + ", " +
+		set("error", "$4") + ", " + set("stop_reason", "$5") + ", " + set("updated_at", "$6") + " WHERE "
+	those := column + " = $1 AND user_id = $7"
+	for range store.MaxDepth + 1 {
+		n, err := tx.change(text+those+" AND status IN ('pending', 'running')", id, action, status, failure, reason,
+			database.Micros(now), d.user.ID())
+		if err != nil || n == 0 {
+			return err
+		}
+		those = "parent_id <> '' AND parent_id IN (SELECT id FROM runs WHERE " + those + " AND status = 'running')"
+	}
+	return nil
 }
 
 // StopRun implements [store.Runs].
@@ -151,6 +161,9 @@ func (d *userData) deleteRun(tx *tx, id string) error {
 		if err := tx.exec(query, thread, id); err != nil {
 			return err
 		}
+	}
+	if err := dropBelow(tx, id); err != nil {
+		return err
 	}
 	return tx.exec("DELETE FROM runs WHERE id = $1 AND user_id = $2", id, d.user.ID())
 }

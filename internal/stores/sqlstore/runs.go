@@ -16,7 +16,7 @@ import (
 )
 
 const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, not_before, owner, key, stop, notify, " +
-	"error, stop_reason, usage, request"
+	"error, stop_reason, usage, parent_id, root_id, depth, request"
 
 // runRow is a run with what its columns hold in another form.
 type runRow struct {
@@ -27,7 +27,8 @@ type runRow struct {
 // cells are where the columns are read to.
 func (r *runRow) cells() []any {
 	return []any{&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &r.created, &r.updated, &r.notBefore, &r.Owner,
-		&r.Key, &r.Stop, &r.Notify, &r.Error, &r.StopReason, (*[]byte)(&r.Usage), (*[]byte)(&r.Request)}
+		&r.Key, &r.Stop, &r.Notify, &r.Error, &r.StopReason, (*[]byte)(&r.Usage),
+		&r.Parent, &r.Root, &r.Depth, (*[]byte)(&r.Request)}
 }
 
 // run is the run, when the cells are read.
@@ -85,6 +86,12 @@ func selectRuns(sel selection, f store.RunFilter) (query string, args []any, err
 	if f.ThreadID != "" {
 		sel.add("thread_id = " + sel.param(f.ThreadID))
 	}
+	switch {
+	case f.Parent != "":
+		sel.add("parent_id <> '' AND parent_id = " + sel.param(f.Parent))
+	case f.ThreadID == "":
+		sel.add("parent_id = ''")
+	}
 	if len(f.Statuses) > 0 {
 		var in []string
 		for _, st := range slices.Compact(slices.Sorted(slices.Values(f.Statuses))) {
@@ -128,8 +135,12 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now
 	}
 	err := s.writeRun(ctx, id, 0, func(tx *tx) error {
 		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + CASE WHEN owner = $2 THEN 0 ELSE 1 END, status = 'running', updated_at = $4 "+
-			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running')"+s.dialect.unheld()+" RETURNING attempt",
+			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running')"+ofItsRoot+s.dialect.unheld()+" "+
+			"RETURNING attempt",
 			[]any{id, owner, attempt, database.Micros(now)}, &f.Attempt)
+		if err == nil && attempt > 0 { // one that nobody has owned has none below it
+			return claimBelow(tx, id, owner, now)
+		}
 		if errors.Is(tx.k.dialect.explain(err), store.ErrConflict) {
 			return fmt.Errorf("another run of its thread is running: %w", err)
 		}

@@ -127,6 +127,7 @@ func (d *userData) countThreads(ctx context.Context, sel selection, w database.W
 // selectThreads makes the condition of a filter on the table threads as t.
 func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w database.Wanted, err error) {
 	sel.add("t.user_id = " + sel.param(d.user.ID()))
+	sel.add(shown)
 	if len(f.IDs) > maxIDs {
 		return sel, nil, fmt.Errorf("filter has %d ids, more than %d", len(f.IDs), maxIDs)
 	}

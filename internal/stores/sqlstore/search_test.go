@@ -51,6 +51,7 @@ func TestSearchPlans(t *testing.T) {
 	chosen := func(condition, order string) string {
 		var sel selection
 		sel.add("t.user_id = " + sel.param("ann"))
+		sel.add(shown)
 		return chooseThreads(sel.with(condition), order)
 	}
 	for name, tt := range map[string]struct{ query, index string }{

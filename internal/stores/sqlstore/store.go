@@ -163,7 +163,7 @@ func (s *Store) open(ctx context.Context, cfg Config, d sqlite) error {
 	if err := prepare(ctx, db, d, cfg); err != nil {
 		return err
 	}
-	if s.writer, err = newWriter(ctx, db, d, s.tuning); err != nil {
+	if s.writer, err = newWriter(ctx, db, d, s.tuning, s.beside()...); err != nil {
 		return err
 	}
 	if s.watch, err = newWatch(d.path); err != nil {

@@ -33,6 +33,7 @@ func conformsShared(t *testing.T, open opener, lease time.Duration) {
 		{"write race", func(a, b *fixture) { writeAgainstRuns(a, b) }},
 		{"delete against admission", deleteAgainstAdmission},
 		{"take-over under load", takeOverUnderLoad},
+		{"stop against children", stopAgainstChildren},
 		{"patches of both", patchesSideBySide},
 		{"copies beside steps", copiesBesideSteps},
 		{"settings of both", settingsOfBoth},

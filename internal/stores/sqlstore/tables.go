@@ -17,14 +17,15 @@ func coreTables() []database.Table {
 		{Name: "threads", Kind: "thread", User: "user_id", Thread: "id", Key: []string{"id"}, Columns: []database.Column{
 			text.Column("id"), text.Column("user_id"), text.Column("title"), text.Column("head"),
 			instant.Column("created_at"), instant.Column("updated_at"), doc.Column("metadata"),
-			number.Column("pinned"), number.Column("signature"),
+			number.Column("pinned"), number.Column("signature"), text.Column("root_id"),
 		}},
 		{Name: "runs", Kind: "run", User: "user_id", Thread: "thread_id", Key: []string{"id"}, Columns: []database.Column{
 			text.Column("id"), text.Column("thread_id"), text.Column("user_id"), text.Column("status"),
 			number.Column("attempt"), number.Column("stalled"), instant.Column("created_at"),
 			instant.Column("updated_at"), instant.Column("not_before"), text.Column("owner"), text.Column("key"),
 			text.Column("stop"), number.Column("notify"), text.Column("error"), text.Column("stop_reason"),
-			doc.Column("usage"), database.Request.Column("request"),
+			doc.Column("usage"), text.Column("parent_id"), text.Column("root_id"), number.Column("depth"),
+			database.Request.Column("request"),
 		}},
 		{Name: "log", Kind: "log", Thread: "thread_id", Key: []string{"seq"}, Columns: []database.Column{
 			text.Column("thread_id"), key.Column("checkpoint_id"), text.Column("parent_id"), text.Column("run_id"),

@@ -13,13 +13,14 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata, pinned, signature"
+const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata, pinned, signature, root_id"
 
 // insertThread takes the columns of a thread in their order.
-const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8)"
+const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9)"
 
 // threadFields are what a store.Thread is read from, of the table threads as t.
-var threadFields = "t.id, t.user_id, t.title, t.head, t.created_at, t.updated_at, t.metadata, " + threadStatus + " AS status"
+var threadFields = "t.id, t.user_id, t.title, t.head, t.created_at, t.updated_at, t.metadata, t.root_id, " +
+	"" + threadStatus + " AS status"
 
 // threadStatus is the status of a thread: busy if it has an active run, else what the newest says. Each part is one step
 // into an index.
@@ -28,13 +29,17 @@ var threadStatus = "CASE WHEN " + busy("t.id") + " THEN '" + store.ThreadBusy + 
 	"' ELSE '" + store.ThreadIdle + "' END FROM runs r WHERE r.thread_id = t.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '" +
 	store.ThreadIdle + "') END"
 
+// shown is the condition on the table threads as t that a thread is not hidden. The indexes of a user's threads have
+// only these.
+const shown = "t.root_id = ''"
+
 // maxMetadata bounds the metadata of a thread, in bytes.
 const maxMetadata = 64 << 10
 
 func threadValues(t store.Thread) []any {
 	metadata := []byte(database.ObjectText(t.Metadata))
 	return []any{t.ID, t.UserID, database.Plain(t.Title), database.Micros(t.CreatedAt), database.Micros(t.UpdatedAt),
-		string(metadata), pinned(metadata), database.Signature(metadata)}
+		string(metadata), pinned(metadata), database.Signature(metadata), t.Root}
 }
 
 func checkNewThread(t store.Thread) error {
@@ -53,7 +58,7 @@ func pinned(metadata json.RawMessage) int {
 
 // CreateThread implements [store.Threads].
 func (d *userData) CreateThread(ctx context.Context, t store.Thread) error {
-	t.UserID = d.user.ID()
+	t.UserID, t.Root = d.user.ID(), ""
 	err := checkNewThread(t)
 	if err == nil {
 		err = d.write(ctx, len(t.Metadata), func(tx *tx) error { return tx.exec(insertThread, threadValues(t)...) })
@@ -99,7 +104,7 @@ func (d *userData) ListThreads(ctx context.Context, limit, offset int) ([]store.
 	err := database.CheckPage(limit, 1000, offset)
 	var ts []store.Thread
 	if err == nil {
-		ts, err = readThreads(ctx, d, "SELECT "+threadFields+" FROM threads t WHERE t.user_id = $1 "+
+		ts, err = readThreads(ctx, d, "SELECT "+threadFields+" FROM threads t WHERE t.user_id = $1 AND "+shown+" "+
 			"ORDER BY t.updated_at DESC, t.id DESC LIMIT $2 OFFSET $3", d.user.ID(), limit, offset)
 	}
 	if err != nil {
@@ -121,7 +126,7 @@ func readThreads(ctx context.Context, from reader, query string, args ...any) ([
 // scanThread reads threadFields.
 func scanThread(scan func(dest ...any) error) (t store.Thread, err error) {
 	var created, updated int64
-	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Status)
+	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Root, &t.Status)
 	t.CreatedAt, t.UpdatedAt = database.TimeOf(created), database.TimeOf(updated)
 	return t, err
 }
@@ -136,7 +141,8 @@ func (d *userData) DeleteThread(ctx context.Context, id string) error {
 		if err := d.emptyThread(tx, id); err != nil {
 			return err
 		}
-		n, err := tx.change("DELETE FROM threads WHERE id = $1 AND user_id = $2 AND NOT "+busy("$1"), id, d.user.ID())
+		n, err := tx.change("DELETE FROM threads WHERE (id = $1 OR root_id = $1) AND user_id = $2 AND NOT "+
+			""+busy("$1"), id, d.user.ID())
 		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: it has an active run; cancel that first", store.ErrConflict)
 		}

@@ -103,6 +103,19 @@ var links = []struct {
 			"WHERE l.checkpoint_id <= p.checkpoint_id OR l.step <> p.step + 1"},
 	{text: "the run belongs to no thread",
 		query: "SELECT r.thread_id, r.id FROM runs r WHERE NOT EXISTS (SELECT 1 FROM threads t WHERE t.id = r.thread_id)"},
+	{text: "the hidden thread works on the files of no thread of its user",
+		query: "SELECT t.id, '' FROM threads t WHERE t.root_id <> '' AND NOT EXISTS " +
+			"(SELECT 1 FROM threads o WHERE o.id = t.root_id AND o.root_id = '' AND o.user_id = t.user_id)"},
+	{text: "the run is in no tree: its parent or its root is missing, of another user or at another depth",
+		query: "SELECT r.thread_id, r.id FROM runs r LEFT JOIN runs p ON p.id = r.parent_id LEFT JOIN runs o ON " +
+			"o.id = r.root_id " +
+			"WHERE (r.parent_id <> '' OR r.root_id <> '' OR r.depth <> 0) AND (p.id IS NULL OR o.id IS NULL OR " +
+			"o.parent_id <> '' OR " +
+			"p.user_id <> r.user_id OR o.user_id <> r.user_id OR p.depth + 1 <> r.depth)"},
+	{text: "a run at its end has children that are not",
+		query: "SELECT r.thread_id, r.id FROM runs r JOIN runs p ON p.id = r.parent_id " +
+			"WHERE r.parent_id <> '' AND r.status IN ('pending', 'running') AND p.status NOT IN ('pending', " +
+			"'running')"},
 	{text: "the log row belongs to no thread",
 		query: "SELECT l.thread_id, CAST(l.seq AS TEXT) FROM log l WHERE NOT EXISTS (SELECT 1 FROM threads t WHERE t.id = l.thread_id)"},
 	{text: "the log row belongs to no run of the thread, or to an attempt that never was",

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -21,6 +22,8 @@ type writer struct {
 	db      *sql.DB
 	dialect dialect
 	tuning  tuning
+	// beside are the tables of features that must be emptied by hand when a thread goes.
+	beside []database.Table
 	// usable says before each transaction why there can be none, and after it why what was written is lost.
 	usable func() error
 	// begun counts the transactions.
@@ -50,8 +53,9 @@ type job struct {
 }
 
 // newWriter starts the workers. The first one's connection is tried at once.
-func newWriter(ctx context.Context, db *sql.DB, d dialect, tuning tuning) (*writer, error) {
-	w := &writer{db: db, dialect: d, tuning: tuning, usable: func() error { return nil }, jobs: make(chan *job, queueLen)}
+func newWriter(ctx context.Context, db *sql.DB, d dialect, tuning tuning, beside ...database.Table) (*writer, error) {
+	w := &writer{db: db, dialect: d, tuning: tuning, beside: beside, usable: func() error { return nil },
+		jobs: make(chan *job, queueLen)}
 	for range tuning.writers {
 		w.workers = append(w.workers, &worker{writer: w})
 	}

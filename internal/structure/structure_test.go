@@ -70,6 +70,7 @@ func levels() []level {
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
 		{"tests of the whole", []string{"test/*"}},
+		{"what measurements share", []string{"cmd/pudu-bench/measure"}},
 		{"measurements", []string{"cmd/pudu-bench/*"}},
 		{"programs", []string{"test/*/*", "cmd/*", "examples/*"}},
 	}

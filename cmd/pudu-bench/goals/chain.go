@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/lead"
@@ -19,7 +20,7 @@ import (
 
 // measureChain measures what the lead agent's middlewares, all of them switched on, add to a step: beside the same agent
 // without any.
-func measureChain(ctx context.Context, e env, r *report) error {
+func measureChain(ctx context.Context, e env, r *measure.Table) error {
 	p := newProse(1)
 	bot := newRobot(loopSteps, p, 70)
 	c, done, err := leadConfig(filepath.Join(e.dir, "chain"), bot, p)
@@ -40,8 +41,10 @@ func measureChain(ctx context.Context, e env, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "step with the whole chain, 200 messages", unit: units.Seconds, value: took[0], floor: took[1]})
-	r.add(figure{name: "  what the chain adds to it", unit: units.Seconds, value: took[0] - took[1], goal: within(150e-6)})
+	r.Add(measure.Figure{Name: "step with the whole chain, 200 messages",
+		Unit: units.Seconds, Value: took[0], Beside: took[1]})
+	r.Add(measure.Figure{Name: "  what the chain adds to it",
+		Unit: units.Seconds, Value: took[0] - took[1], Goal: measure.Within(150e-6)})
 	built := timed(1, func(context.Context) error {
 		_, err := lead.Build(c)
 		return err
@@ -49,7 +52,7 @@ func measureChain(ctx context.Context, e env, r *report) error {
 	if took, err = compare(ctx, 100, built); err != nil {
 		return err
 	}
-	r.add(figure{name: "making the agent of a run", unit: units.Seconds, value: took[0]})
+	r.Add(measure.Figure{Name: "making the agent of a run", Unit: units.Seconds, Value: took[0]})
 	return nil
 }
 

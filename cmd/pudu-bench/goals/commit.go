@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -23,7 +24,7 @@ const (
 
 // measureCommit measures a model's step on its way into the store, one run alone and 64 side by side, which share
 // their fsyncs.
-func measureCommit(ctx context.Context, e env, r *report) (err error) {
+func measureCommit(ctx context.Context, e env, r *measure.Table) (err error) {
 	dir := filepath.Join(e.dir, "commit")
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
 	if err != nil {
@@ -57,8 +58,10 @@ func measureCommit(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "durable commit beside one fsync", unit: units.Seconds, value: took[0], floor: took[1], goal: within(1e-3)})
-	r.add(figure{name: "64 committers beside one", unit: perSecond, value: 1 / took[3], floor: 1 / took[2], goal: atLeast(3)})
+	r.Add(measure.Figure{Name: "durable commit beside one fsync",
+		Unit: units.Seconds, Value: took[0], Beside: took[1], Goal: measure.Within(1e-3)})
+	r.Add(measure.Figure{Name: "64 committers beside one",
+		Unit: measure.PerSecond, Value: 1 / took[3], Beside: 1 / took[2], Goal: measure.AtLeast(3)})
 	return nil
 }
 

@@ -13,6 +13,8 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 )
 
 // Config says what is measured. All fields are needed.
@@ -34,17 +36,17 @@ func Measure(ctx context.Context, c Config) (missed int, err error) {
 	}
 	defer os.RemoveAll(tmp)
 	fmt.Fprintf(c.Out, "%s %s/%s, %d cores\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	r := &report{out: c.Out}
+	r := &measure.Table{Out: c.Out, Beside: "floor"}
 	for _, g := range groups() {
 		if !c.Only.MatchString(g.name) {
 			continue
 		}
-		r.title(g.name)
+		r.Title(g.name)
 		if err := g.measure(ctx, env{dir: tmp, pudu: c.Pudu}, r); err != nil {
 			return 0, fmt.Errorf("measure %s: %w", g.name, err)
 		}
 	}
-	return r.missed, nil
+	return r.Missed, nil
 }
 
 // env is where a group works.
@@ -56,7 +58,7 @@ type env struct {
 // group is a set of figures that are measured together.
 type group struct {
 	name    string
-	measure func(ctx context.Context, e env, r *report) error
+	measure func(ctx context.Context, e env, r *measure.Table) error
 }
 
 func groups() []group {

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 )
 
 // side is one way to do a piece of work. It does it once or several times and returns how long each took.
@@ -29,17 +30,9 @@ func compare(ctx context.Context, rounds int, sides ...side) ([]float64, error) 
 	}
 	medians := make([]float64, len(sides))
 	for i, ds := range took {
-		medians[i] = median(ds).Seconds()
+		medians[i] = measure.Quantile(ds, 0.5).Seconds()
 	}
 	return medians, nil
-}
-
-func median(ds []time.Duration) time.Duration {
-	if len(ds) == 0 {
-		return 0
-	}
-	slices.Sort(ds)
-	return ds[len(ds)/2]
 }
 
 // timed is the side that does f n times in a round.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -23,7 +24,7 @@ const (
 )
 
 // measureLoop measures what the loop adds to a step: a model node and a tools node, with hooks around both.
-func measureLoop(ctx context.Context, e env, r *report) error {
+func measureLoop(ctx context.Context, e env, r *measure.Table) error {
 	p := newProse(1)
 	bot := newRobot(loopSteps, p, 70)
 	a, err := newAgent(bot, p, loopMiddlewares, tool.ReadOnly)
@@ -40,14 +41,15 @@ func measureLoop(ctx context.Context, e env, r *report) error {
 }
 
 // loopInMemory compares steps that keep nothing with the bare calls of the model and the tool.
-func loopInMemory(ctx context.Context, r *report, a *agent.Agent, bot *robot, p prose) error {
+func loopInMemory(ctx context.Context, r *measure.Table, a *agent.Agent, bot *robot, p prose) error {
 	history := talk(p)
 	bare := timed(loopSteps, bareStep(bot, look(p, 700, tool.ReadOnly), history))
 	took, err := compare(ctx, 100, inMemory(a, bot, history), bare)
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "step, 15 middlewares, 200 messages", unit: units.Seconds, value: took[0], floor: took[1], goal: within(100e-6)})
+	r.Add(measure.Figure{Name: "step, 15 middlewares, 200 messages",
+		Unit: units.Seconds, Value: took[0], Beside: took[1], Goal: measure.Within(100e-6)})
 	return nil
 }
 
@@ -77,7 +79,7 @@ func bareStep(bot *robot, t tool.Tool, history []message.Message) func(context.C
 
 // loopDurable compares steps that are committed to a store with the same without one, and with one bare fsync. A step whose
 // tool has side effects is two commits, the intent and the result; of any other it is one.
-func loopDurable(ctx context.Context, e env, r *report, bot *robot, p prose, effect tool.Effect, name string) (err error) {
+func loopDurable(ctx context.Context, e env, r *measure.Table, bot *robot, p prose, effect tool.Effect, name string) (err error) {
 	a, err := newAgent(bot, p, loopMiddlewares, effect)
 	if err != nil {
 		return err
@@ -97,8 +99,10 @@ func loopDurable(ctx context.Context, e env, r *report, bot *robot, p prose, eff
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: name + ", durable, beside one fsync", unit: units.Seconds, value: took[0], floor: took[2], goal: within(1e-3)})
-	r.add(figure{name: "  what storing adds to it", unit: units.Seconds, value: took[0] - took[1], floor: took[2], goal: within(0.6e-3)})
+	r.Add(measure.Figure{Name: name + ", durable, beside one fsync",
+		Unit: units.Seconds, Value: took[0], Beside: took[2], Goal: measure.Within(1e-3)})
+	r.Add(measure.Figure{Name: "  what storing adds to it",
+		Unit: units.Seconds, Value: took[0] - took[1], Beside: took[2], Goal: measure.Within(0.6e-3)})
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/sandboxes/bwrap"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -18,10 +19,10 @@ import (
 const python = "/usr/bin/python3"
 
 // measureSandbox compares commands in a sandbox with starting the same program without one.
-func measureSandbox(ctx context.Context, _ env, r *report) (err error) {
+func measureSandbox(ctx context.Context, _ env, r *measure.Table) (err error) {
 	provider := bwrap.New(bwrap.Config{})
 	if err := provider.Probe(ctx); err != nil {
-		r.missing("sandbox command", err)
+		r.Missing("sandbox command", err)
 		return nil
 	}
 	place, err := newPlace(provider)
@@ -39,9 +40,12 @@ func measureSandbox(ctx context.Context, _ env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "open and first command, beside a bare /bin/true", unit: units.Seconds, value: took[0], floor: took[2], goal: within(12e-3)})
-	r.add(figure{name: "next command, beside a bare /bin/true", unit: units.Seconds, value: took[1], floor: took[2], goal: within(3e-3)})
-	r.add(figure{name: "python3 -c pass, beside the same without sandbox", unit: units.Seconds, value: took[3], floor: took[4]})
+	r.Add(measure.Figure{Name: "open and first command, beside a bare /bin/true",
+		Unit: units.Seconds, Value: took[0], Beside: took[2], Goal: measure.Within(12e-3)})
+	r.Add(measure.Figure{Name: "next command, beside a bare /bin/true",
+		Unit: units.Seconds, Value: took[1], Beside: took[2], Goal: measure.Within(3e-3)})
+	r.Add(measure.Figure{Name: "python3 -c pass, beside the same without sandbox",
+		Unit: units.Seconds, Value: took[3], Beside: took[4]})
 	return nil
 }
 

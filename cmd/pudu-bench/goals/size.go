@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
@@ -12,7 +13,7 @@ import (
 )
 
 // measureSize measures what usual runs take on disk.
-func measureSize(ctx context.Context, e env, r *report) error {
+func measureSize(ctx context.Context, e env, r *measure.Table) error {
 	const tasks = 50
 	task, err := grown(ctx, filepath.Join(e.dir, "tasks"), func(st *sqlstore.Store) error {
 		return writeRuns(ctx, st, tasks, taskSteps, newID)
@@ -28,9 +29,10 @@ func measureSize(ctx context.Context, e env, r *report) error {
 		return err
 	}
 	const said = 700 + 100 + 700 // an answer, the question's part, a tool's result
-	r.add(figure{name: "5-step run on disk, beside its text", unit: units.Bytes,
-		value: task / tasks, floor: 100 + (taskSteps+1)*700 + taskSteps*700, goal: sized(30 << 10)})
-	r.add(figure{name: "60 turns with tool results, beside their text", unit: units.Bytes, value: turns, floor: 60 * (said + 700), goal: sized(1 << 20)})
+	r.Add(measure.Figure{Name: "5-step run on disk, beside its text", Unit: units.Bytes,
+		Value: task / tasks, Beside: 100 + (taskSteps+1)*700 + taskSteps*700, Goal: measure.Sized(30 << 10)})
+	r.Add(measure.Figure{Name: "60 turns with tool results, beside their text",
+		Unit: units.Bytes, Value: turns, Beside: 60 * (said + 700), Goal: measure.Sized(1 << 20)})
 	return nil
 }
 

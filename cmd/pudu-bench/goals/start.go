@@ -9,17 +9,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 )
 
 const mb = 1 << 20
 
 // measureStart measures the program itself: its size, how fast it starts, and what it holds while a model thinks.
-func measureStart(ctx context.Context, e env, r *report) error {
+func measureStart(ctx context.Context, e env, r *measure.Table) error {
 	pudu, err := filepath.Abs(e.pudu)
 	if err != nil {
 		return err
@@ -32,17 +32,20 @@ func measureStart(ctx context.Context, e env, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "pudu version beside /bin/true", unit: units.Seconds, value: took[0], floor: took[1], goal: within(20e-3)})
-	r.add(figure{name: "size of the program", unit: units.Bytes, value: float64(info.Size()), goal: sized(60 * mb)})
+	r.Add(measure.Figure{Name: "pudu version beside /bin/true",
+		Unit: units.Seconds, Value: took[0], Beside: took[1], Goal: measure.Within(20e-3)})
+	r.Add(measure.Figure{Name: "size of the program",
+		Unit: units.Bytes, Value: float64(info.Size()), Goal: measure.Sized(60 * mb)})
 	rss, err := waitingMemory(ctx, pudu, e.dir)
-	if errors.Is(err, os.ErrNotExist) {
-		r.missing("memory", err)
+	if errors.Is(err, measure.ErrNoProcess) {
+		r.Missing("memory", err)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "memory of a run that waits for its model", unit: units.Bytes, value: rss, goal: within(60 * mb)})
+	r.Add(measure.Figure{Name: "memory of a run that waits for its model",
+		Unit: units.Bytes, Value: rss, Goal: measure.Within(60 * mb)})
 	return nil
 }
 
@@ -67,7 +70,7 @@ func waitingMemory(ctx context.Context, pudu, dir string) (rss float64, err erro
 	asked := waitForInput(out)
 	if asked {
 		time.Sleep(200 * time.Millisecond) // the rest of its way to the model
-		rss, err = residentMemory(cmd.Process.Pid)
+		rss, err = measure.Memory(cmd.Process.Pid)
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // it was killed
@@ -94,19 +97,4 @@ func slowModel(dir string) (config string, err error) {
 		return "", err
 	}
 	return config, os.WriteFile(script, []byte("dialogues:\n- turns:\n  - {delay: 60s, text: done}\n"), 0o600)
-}
-
-// residentMemory is VmRSS of a process, in bytes.
-func residentMemory(pid int) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	value, _, _ := strings.Cut(rest, "kB")
-	kb, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil {
-		return 0, fmt.Errorf("read VmRSS of process %d: %w", pid, err)
-	}
-	return float64(kb) * 1024, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
@@ -35,7 +36,7 @@ func (t *taking) Stream(ctx context.Context, req *model.Request) iter.Seq2[messa
 
 // measureTask compares a whole task, admitted, run and kept, with its model calls alone: the same requests to the same
 // server, made by the same client.
-func measureTask(ctx context.Context, e env, r *report) (err error) {
+func measureTask(ctx context.Context, e env, r *measure.Table) (err error) {
 	p := newProse(2)
 	server := serveAnswers(taskSteps, taskChunks, p)
 	defer server.Close()
@@ -81,9 +82,10 @@ func measureTask(ctx context.Context, e env, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "5-step task beside its 6 model calls", unit: units.Seconds, value: took[0], floor: took[1], goal: atMost(5)})
-	r.add(figure{name: "the same without storage", unit: units.Seconds, value: took[3], floor: took[1]})
-	r.add(figure{name: "the same task beside one fsync", unit: units.Seconds, value: took[0], floor: took[2]})
+	r.Add(measure.Figure{Name: "5-step task beside its 6 model calls",
+		Unit: units.Seconds, Value: took[0], Beside: took[1], Goal: measure.AtMost(5)})
+	r.Add(measure.Figure{Name: "the same without storage", Unit: units.Seconds, Value: took[3], Beside: took[1]})
+	r.Add(measure.Figure{Name: "the same task beside one fsync", Unit: units.Seconds, Value: took[0], Beside: took[2]})
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -25,15 +26,15 @@ const (
 )
 
 // measureThread measures what a long conversation costs: on disk, to load, and for one more step.
-func measureThread(ctx context.Context, e env, r *report) (err error) {
+func measureThread(ctx context.Context, e env, r *measure.Table) (err error) {
 	dir := filepath.Join(e.dir, "thread")
 	p := newProse(5)
 	size, err := written(ctx, dir, func(st *sqlstore.Store) error { return writeThreads(ctx, st, p) })
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "2,000 turns of 2 KiB on disk, beside their text", unit: units.Bytes,
-		value: float64(size), floor: (longTurns + shortTurns) * turnBytes, goal: sized(20 << 20)})
+	r.Add(measure.Figure{Name: "2,000 turns of 2 KiB on disk, beside their text", Unit: units.Bytes,
+		Value: float64(size), Beside: (longTurns + shortTurns) * turnBytes, Goal: measure.Sized(20 << 20)})
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func writeThreads(ctx context.Context, st *sqlstore.Store, p prose) error {
 
 // measureLoad loads the newest state with all its messages, as each run does before its first step: in a process that
 // has used the thread before, and in one that sees it for the first time. The floor is reading a file of that size.
-func measureLoad(ctx context.Context, st *sqlstore.Store, dir string, r *report) error {
+func measureLoad(ctx context.Context, st *sqlstore.Store, dir string, r *measure.Table) error {
 	a, err := newAgent(&robot{}, newProse(0), 0, tool.ReadOnly)
 	if err != nil {
 		return err
@@ -93,8 +94,10 @@ func measureLoad(ctx context.Context, st *sqlstore.Store, dir string, r *report)
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "load its newest state, used before", unit: units.Seconds, value: took[0], floor: took[2], goal: within(5e-3)})
-	r.add(figure{name: "load it for the first time, beside reading a file", unit: units.Seconds, value: took[1], floor: took[2]})
+	r.Add(measure.Figure{Name: "load its newest state, used before",
+		Unit: units.Seconds, Value: took[0], Beside: took[2], Goal: measure.Within(5e-3)})
+	r.Add(measure.Figure{Name: "load it for the first time, beside reading a file",
+		Unit: units.Seconds, Value: took[1], Beside: took[2]})
 	return os.Remove(plain)
 }
 
@@ -124,7 +127,7 @@ func writeState(ctx context.Context, file string, st store.Store, schema state.S
 }
 
 // measureMore compares one more step, and one more turn, of the long thread with those of the short one.
-func measureMore(ctx context.Context, st *sqlstore.Store, r *report) error {
+func measureMore(ctx context.Context, st *sqlstore.Store, r *measure.Table) error {
 	const steps = 10
 	p := newProse(6)
 	bot := newRobot(steps, p, 70)
@@ -151,8 +154,9 @@ func measureMore(ctx context.Context, st *sqlstore.Store, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "one more step at 2,000 turns beside one at 20", unit: units.Seconds, value: took[0], floor: took[1], goal: atMost(3)})
-	r.add(figure{name: "from request to first model call, likewise", unit: units.Seconds,
-		value: median(*longFirst).Seconds(), floor: median(*shortFirst).Seconds()})
+	r.Add(measure.Figure{Name: "one more step at 2,000 turns beside one at 20",
+		Unit: units.Seconds, Value: took[0], Beside: took[1], Goal: measure.AtMost(3)})
+	r.Add(measure.Figure{Name: "from request to first model call, likewise", Unit: units.Seconds,
+		Value: measure.Quantile(*longFirst, 0.5).Seconds(), Beside: measure.Quantile(*shortFirst, 0.5).Seconds()})
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -24,7 +25,7 @@ const tokens = 100_000
 
 // measureToken measures the way of one token from the socket, through provider, loop and recorder, to the event that
 // a client is shown. Its floor is reading the same bytes and looking at nothing.
-func measureToken(ctx context.Context, e env, r *report) (err error) {
+func measureToken(ctx context.Context, e env, r *measure.Table) (err error) {
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: filepath.Join(e.dir, "token")})
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func measureToken(ctx context.Context, e env, r *report) (err error) {
 	return nil
 }
 
-func measureTokenOn(ctx context.Context, w wire, st *sqlstore.Store, r *report) error {
+func measureTokenOn(ctx context.Context, w wire, st *sqlstore.Store, r *measure.Table) error {
 	server := serveBytes([]byte(w.answer(tokens)))
 	defer server.Close()
 	a, err := newAgent(w.open(server.URL), newProse(3), loopMiddlewares, tool.ReadOnly)
@@ -64,8 +65,9 @@ func measureTokenOn(ctx context.Context, w wire, st *sqlstore.Store, r *report) 
 	if err != nil {
 		return err
 	}
-	r.add(figure{name: "token from socket to event, " + w.name, unit: units.Seconds, value: took[0], floor: took[1], goal: within(5e-6)})
-	r.add(figure{name: "  its allocations", unit: units.Short, value: allocs, goal: within(12)})
+	r.Add(measure.Figure{Name: "token from socket to event, " + w.name,
+		Unit: units.Seconds, Value: took[0], Beside: took[1], Goal: measure.Within(5e-6)})
+	r.Add(measure.Figure{Name: "  its allocations", Unit: units.Short, Value: allocs, Goal: measure.Within(12)})
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/models/anthropic"
 	"github.com/pudu-ai/pudu/internal/models/gemini"
@@ -96,7 +97,7 @@ func (w wire) answer(pieces int) string {
 // measureFirst measures what a provider adds to the wait for the first token: from the call to the first piece, beside
 // sending the same body and reading the first bytes of text. The server answers with one piece at once, and keeps the rest
 // until the client has left.
-func measureFirst(ctx context.Context, _ env, r *report) error {
+func measureFirst(ctx context.Context, _ env, r *measure.Table) error {
 	for _, w := range wires() {
 		first := w.head + w.event("word ")
 		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
@@ -126,8 +127,9 @@ func measureFirst(ctx context.Context, _ env, r *report) error {
 		if err != nil {
 			return err
 		}
-		r.add(figure{name: "first token, " + w.name, unit: units.Seconds, value: took[0], floor: took[1]})
-		r.add(figure{name: "  what the provider adds to it", unit: units.Seconds, value: took[0] - took[1], goal: within(1e-3)})
+		r.Add(measure.Figure{Name: "first token, " + w.name, Unit: units.Seconds, Value: took[0], Beside: took[1]})
+		r.Add(measure.Figure{Name: "  what the provider adds to it",
+			Unit: units.Seconds, Value: took[0] - took[1], Goal: measure.Within(1e-3)})
 	}
 	return nil
 }

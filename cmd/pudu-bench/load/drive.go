@@ -2,66 +2,58 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
+)
+
+const (
+	// pause keeps clients from asking a server that is down as fast as they can.
+	pause = 20 * time.Millisecond
+	// slowest is the longest window of a server that is slow.
+	slowest = time.Minute
+	// oneTimeout bounds one run, whatever the server does.
+	oneTimeout = 2 * time.Minute
 )
 
 // load is a closed loop: each client starts its next piece of work when the last one has ended.
 type load struct {
 	clients int
 	// warm is not measured; then comes the window, which lasts until at least so many pieces have ended in it, but no
-	// longer than most.
-	warm, window, most time.Duration
-	least              int
-	// timeout bounds one piece.
-	timeout time.Duration
-	one     func(ctx context.Context) (outcome, error)
-	// cpu is read at both ends of the window; nil means not at all.
-	cpu func() (time.Duration, error)
+	// longer than slowest.
+	warm, window time.Duration
+	least        int
+	one          func(ctx context.Context) (outcome, error)
+	pid          int // whose processor time counts; 0 is nobody's
 }
 
-// result is what was seen in the window.
+// result is what was seen, in one window or in several.
 type result struct {
 	window, cpu time.Duration
-	took, first []time.Duration // of each piece; sorted by drive and together
+	took, first []time.Duration // of each piece
 	errors      int
 	firstError  error
 }
 
 func (r *result) perSecond() float64 { return float64(len(r.took)) / r.window.Seconds() }
 
-func (r *result) cpuPerRun() time.Duration { return r.cpu / time.Duration(len(r.took)) }
-
-func (r *result) sort() {
-	slices.Sort(r.took)
-	slices.Sort(r.first)
-}
-
-// add joins the windows of two rounds into one.
-func (r *result) add(o result) {
-	r.window, r.cpu, r.errors = r.window+o.window, r.cpu+o.cpu, r.errors+o.errors
-	r.took, r.first = append(r.took, o.took...), append(r.first, o.first...)
-	if r.firstError == nil {
-		r.firstError = o.firstError
-	}
-	r.sort()
-}
-
-// pause keeps clients from asking a server that is down as fast as they can.
-const pause = 20 * time.Millisecond
-
 // tally counts what ends while it is open.
 type tally struct {
 	mu   sync.Mutex
 	open bool
-	result
+	*result
 }
 
-func (t *tally) add(out outcome, err error) {
+// work does a piece of work within its time.
+func (t *tally) work(ctx context.Context, one func(context.Context) (outcome, error)) {
+	within, cancel := context.WithTimeout(ctx, oneTimeout)
+	out, err := one(within)
+	cancel()
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	switch {
 	case !t.open:
 	case err != nil:
@@ -72,113 +64,80 @@ func (t *tally) add(out outcome, err error) {
 	default:
 		t.took, t.first = append(t.took, out.took), append(t.first, out.first)
 	}
+	t.mu.Unlock()
+	if err != nil {
+		sleep(ctx, pause)
+	}
 }
 
-func (t *tally) set(open bool) {
+// set opens or closes the window and returns how many pieces have ended in it.
+func (t *tally) set(open bool) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open = open
-}
-
-func (t *tally) ended() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	return len(t.took)
 }
 
-// drive puts the load on and returns what was seen. It returns when all work has ended.
-func drive(ctx context.Context, l load) (result, error) {
-	var (
-		t       tally
-		workers sync.WaitGroup
-		stop    = make(chan struct{})
-	)
+// drive puts the load on and adds what was seen to the result. It returns when all work has ended.
+func (r *result) drive(ctx context.Context, l load) error {
+	t := tally{result: r}
+	before, stopped := len(r.took), atomic.Bool{}
+	var clients sync.WaitGroup
 	for range l.clients {
-		workers.Go(func() { l.work(ctx, stop, &t) })
+		clients.Go(func() {
+			for !stopped.Load() && ctx.Err() == nil {
+				t.work(ctx, l.one)
+			}
+		})
 	}
-	window, cpu, err := l.measure(ctx, &t)
-	close(stop)
-	workers.Wait()
-	if err != nil {
-		return result{}, err
-	}
-	r := t.result
-	if len(r.took) == 0 {
-		return result{}, fmt.Errorf("none of %d clients came to an end within %s: %w", l.clients, window.Round(time.Millisecond), orTimeout(r.firstError))
-	}
-	r.window, r.cpu = window, cpu
-	r.sort()
-	return r, nil
-}
-
-func orTimeout(err error) error {
-	if err == nil {
-		return context.DeadlineExceeded
-	}
-	return err
-}
-
-func (l *load) work(ctx context.Context, stop <-chan struct{}, t *tally) {
-	for {
-		select {
-		case <-stop:
-			return
-		case <-ctx.Done():
-			return
-		default:
-		}
-		one, cancel := context.WithTimeout(ctx, l.timeout)
-		out, err := l.one(one)
-		cancel()
-		t.add(out, err)
-		if err != nil {
-			sleep(ctx, pause)
-		}
-	}
-}
-
-// measure opens the window and closes it.
-func (l *load) measure(ctx context.Context, t *tally) (took, cpu time.Duration, err error) {
 	sleep(ctx, l.warm)
-	before, err := l.readCPU()
-	if err != nil {
-		return 0, 0, err
-	}
+	cpu, errBefore := l.cpu()
 	start := time.Now()
 	t.set(true)
 	sleep(ctx, l.window)
-	for t.ended() < l.least && time.Since(start) < l.most && ctx.Err() == nil {
+	for t.set(true)-before < l.least && time.Since(start) < slowest && ctx.Err() == nil {
 		sleep(ctx, pause)
 	}
-	t.set(false)
-	took = time.Since(start)
-	after, err := l.readCPU()
-	if err == nil {
-		err = ctx.Err()
+	ended := t.set(false) - before
+	r.window += time.Since(start)
+	after, errAfter := l.cpu()
+	r.cpu += after - cpu
+	stopped.Store(true)
+	clients.Wait()
+	if ended == 0 && ctx.Err() == nil {
+		return fmt.Errorf("none of %d clients came to an end: %w", l.clients, errors.Join(context.DeadlineExceeded, r.firstError))
 	}
-	return took, after - before, err
+	return errors.Join(ctx.Err(), errBefore, errAfter)
 }
 
-func (l *load) readCPU() (time.Duration, error) {
-	if l.cpu == nil {
+func (l *load) cpu() (time.Duration, error) {
+	if l.pid == 0 {
 		return 0, nil
 	}
-	return l.cpu()
+	return measure.ProcessorTime(l.pid)
+}
+
+// startGap lies between the starts of live streams: a thousand of them take a second to come in.
+const startGap = time.Millisecond
+
+// together does the work n times at once, each a little after the one before, and waits for all.
+func together(ctx context.Context, n int, one func(context.Context) (outcome, error)) (r result) {
+	t := tally{open: true, result: &r}
+	var all sync.WaitGroup
+	start := time.Now()
+	for i := range n {
+		all.Go(func() {
+			sleep(ctx, time.Until(start.Add(time.Duration(i)*startGap))) // a busy machine does not move the later ones
+			t.work(ctx, one)
+		})
+	}
+	all.Wait()
+	return r
 }
 
 func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
-}
-
-// quantile of sorted durations; 0 if there are none.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

@@ -8,60 +8,78 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// ModelConfig is where the model server listens and which tool it calls. The zero value is a free port of loopback and
-// a look at the thread's workspace.
-type ModelConfig struct {
-	// Addr is host:port; default 127.0.0.1:0.
-	Addr string
-	// Tool and Args are the tool call of every step; %d in Args becomes the number of the step, since servers
-	// stop an agent that repeats itself. Default glob in the workspace, for another name in each step.
-	Tool, Args string
-}
-
 // Model is a server that speaks the streaming chat completions of OpenAI and does as the [Plan] in the user's message
 // says. It looks at requests as little as it can and has its answers ready: it shares the machine with what it helps to
-// measure. A POST to /tape has it keep the requests with a plan, a GET ends that and returns them. Close it.
+// measure. GET /tape returns the requests with a plan that have come since it was asked last. Close it.
 type Model struct {
-	URL string // such as http://127.0.0.1:4711/v1
+	URL string // such as http://127.0.0.1:4711; the base URL of the API is below it, at /v1
 
-	frames   *frames
+	// tokens and calls are the deltas of the longest answer, and of each step's call in pieces as models send them.
+	tokens   []string
+	calls    [][]string
 	server   *http.Server
 	handlers sync.WaitGroup
 	ids      atomic.Uint64
 	failed   chan error
 
-	mu     sync.Mutex
-	taping bool
-	taped  [][]byte
-	bytes  int // of taped
+	mu    sync.Mutex
+	taped [][]byte
 }
 
-// StartModel starts a model server.
-func StartModel(ctx context.Context, c ModelConfig) (*Model, error) {
-	if c.Addr == "" {
-		c.Addr = "127.0.0.1:0"
-	}
-	if c.Tool == "" {
-		c.Tool, c.Args = "glob", `{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*%d*"}`
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
+const (
+	// lastToken ends every answer: a client that finds it in the state knows that the run came to its end.
+	lastToken  = "load-done"
+	argsPiece  = 4        // letters of arguments per frame, about a token
+	maxRequest = 64 << 20 // bytes
+	maxTape    = 64       // requests
+)
+
+// StartModel starts a model server at host:port; port 0 is a free one.
+func StartModel(ctx context.Context, addr string) (*Model, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("start model server: %w", err)
 	}
-	m := &Model{
-		URL:    "http://" + l.Addr().String() + "/v1",
-		frames: makeFrames(c.Tool, c.Args),
-		failed: make(chan error, 1),
+	m := &Model{URL: "http://" + l.Addr().String(), failed: make(chan error, 1)}
+	for i := range MaxTokens {
+		m.tokens = append(m.tokens, `{"content":"`+tokenText(i)+`"}`)
 	}
-	m.server = &http.Server{Handler: http.HandlerFunc(m.handle), ReadHeaderTimeout: 10 * time.Second}
+	for step := range MaxSteps {
+		m.calls = append(m.calls, callPieces(step))
+	}
+	m.server = &http.Server{Handler: m.routes(), ReadHeaderTimeout: 10 * time.Second}
 	go func() { m.failed <- m.server.Serve(l) }()
 	return m, nil
+}
+
+// tokenText is token i of an answer, but for its last.
+func tokenText(i int) string { return fmt.Sprintf("t%05d ", i) }
+
+// answerText is the whole text of an answer of n tokens.
+func answerText(n int) string {
+	var b strings.Builder
+	for i := range n - 1 {
+		b.WriteString(tokenText(i))
+	}
+	return b.String() + lastToken
+}
+
+// callPieces are the deltas of a look at the thread's workspace, for another name in each step, since servers stop an
+// agent that repeats itself.
+func callPieces(step int) []string {
+	pieces := []string{fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"glob","arguments":""}}]}`, step)}
+	args := fmt.Sprintf(`{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*%d*"}`, step+1)
+	for piece := range slices.Chunk([]byte(args), argsPiece) {
+		pieces = append(pieces, fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":%q}}]}`, piece))
+	}
+	return pieces
 }
 
 // Close ends the server and every answer that it is giving.
@@ -74,164 +92,110 @@ func (m *Model) Close() error {
 	return err
 }
 
-// setTape begins or ends to keep the requests that come, and returns those that were kept.
-func (m *Model) setTape(on bool) [][]byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	taped := m.taped
-	m.taping, m.taped, m.bytes = on, nil, 0
-	return taped
-}
-
-// keep tapes a request, if that is wanted and there is room.
-func (m *Model) keep(body []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.taping && m.bytes+len(body) <= maxTape {
-		m.taped, m.bytes = append(m.taped, bytes.Clone(body)), m.bytes+len(body)
-	}
-}
-
-// Bounds of one request, and of those that are kept.
-const (
-	maxRequest = 64 << 20
-	maxTape    = 256 << 20
-)
-
-func (m *Model) handle(w http.ResponseWriter, req *http.Request) {
-	m.handlers.Add(1)
-	defer m.handlers.Done()
-	switch path := req.URL.Path; {
-	case req.Method == http.MethodGet && path == "/v1/models":
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"object":"list","data":[{"id":"load","object":"model","created":0,"owned_by":"load"}]}`)
-	case req.Method == http.MethodPost && path == "/v1/chat/completions":
-		buf := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // it holds nothing else
-		defer buffers.Put(buf)
-		buf.Reset()
-		if _, err := buf.ReadFrom(http.MaxBytesReader(w, req.Body, maxRequest)); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		m.complete(w, buf)
-	case path == "/tape":
-		taped := m.setTape(req.Method == http.MethodPost)
-		w.Header().Set("Content-Type", "application/json")
+func (m *Model) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", m.complete)
+	mux.HandleFunc("GET /tape", func(w http.ResponseWriter, _ *http.Request) {
+		m.mu.Lock()
+		taped := m.taped
+		m.taped = nil
+		m.mu.Unlock()
 		_ = json.NewEncoder(w).Encode(taped) // who has gone does not want it
-	case req.Method == http.MethodGet && path == "/ok":
-		fmt.Fprint(w, `{"ok":true}`)
-	default:
-		http.Error(w, "only /v1/chat/completions and /v1/models are here", http.StatusNotFound)
-	}
+	})
+	return mux
 }
 
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+var requests = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // complete answers a request: the next tool call of its plan, or the text at its end. A request without tools, such as
 // one for a title, gets the text.
-func (m *Model) complete(w http.ResponseWriter, request *bytes.Buffer) {
-	body := request.Bytes()
+func (m *Model) complete(w http.ResponseWriter, req *http.Request) {
+	m.handlers.Add(1)
+	defer m.handlers.Done()
+	buf := requests.Get().(*bytes.Buffer) //nolint:forcetypeassert // it holds nothing else
+	defer requests.Put(buf)
+	buf.Reset()
+	if _, err := buf.ReadFrom(http.MaxBytesReader(w, req.Body, maxRequest)); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	body := buf.Bytes()
 	plan, rest, planned := readPlan(body)
 	if planned {
 		m.keep(body)
 	}
-	a := answer{frames: m.frames, plan: plan, step: -1}
-	if done := countAnswers(rest); done < plan.Steps && bytes.Contains(body, []byte(`"tools"`)) {
-		a.step = done
+	done := bytes.Count(rest, []byte(`"role":"assistant"`)) + bytes.Count(rest, []byte(`"role": "assistant"`))
+	a := answer{w: w, out: buf, id: m.ids.Add(1), deltas: append(slices.Clip(m.tokens[:plan.Tokens-1]), `{"content":"`+lastToken+`"}`),
+		finish: `"stop"`, batch: plan.Batch, delay: plan.Delay}
+	if done < plan.Steps && bytes.Contains(body, []byte(`"tools"`)) {
+		a.deltas, a.finish, a.batch = m.calls[done], `"tool_calls"`, 1
 	}
-	stream := bytes.Contains(body, []byte(`"stream":true`)) || bytes.Contains(body, []byte(`"stream": true`))
-	request.Reset() // the answer's frames go where the request was
-	a.out, a.id = request, m.ids.Add(1)
-	if stream {
-		a.stream(w)
+	if !bytes.Contains(body, []byte(`"stream":true`)) && !bytes.Contains(body, []byte(`"stream": true`)) {
+		http.Error(w, "this model only streams: ask for it with \"stream\": true", http.StatusBadRequest)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, a.whole())
+	buf.Reset() // the answer's frames go where the request was
+	a.stream()
 }
 
-func countAnswers(b []byte) int {
-	return bytes.Count(b, []byte(`"role":"assistant"`)) + bytes.Count(b, []byte(`"role": "assistant"`))
+// keep tapes a request, if there is room.
+func (m *Model) keep(body []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.taped) < maxTape {
+		m.taped = append(m.taped, bytes.Clone(body))
+	}
 }
 
 // answer is one answer under way.
 type answer struct {
-	frames *frames
-	plan   Plan
-	step   int // the tool call to make; -1 for the text
-	id     uint64
-	out    *bytes.Buffer
+	w      http.ResponseWriter
+	out    *bytes.Buffer // what is written next
+	id     uint64        // its own: servers take it for the id of the message
+	begin  string        // of each frame
+	deltas []string
+	finish string
+	batch  int // deltas in a write
+	delay  time.Duration
 }
 
 // stream sends the answer, each batch in a write of its own at its time: the clock of a model does not wait for who
 // reads. It ends early when the reader has gone.
-func (a *answer) stream(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/event-stream")
+func (a *answer) stream() {
+	a.begin = fmt.Sprintf(`data: {"id":"chatcmpl-%012d","object":"chat.completion.chunk","created":1767323045,"model":"load","choices":[`, a.id)
+	a.w.Header().Set("Content-Type", "text/event-stream")
 	start := time.Now()
-	if !a.send(w, a.frames.role) {
-		return
-	}
-	pieces, batch := a.plan.Tokens, a.plan.Batch
-	if a.step >= 0 {
-		pieces, batch = len(a.frames.calls[a.step]), 1
-	}
-	for i := 0; i < pieces; i += batch {
-		end := min(i+batch, pieces)
-		if a.plan.Delay > 0 {
-			time.Sleep(time.Until(start.Add(time.Duration(end) * a.plan.Delay)))
-		}
-		for j := i; j < end; j++ {
-			a.add(a.piece(j))
-		}
-		if !a.flush(w) {
+	a.add(`{"role":"assistant","content":""}`, "null")
+	sent := 0
+	for batch := range slices.Chunk(a.deltas, a.batch) {
+		if !a.flush() {
 			return
 		}
+		sent += len(batch)
+		if a.delay > 0 {
+			time.Sleep(time.Until(start.Add(time.Duration(sent) * a.delay)))
+		}
+		for _, delta := range batch {
+			a.add(delta, "null")
+		}
 	}
-	if a.step >= 0 {
-		a.add(a.frames.called)
-	} else {
-		a.add(a.frames.stop)
+	if !a.flush() {
+		return
 	}
-	a.add(a.frames.usage)
-	a.out.WriteString(frameDone)
-	a.flush(w)
+	a.add(`{}`, a.finish)
+	a.out.WriteString(a.begin + `],"usage":{"prompt_tokens":1200,"completion_tokens":20,"total_tokens":1220}}` + "\n\ndata: [DONE]\n\n")
+	a.flush()
 }
 
-func (a *answer) piece(i int) []byte {
-	if a.step >= 0 {
-		return a.frames.calls[a.step][i]
+// add puts a frame into the next write.
+func (a *answer) add(delta, finish string) {
+	for _, s := range []string{a.begin, `{"index":0,"delta":`, delta, `,"finish_reason":`, finish, "}]}\n\n"} {
+		a.out.WriteString(s)
 	}
-	return a.frames.token(i, a.plan.Tokens)
 }
 
-func (a *answer) send(w http.ResponseWriter, frame []byte) bool {
-	a.add(frame)
-	return a.flush(w)
-}
-
-// add puts a frame into the next write, with the answer's id in its hole.
-func (a *answer) add(frame []byte) {
-	a.out.WriteString(frameHead)
-	digits := a.out.AvailableBuffer()
-	digits = append(digits, hole...)
-	n := strconv.AppendUint(make([]byte, 0, 20), a.id, 10)
-	copy(digits[max(0, len(hole)-len(n)):], n)
-	a.out.Write(digits)
-	a.out.Write(frame[len(frameHead)+len(hole):])
-}
-
-func (a *answer) flush(w http.ResponseWriter) bool {
-	_, err := w.Write(a.out.Bytes())
+func (a *answer) flush() bool {
+	_, err := a.w.Write(a.out.Bytes())
 	a.out.Reset()
-	return err == nil && http.NewResponseController(w).Flush() == nil
-}
-
-// whole is the answer to a request that does not ask for a stream.
-func (a *answer) whole() string {
-	message, finish := `{"role":"assistant","content":`+quote(answerText(a.plan.Tokens))+`}`, "stop"
-	if a.step >= 0 {
-		message, finish = `{"role":"assistant","content":null,"tool_calls":[`+a.frames.whole[a.step]+`]}`, "tool_calls"
-	}
-	return fmt.Sprintf(`{"id":"chatcmpl-%012d","object":"chat.completion","created":1767323045,"model":"load","choices":[{"index":0,"message":%s,`+
-		`"finish_reason":%q}],"usage":{"prompt_tokens":1200,"completion_tokens":20,"total_tokens":1220}}`, a.id, message, finish)
+	return err == nil && http.NewResponseController(a.w).Flush() == nil
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-func startModel(t *testing.T, c ModelConfig) *Model {
+func startModel(t *testing.T) *Model {
 	t.Helper()
-	m, err := StartModel(t.Context(), c)
+	m, err := StartModel(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,8 @@ func startModel(t *testing.T, c ModelConfig) *Model {
 // ask makes a call with Pudu's own client and returns the folded answer.
 func ask(t *testing.T, m *Model, req *model.Request) *message.Message {
 	t.Helper()
-	client := openai.New(openai.Config{Name: "load", BaseURL: m.URL, Model: "load", APIKey: "none", Dialect: "openai", Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
+	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := openai.New(openai.Config{Name: "load", BaseURL: m.URL + "/v1", Model: "load", APIKey: "none", Dialect: "openai", Client: once})
 	got, err := model.Collect(client.Stream(t.Context(), req))
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,7 @@ func ask(t *testing.T, m *Model, req *model.Request) *message.Message {
 }
 
 func TestModelDoesAsThePlanSays(t *testing.T) {
-	m := startModel(t, ModelConfig{})
+	m := startModel(t)
 	req := &model.Request{
 		Messages: []message.Message{message.New(message.Human, "Load measurement: "+Plan{Steps: 3, Tokens: 4, Batch: 3}.String())},
 		Tools:    []model.Tool{{Name: "glob"}},
@@ -76,7 +77,7 @@ func TestModelDoesAsThePlanSays(t *testing.T) {
 }
 
 func TestModelNeedsToolsToCallThem(t *testing.T) {
-	m := startModel(t, ModelConfig{})
+	m := startModel(t)
 	title := &model.Request{Messages: []message.Message{message.New(message.Human, "A title for: "+Plan{Steps: 3, Tokens: 2}.String())}}
 	if got := ask(t, m, title).Text(); got != "t00000 "+lastToken {
 		t.Errorf("answer %q", got)
@@ -87,23 +88,16 @@ func TestModelNeedsToolsToCallThem(t *testing.T) {
 }
 
 func TestModelOverPlainHTTP(t *testing.T) {
-	m := startModel(t, ModelConfig{Tool: "add", Args: `{"n": "ünï\"%d"}`})
+	m := startModel(t)
 	const user = `"messages": [{"role": "user", "content": "steps=1 tokens=2"}`
 	for _, test := range []struct{ name, path, body, want string }{
-		{"a tool call in one piece", "/chat/completions", `{` + user + `], "tools": []}`,
-			`"message":{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"n\": \"ünï\\\"1\"}"}}]},"finish_reason":"tool_calls"`},
-		{"a text in one piece", "/chat/completions", `{` + user + `, {"role": "assistant"}], "tools": []}`, `"content":"t00000 load-done"},"finish_reason":"stop"`},
+		{"an answer in one piece", "/chat/completions", `{` + user + `], "tools": []}`, "this model only streams"},
 		{"a stream", "/chat/completions", `{"stream": true, ` + user + `, {"role": "assistant"}], "tools": []}`, "data: [DONE]\n\n"},
-		{"arguments in pieces", "/chat/completions", `{"stream": true, ` + user + `], "tools": []}`, `{"arguments":"nï\\\""}`},
-		{"models", "/models", "", `"id":"load"`},
-		{"another path", "/embeddings", "{}", "only /v1/chat/completions"},
+		{"arguments in pieces", "/chat/completions", `{"stream": true, ` + user + `], "tools": []}`, `{"arguments":"*1*\""}`},
+		{"another path", "/embeddings", "{}", "404 page not found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			method := http.MethodPost
-			if test.body == "" {
-				method = http.MethodGet
-			}
-			req, err := http.NewRequest(method, m.URL+test.path, strings.NewReader(test.body))
+			req, err := http.NewRequest(http.MethodPost, m.URL+"/v1"+test.path, strings.NewReader(test.body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,19 +115,19 @@ func TestModelOverPlainHTTP(t *testing.T) {
 }
 
 func TestAnswersHaveIdsOfTheirOwn(t *testing.T) {
-	f := makeFrames("ls", "{}")
-	a := &answer{frames: f, id: 42, out: new(bytes.Buffer)}
-	a.add(f.token(0, 2))
-	a.id = 1<<64 - 1
-	a.add(f.token(1, 2))
-	got := a.out.String()
-	for _, want := range []string{`{"id":"chatcmpl-000000000042",`, `{"id":"chatcmpl-184467440737",`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s\nshould hold %s", got, want)
+	m := startModel(t)
+	c := newHTTPClient()
+	defer c.CloseIdleConnections()
+	for _, want := range []string{`{"id":"chatcmpl-000000000001",`, `{"id":"chatcmpl-000000000002",`} {
+		resp, err := send(t.Context(), c, http.MethodPost, m.URL+"/v1/chat/completions", []byte(`{"stream":true}`), nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if len(got) != len(f.tokens[0])+len(f.last) {
-		t.Error("the id changed the length of a frame")
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || bytes.Count(got, []byte(want)) != 4 {
+			t.Errorf("%v %s\nshould hold %s four times", err, got, want)
+		}
 	}
 }
 
@@ -141,8 +135,8 @@ func TestAnswersHaveIdsOfTheirOwn(t *testing.T) {
 func TestTokensComeAtTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &slowWriter{start: time.Now(), delay: 50 * time.Millisecond}
-		a := &answer{frames: makeFrames("ls", "{}"), plan: Plan{Tokens: 4, Delay: 20 * time.Millisecond, Batch: 1}, step: -1, out: new(bytes.Buffer)}
-		a.stream(w)
+		a := &answer{w: w, out: new(bytes.Buffer), deltas: []string{"1", "2", "3", "4"}, batch: 1, delay: 20 * time.Millisecond}
+		a.stream()
 		want := []time.Duration{0, 50 * time.Millisecond, 50 * time.Millisecond, 60 * time.Millisecond, 80 * time.Millisecond, 80 * time.Millisecond}
 		if diff := cmp.Diff(want, w.at); diff != "" {
 			t.Error(diff)
@@ -171,25 +165,23 @@ func (w *slowWriter) Write(b []byte) (int, error) {
 }
 
 func TestDirectCallsAreThoseOfTheServer(t *testing.T) {
-	m := startModel(t, ModelConfig{})
+	m := startModel(t)
 	ty := &toy{model: m.URL, dir: t.TempDir()}
-	s := &subject{client: toyClient(t, ty), directHTTP: newHTTPClient()}
-	defer s.directHTTP.CloseIdleConnections()
-	p := &player{url: m.URL, http: s.directHTTP}
-	d, err := s.newDirect(t.Context(), p, Plan{Steps: 2, Tokens: 3, Delay: time.Millisecond})
+	p := &player{url: m.URL, http: newHTTPClient()}
+	defer p.http.CloseIdleConnections()
+	d, err := (&bench{model: p}).newDirect(t.Context(), &subject{client: toyClient(t, ty)}, Plan{Steps: 2, Tokens: 3, Delay: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.calls) != 3 || !bytes.Contains(d.calls[2], []byte("steps=2 tokens=3 delay=1ms batch=1")) || countAnswers(d.calls[2]) != 2 {
+	if len(d.calls) != 3 || !bytes.Contains(d.calls[2], []byte("steps=2 tokens=3 delay=1ms batch=1")) ||
+		bytes.Count(d.calls[2], []byte(`"role":"assistant"`)) != 2 {
 		t.Errorf("%q", d.calls)
 	}
-	again, err := p.tape(t.Context(), func() error {
-		out, err := d.run(t.Context())
-		if out.took < 3*time.Millisecond {
-			t.Errorf("the calls took %v", out.took)
-		}
-		return err
-	})
+	out, err := d.run(t.Context())
+	if err != nil || out.took < 3*time.Millisecond {
+		t.Errorf("the calls took %v: %v", out.took, err)
+	}
+	again, err := p.tape(t.Context())
 	if diff := cmp.Diff(d.calls, again); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
@@ -199,36 +191,34 @@ func TestDirectCallsAreThoseOfTheServer(t *testing.T) {
 	}
 }
 
-// TestTapeHoldsWhatCameMeanwhile looks at the tape from both sides: a request before, one without a plan and one after are not
-// on it, and it has an end.
+// TestTapeHoldsWhatCameMeanwhile: requests without a plan are not on it, nor what came before it was asked last, and it has
+// an end.
 func TestTapeHoldsWhatCameMeanwhile(t *testing.T) {
-	m := startModel(t, ModelConfig{})
+	m := startModel(t)
 	p := &player{url: m.URL, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	say := func(text string) {
 		ask(t, m, &model.Request{Messages: []message.Message{message.New(message.Human, text)}})
 	}
 	say("steps=0 tokens=1")
-	taped, err := p.tape(t.Context(), func() error {
-		say("steps=0 tokens=2")
-		say("hello")
-		say("steps=0 tokens=3")
-		return nil
-	})
+	taped, err := p.tape(t.Context())
+	if err != nil || len(taped) != 1 {
+		t.Errorf("%v %q", err, taped)
+	}
+	say("steps=0 tokens=2")
+	say("hello")
+	say("steps=0 tokens=3")
+	taped, err = p.tape(t.Context())
 	if err != nil || len(taped) != 2 || !bytes.Contains(taped[0], []byte("tokens=2")) || !bytes.Contains(taped[1], []byte("tokens=3")) {
 		t.Errorf("%v %q", err, taped)
 	}
-	m.setTape(true)
-	m.bytes = maxTape - 10
-	m.keep([]byte("12345678901"))
-	m.keep([]byte("1234567890"))
-	if taped := m.setTape(false); len(taped) != 1 || len(taped[0]) != 10 {
-		t.Errorf("%q", taped)
+	for range 2 * maxTape {
+		m.keep([]byte("steps=0"))
 	}
-	if m.keep([]byte("1")); len(m.setTape(false)) != 0 {
-		t.Error("a request was taped that nobody wanted")
+	if taped, err = p.tape(t.Context()); len(taped) != maxTape {
+		t.Errorf("%v, %d requests", err, len(taped))
 	}
-	p.url = "http://127.0.0.1:1/v1"
-	if _, err := p.tape(t.Context(), func() error { return nil }); err == nil || !strings.Contains(err.Error(), "tape the model's requests: ") {
+	p.url = "http://127.0.0.1:1"
+	if _, err := p.tape(t.Context()); err == nil || !strings.Contains(err.Error(), "tape the model's requests: ") {
 		t.Error(err)
 	}
 }

@@ -3,7 +3,6 @@ package load
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -14,7 +13,8 @@ type Plan struct {
 	Steps int
 	// Tokens is the length of the answer, from 1 to [MaxTokens].
 	Tokens int
-	// Delay is the time from one token to the next; 0 means as fast as they can be sent. At most a minute.
+	// Delay is the time from one token to the next, in whole milliseconds; 0 means as fast as they can be sent. At most
+	// a minute.
 	Delay time.Duration
 	// Batch is how many tokens are sent in one write, from 1 to 1000.
 	Batch int
@@ -28,10 +28,15 @@ const (
 	maxBatch  = 1000
 )
 
+const (
+	planFormat = "steps=%d tokens=%d delay=%dms batch=%d"
+	longest    = 200 // bytes of a plan
+)
+
 // String is the plan as it stands in a message, such as "steps=5 tokens=200 delay=20ms batch=1".
 func (p Plan) String() string {
 	p = p.bounded()
-	return fmt.Sprintf("steps=%d tokens=%d delay=%s batch=%d", p.Steps, p.Tokens, p.Delay, p.Batch)
+	return fmt.Sprintf(planFormat, p.Steps, p.Tokens, p.Delay.Milliseconds(), p.Batch)
 }
 
 func (p Plan) bounded() Plan {
@@ -42,53 +47,16 @@ func (p Plan) bounded() Plan {
 	return p
 }
 
-var planStart = []byte("steps=")
-
-// readPlan returns the last plan in a model request and what comes after it. Without a plan, as in a request for a
-// title, ok is false.
+// readPlan returns the last plan in a model request and what comes after its beginning. Without a plan, as in a request
+// for a title, ok is false. Of a plan that is cut off the first numbers count.
 func readPlan(body []byte) (p Plan, rest []byte, ok bool) {
-	at := bytes.LastIndex(body, planStart)
+	at := bytes.LastIndex(body, []byte("steps="))
 	if at < 0 {
-		return Plan{}.bounded(), body, false
+		return p.bounded(), body, false
 	}
 	rest = body[at:]
-	for word := rest; ; word = word[1:] { // each turn reads one word and the space after it
-		n := bytes.IndexFunc(word, endsWord)
-		if n < 0 {
-			n = len(word)
-		}
-		if !p.set(bytes.TrimRight(word[:n], ".")) {
-			return p.bounded(), rest, true
-		}
-		if word = word[n:]; len(word) == 0 || word[0] != ' ' {
-			return p.bounded(), rest, true
-		}
-	}
-}
-
-// endsWord is true of everything that no value of a plan holds. Durations may hold a µ or a dot.
-func endsWord(r rune) bool {
-	return r != '=' && r != '.' && r != 'µ' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-}
-
-// set takes a word such as "steps=5" and says whether it was one.
-func (p *Plan) set(word []byte) bool {
-	key, value, _ := bytes.Cut(word, []byte("="))
-	if string(key) == "delay" {
-		d, err := time.ParseDuration(string(value))
-		p.Delay = d
-		return err == nil
-	}
-	n, err := strconv.Atoi(string(value))
-	switch string(key) {
-	case "steps":
-		p.Steps = n
-	case "tokens":
-		p.Tokens = n
-	case "batch":
-		p.Batch = n
-	default:
-		return false
-	}
-	return err == nil
+	var delay int32
+	_, _ = fmt.Sscanf(string(rest[:min(len(rest), longest)]), planFormat, &p.Steps, &p.Tokens, &delay, &p.Batch)
+	p.Delay = time.Duration(delay) * time.Millisecond
+	return p.bounded(), rest, true
 }

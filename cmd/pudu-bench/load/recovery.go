@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"net/http"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
-)
 
-var recoveryGoal = &goal{limit: 2}
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
+)
 
 const (
 	framesBeforeKill = 5                      // of each run
@@ -19,53 +22,42 @@ const (
 // recovery kills a server in the middle of its runs, starts it again on the same folder, and follows what becomes of
 // them through clients that re-attach where they were.
 func (b *bench) recovery(ctx context.Context) (err error) {
-	dir, err := os.MkdirTemp(b.Dir, "pudu-load-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	p, err := b.launcher.start(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer func() { p.kill() }()
 	ctx, cancel := context.WithTimeout(ctx, oneTimeout)
 	defer cancel()
-
-	where := newPlace(b.newClient(p.url))
-	defer where.close()
+	s, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
 	plan := Plan{Steps: 2, Tokens: b.sizes.recoveryTokens, Delay: tokenDelay}
-	followers, followed := b.follow(ctx, where, plan)
-	underWay := waitUnderWay(ctx, followers)
-	p.kill()
-	old := p
-	if p, err = b.launcher.start(ctx, dir); err != nil {
-		p = old // it has ended
-		cancel()
-		followed.Wait()
-		return fmt.Errorf("after kill -9: %w", err)
-	}
-	where.move(b.newClient(p.url))
-	followed.Wait()
-	if ctx.Err() == context.Canceled {
-		return ctx.Err()
-	}
-	b.report.duration("start to ready, with runs to recover", p.ready, 0, nil)
-	b.tellRecovery(ctx, where, followers, underWay, p.started)
-	return nil
-}
-
-// follow starts the runs and a follower of each. Some are in a tool step and some in the answer when all are under way.
-func (b *bench) follow(ctx context.Context, where *place, p Plan) ([]*follower, *sync.WaitGroup) {
-	var all sync.WaitGroup
+	again, restarted := newClient(""), make(chan struct{})
+	defer again.http.CloseIdleConnections()
 	followers := make([]*follower, b.sizes.recoveryRuns)
-	for i := range followers {
-		f := &follower{plan: p}
+	var all sync.WaitGroup
+	for i := range followers { // some are in a tool step and some in the answer when all are under way
+		f := &follower{seen: map[string]bool{}}
 		followers[i] = f
-		all.Go(func() { f.follow(ctx, where) })
+		all.Go(func() { f.follow(ctx, s.client, plan, again, restarted) })
 		sleep(ctx, 10*startGap)
 	}
-	return followers, &all
+	underWay := waitUnderWay(ctx, followers)
+	s.process.kill()
+	p, err := b.start(ctx, s.dir)
+	if err != nil {
+		cancel()
+		all.Wait()
+		return fmt.Errorf("after kill -9: %w", err)
+	}
+	s.process, again.base = p, p.url
+	close(restarted)
+	all.Wait()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	b.table.Add(measure.Time("start to ready, with runs to recover", p.ready, 0, nil))
+	b.table.Add(measure.Figure{Name: "runs under way at the kill", Value: float64(underWay)})
+	b.tellRecovery(ctx, again, followers, p.began)
+	return nil
 }
 
 // waitUnderWay waits until each run has shown some frames, or has failed, and a little longer. It returns how many are
@@ -73,7 +65,7 @@ func (b *bench) follow(ctx context.Context, where *place, p Plan) ([]*follower, 
 func waitUnderWay(ctx context.Context, followers []*follower) (n int) {
 	for _, f := range followers {
 		for f.frames.Load() < framesBeforeKill && !f.done.Load() && ctx.Err() == nil {
-			sleep(ctx, pollTime)
+			sleep(ctx, time.Millisecond)
 		}
 	}
 	sleep(ctx, goOnBeforeKill)
@@ -85,93 +77,113 @@ func waitUnderWay(ctx context.Context, followers []*follower) (n int) {
 	return n
 }
 
-func (b *bench) tellRecovery(ctx context.Context, where *place, followers []*follower, underWay int, restarted time.Time) {
+func (b *bench) tellRecovery(ctx context.Context, c *client, followers []*follower, began time.Time) {
 	var resumed, ended []time.Time
 	var failed error
-	frames, disordered, missed := 0, 0, 0
+	doubled, lost := 0, 0
 	for _, f := range followers {
 		if !f.resumed.IsZero() {
 			resumed = append(resumed, f.resumed)
 		}
-		frames += len(f.ids)
-		disordered += disorder(f.ids)
-		err := f.err
-		if err == nil {
+		doubled += f.doubled
+		if f.err == nil {
+			var n int
+			n, f.err = f.readAgain(ctx, c)
+			lost += n
 			ended = append(ended, f.ended)
-			var late []frameID
-			if late, err = f.readAgain(ctx, where); err == nil {
-				missed += missing(f.ids, late)
-			}
 		}
-		if failed == nil && err != nil {
-			failed = fmt.Errorf("run %s: %w", f.run, err)
+		if failed == nil && f.err != nil {
+			failed = fmt.Errorf("run at %s: %w", f.path, f.err)
 		}
 	}
-	r := b.report
-	r.add(Figure{Name: "runs under way at the kill", Value: float64(underWay)}, nil)
-	if len(resumed) == 0 {
-		r.note("recovered runs", "none went on")
-	} else {
-		r.duration("start to the first recovered run", earliest(resumed).Sub(restarted), 0, recoveryGoal)
-		r.duration("start to the last recovered run", latest(resumed).Sub(restarted), 0, nil)
+	if len(resumed) > 0 {
+		first, last := slices.MinFunc(resumed, time.Time.Compare), slices.MaxFunc(resumed, time.Time.Compare)
+		b.table.Add(measure.Time("start to the first recovered run", first.Sub(began), 0, measure.Within(2)))
+		b.table.Add(measure.Time("start to the last recovered run", last.Sub(began), 0, nil))
 	}
 	if len(ended) > 0 {
-		r.duration("start to the last run's end", latest(ended).Sub(restarted), 0, nil)
+		b.table.Add(measure.Time("start to the last run's end", slices.MaxFunc(ended, time.Time.Compare).Sub(began), 0, nil))
 	}
-	all := Figure{Name: "runs that ended well", Value: float64(len(ended))}
-	if failed != nil {
-		all.Note = failed.Error()
-	}
-	r.add(all, &goal{limit: float64(len(followers)), least: true, strict: true})
-	r.add(Figure{Name: "frames that the clients saw", Value: float64(frames)}, nil)
-	r.errors("frames seen twice or out of order", disordered, nil)
-	r.errors("frames that only one of two readers saw", missed, nil)
+	b.table.Add(measure.Errors("runs that did not end well", len(followers)-len(ended), failed))
+	b.table.Add(measure.Errors("frames seen twice", doubled, nil))
+	b.table.Add(measure.Errors("frames that only a later reader saw", lost, nil))
 }
 
-func earliest(ts []time.Time) time.Time {
-	first := ts[0]
-	for _, t := range ts {
-		if t.Before(first) {
-			first = t
+// follower starts a run and follows it to its end, from server to server.
+type follower struct {
+	frames atomic.Int64 // so many have been seen
+	done   atomic.Bool  // nothing more comes
+
+	path    string // of the run
+	last    string // the id of the last frame, "<attempt>-<n>" or "<attempt>-<n>.<k>"
+	seen    map[string]bool
+	doubled int
+
+	attempt        string    // the first one that was seen
+	resumed, ended time.Time // resumed is the first frame of another attempt
+	err            error     // why it did not come to its end
+}
+
+func (f *follower) follow(ctx context.Context, c *client, p Plan, again *client, restarted <-chan struct{}) {
+	defer f.done.Store(true)
+	resp, err := c.begin(ctx, p)
+	if f.err = err; err != nil {
+		return
+	}
+	f.path = resp.Header.Get("Content-Location")
+	if _, f.err = follow(resp, time.Now(), f.see); !errors.Is(f.err, errCut) {
+		return
+	}
+	select {
+	case <-restarted:
+	case <-ctx.Done():
+		return
+	}
+	if resp, f.err = again.attach(ctx, f.path, f.last); f.err == nil {
+		_, f.err = follow(resp, time.Now(), f.see)
+	}
+}
+
+// attach follows a run from the frame after last; "-1", or none, is from its beginning.
+func (c *client) attach(ctx context.Context, path, last string) (*http.Response, error) {
+	if last == "" {
+		last = "-1"
+	}
+	path = path[max(0, strings.Index(path, "/threads/")):]
+	return send(ctx, c.http, http.MethodGet, c.base+path+"/stream", nil, http.Header{"Last-Event-Id": {last}})
+}
+
+func (f *follower) see(e event) {
+	f.ended = time.Now()
+	if len(e.id) == 0 {
+		return
+	}
+	f.last = string(e.id)
+	if f.seen[f.last] {
+		f.doubled++
+	}
+	f.seen[f.last] = true
+	attempt, _, _ := strings.Cut(f.last, "-")
+	if f.attempt == "" {
+		f.attempt = attempt
+	}
+	if f.resumed.IsZero() && attempt != f.attempt {
+		f.resumed = time.Now()
+	}
+	f.frames.Add(1)
+}
+
+// readAgain reads the run from its beginning, as one who comes late, and returns how many frames only that one sees. What
+// only the first reader saw of a killed attempt is no loss: it was not stored, and withdrawn.
+func (f *follower) readAgain(ctx context.Context, c *client) (lost int, err error) {
+	resp, err := c.attach(ctx, f.path, "")
+	if err != nil {
+		return 0, fmt.Errorf("read it again: %w", err)
+	}
+	_, err = follow(resp, time.Now(), func(e event) {
+		if len(e.id) > 0 && !f.seen[string(e.id)] {
+			lost++
 		}
-	}
-	return first
-}
-
-func latest(ts []time.Time) time.Time {
-	last := ts[0]
-	for _, t := range ts {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
-}
-
-// place is where the server is. It moves when the server is started again.
-type place struct {
-	mu    sync.Mutex
-	at    *client
-	moved chan struct{} // closed when at is not the last place any more
-}
-
-func newPlace(c *client) *place { return &place{at: c, moved: make(chan struct{})} }
-
-func (p *place) now() (*client, <-chan struct{}) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.at, p.moved
-}
-
-func (p *place) move(c *client) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.at.http.CloseIdleConnections()
-	close(p.moved)
-	p.at, p.moved = c, make(chan struct{})
-}
-
-func (p *place) close() {
-	c, _ := p.now()
-	c.http.CloseIdleConnections()
+	})
+	return lost, err
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -73,39 +72,33 @@ func toyMain(args []string) int {
 		return 1
 	}
 	os.MkdirAll(*data, 0o700)
-	t := &toy{model: regexp.MustCompile(`base_url: "([^"]+)"`).FindStringSubmatch(string(text))[1], dir: *data, fault: *fault}
+	t := &toy{model: regexp.MustCompile(`base_url: "([^"]+)/v1"`).FindStringSubmatch(string(text))[1], dir: *data, fault: *fault}
 	t.restore()
-	fmt.Fprintf(os.Stderr, "toy at http://%s\n", l.Addr())
+	fmt.Fprintf(os.Stderr, "the toy is ready at http://%s\n", l.Addr())
 	fmt.Fprintln(os.Stderr, http.Serve(l, t.routes()))
 	return 1
 }
 
 // modelMain is the model server as `pudu-bench model` is.
 func modelMain(args []string) int {
-	var c ModelConfig
 	flags := flag.NewFlagSet("model", flag.ContinueOnError)
-	flags.StringVar(&c.Addr, "addr", "", "")
-	flags.StringVar(&c.Tool, "tool", "", "")
-	flags.StringVar(&c.Args, "tool-args", "", "")
+	addr := flags.String("addr", "", "")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	m, err := StartModel(context.Background(), c)
+	m, err := StartModel(context.Background(), *addr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	fmt.Fprintln(os.Stderr, m.URL)
+	fmt.Fprintln(os.Stderr, "the model is ready at "+m.URL)
 	<-m.failed
 	return 1
 }
 
 func (t *toy) routes() http.Handler {
 	mux := http.NewServeMux()
-	ok := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"ok":true}`) }
-	mux.HandleFunc("GET /ok", ok)
-	mux.HandleFunc("POST /threads", ok)
-	mux.HandleFunc("POST /threads/{thread}/runs/{how}", t.create)
+	mux.HandleFunc("POST /threads/{thread}/runs/stream", t.create)
 	mux.HandleFunc("GET /threads/{thread}/runs/{run}/stream", func(w http.ResponseWriter, r *http.Request) {
 		t.mu.Lock()
 		run := t.runs[r.PathValue("run")]
@@ -125,8 +118,7 @@ func (t *toy) routes() http.Handler {
 
 func (t *toy) create(w http.ResponseWriter, r *http.Request) {
 	var req struct {
-		IfNotExists string `json:"if_not_exists"`
-		Input       struct {
+		Input struct {
 			Messages []struct{ Content string }
 		}
 	}
@@ -134,23 +126,14 @@ func (t *toy) create(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprint("bad body: ", err), http.StatusUnprocessableEntity)
 		return
 	}
-	switch {
-	case t.fault == "strict" && req.IfNotExists != "":
-		http.Error(w, "if_not_exists is unknown here", http.StatusUnprocessableEntity)
-		return
-	case t.fault == "broken":
+	if t.fault == "broken" {
 		http.Error(w, "the disk is full", http.StatusInternalServerError)
 		return
 	}
 	run := &toyRun{ID: id.New(time.Now()), Thread: r.PathValue("thread"), Text: req.Input.Messages[0].Content, changed: make(chan struct{}), attempt: 1}
 	t.begin(run)
 	w.Header().Set("Content-Location", "/threads/"+run.Thread+"/runs/"+run.ID)
-	if r.PathValue("how") == "stream" {
-		run.serve(w, r, "-1", false)
-		return
-	}
-	last, _ := run.wait(r, -1, true)
-	io.WriteString(w, last[len(last)-2].Data)
+	run.serve(w, r, "-1", false)
 }
 
 func (t *toy) begin(run *toyRun) {
@@ -223,7 +206,7 @@ func (t *toy) carryOut(run *toyRun) {
 
 // ask calls the model.
 func (t *toy) ask(body string, token func(string)) (text string, called bool) {
-	resp, err := http.Post(t.model+"/chat/completions", "application/json", strings.NewReader(body))
+	resp, err := http.Post(t.model+"/v1/chat/completions", "application/json", strings.NewReader(body))
 	if err != nil {
 		return "", false
 	}
@@ -272,14 +255,14 @@ func (r *toyRun) keep() {
 	r.kept = len(r.frames)
 }
 
-// wait returns the frames from at on, when there are some, or all of them when the run has ended.
-func (r *toyRun) wait(req *http.Request, at int, toEnd bool) ([]toyFrame, bool) {
+// wait returns the frames from at on, when there are some or the run has ended.
+func (r *toyRun) wait(req *http.Request, at int) ([]toyFrame, bool) {
 	for {
 		r.mu.Lock()
 		frames, done, changed := r.frames, r.done, r.changed
 		r.mu.Unlock()
-		if done || !toEnd && len(frames) > at {
-			return frames[max(at, 0):], done
+		if done || len(frames) > at {
+			return frames[at:], done
 		}
 		select {
 		case <-changed:
@@ -293,17 +276,11 @@ func (r *toyRun) wait(req *http.Request, at int, toEnd bool) ([]toyFrame, bool) 
 func (r *toyRun) serve(w http.ResponseWriter, req *http.Request, last string, lose bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	http.NewResponseController(w).Flush()
-	after, from := int64(0), last == "-1"
-	if id, err := parseFrameID(last); err == nil {
-		from, after = true, id.attempt<<32+id.n
-	}
-	if !from {
-		return
-	}
+	after := placeOf(last)
 	for at := 0; ; {
-		frames, done := r.wait(req, at, false)
+		frames, done := r.wait(req, at)
 		for i, f := range frames {
-			if id, err := parseFrameID(f.ID); err == nil && id.attempt<<32+id.n <= after || lose && (at+i)%10 == 9 {
+			if f.ID != "" && placeOf(f.ID) <= after || lose && f.ID != "" && (at+i)%10 == 9 {
 				continue
 			}
 			fmt.Fprintf(w, "event: %s\ndata: %s\n", f.Event, f.Data)
@@ -318,4 +295,11 @@ func (r *toyRun) serve(w http.ResponseWriter, req *http.Request, last string, lo
 			return
 		}
 	}
+}
+
+// placeOf orders the ids of frames.
+func placeOf(id string) int64 {
+	var attempt, n int64
+	fmt.Sscanf(id, "%d-%d", &attempt, &n)
+	return attempt<<32 + n
 }

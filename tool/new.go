@@ -112,26 +112,19 @@ func (t *funcTool[In]) Spec() Spec { return t.spec }
 
 // Run implements [Tool].
 func (t *funcTool[In]) Run(ctx context.Context, call *Call) (*Result, error) {
-	in, err := decode[In](t.spec.schema, call)
+	in, err := decode[In](t.spec.schema, call.Args)
 	if err != nil {
 		return Error(err.Error()), nil
 	}
 	return t.run(ctx, call, in)
 }
 
-func decode[In any](s *Schema, call *Call) (in In, err error) {
-	args, v, err := call.fitting(s)
+func decode[In any](s *Schema, args json.RawMessage) (in In, err error) {
+	args, v, err := s.checked(args)
 	if err != nil {
 		return in, err
 	}
 	if reflect.TypeFor[In]().Kind() == reflect.Struct {
-		if v == nil {
-			repaired, err := parseArgs(args)
-			if err != nil {
-				return in, err
-			}
-			v = &repaired
-		}
 		args = s.prepare(v).raw
 	}
 	err = json.Unmarshal(args, &in)

@@ -24,7 +24,7 @@ func (s *Schema) Check(args json.RawMessage) (json.RawMessage, error) {
 	return args, err
 }
 
-// checked is Check. The value is that of the arguments, nil if they had to be repaired.
+// checked is Check, with the value of the arguments that it returns.
 func (s *Schema) checked(args json.RawMessage) (json.RawMessage, *value, error) {
 	if trimmed := bytes.TrimSpace(args); len(trimmed) == 0 || string(trimmed) == "null" {
 		args = json.RawMessage("{}")
@@ -37,8 +37,14 @@ func (s *Schema) checked(args json.RawMessage) (json.RawMessage, *value, error) 
 	if c.check(&v, s, rootPath) && !c.loose && v.kind == isObject {
 		return args, &v, nil
 	}
-	args, err = s.repair(args, &v, &c)
-	return args, nil, err
+	fixed, err := s.repair(&v, &c)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case bytes.Equal(fixed.raw, bytes.TrimSpace(args)):
+		return args, fixed, nil
+	}
+	return fixed.raw, fixed, nil
 }
 
 func parseArgs(args json.RawMessage) (value, error) {
@@ -64,7 +70,7 @@ func argumentError(format string, a ...any) *ArgumentError {
 // maxPasses bounds how often a repair is looked at again: one may make another certain.
 const maxPasses = 4
 
-func (s *Schema) repair(args json.RawMessage, v *value, c *checker) (json.RawMessage, error) {
+func (s *Schema) repair(v *value, c *checker) (*value, error) {
 	if v.kind == isString {
 		v = unstring(v, isObject, 0)
 	}
@@ -84,10 +90,7 @@ func (s *Schema) repair(args json.RawMessage, v *value, c *checker) (json.RawMes
 	if len(v.raw) > maxArgsBytes {
 		return nil, argumentError("they have %d bytes, more than %d; send less at once", len(v.raw), maxArgsBytes)
 	}
-	if bytes.Equal(v.raw, bytes.TrimSpace(args)) {
-		return args, nil
-	}
-	return v.raw, nil
+	return v, nil
 }
 
 // repair returns v, or a value that fits s better and means the same. depth counts the containers around it.

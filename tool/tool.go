@@ -95,33 +95,15 @@ type Call struct {
 	Emit func(v any)
 	// Progress shows live output. Never nil.
 	Progress func(text string)
-
-	checked checked
 }
 
-// checked are arguments that were found to fit a schema as they are, and what was read of them.
-type checked struct {
-	schema *Schema
-	args   json.RawMessage
-	value  *value
-}
-
-// Check puts Args into a form that fits the schema, as [Schema.Check] does; on an error they stay as they are. A tool
-// that [New] made with this very schema need not read them again, unless others have taken their place by then.
+// Check puts Args into a form that fits the schema, as [Schema.Check] does; on an error they stay as they are.
 func (c *Call) Check(s *Schema) error {
-	args, v, err := s.checked(c.Args)
+	args, err := s.Check(c.Args)
 	if err == nil {
-		c.Args, c.checked = args, checked{s, args, v}
+		c.Args = args
 	}
 	return err
-}
-
-// fitting is Check for a tool that has the schema: it returns the arguments, and their value unless they were repaired.
-func (c *Call) fitting(s *Schema) (json.RawMessage, *value, error) {
-	if was := &c.checked; was.schema == s && was.value != nil && bytes.Equal(was.args, c.Args) {
-		return c.Args, was.value, nil
-	}
-	return s.checked(c.Args)
 }
 
 // Ask returns the human's answer to question, or the error that pauses the run until there is one. A tool asks before

@@ -9,11 +9,10 @@ import (
 	"context"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/feature/conversation"
 )
 
 // Middleware is the repair as a wrapper of the model call.
-type Middleware struct{ checked conversation.Checked }
+type Middleware struct{}
 
 var _ agent.ModelCallWrapper = (*Middleware)(nil)
 
@@ -24,9 +23,8 @@ func New() *Middleware { return &Middleware{} }
 func (*Middleware) Name() string { return "DanglingToolCallMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper]. A valid history goes on as the very slice that came.
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
-	if valid(req.Messages[m.checked.From(req.Messages):]) { // what came before ends with the results of its calls
-		m.checked.Pass(req.Messages)
+func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+	if valid(req.Messages) {
 		return next(ctx, req)
 	}
 	repaired := *req

@@ -3,10 +3,8 @@ package toolprogress
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
@@ -75,45 +73,18 @@ const mostCompared = 8192
 
 // repeats reports whether a result says nearly the same as one of the results with the ids.
 func (m *Middleware) repeats(res *message.Message, ids []string, msgs []message.Message) bool {
-	words := m.words.of(res)
+	words := wordSet(res.Text())
 	if len(words) < m.cfg.MinWords {
 		return false
 	}
 	return slices.ContainsFunc(ids, func(id string) bool {
 		for i := range slices.Backward(msgs) {
 			if msgs[i].ID == id {
-				return similarity(words, m.words.of(&msgs[i])) >= m.cfg.Similarity
+				return similarity(words, wordSet(msgs[i].Text())) >= m.cfg.Similarity
 			}
 		}
 		return false // it was summarized away
 	})
-}
-
-// wordSets remembers the words of the newest results, each of which is compared with several others. It is a cache of a
-// pure function.
-type wordSets struct {
-	mu   sync.Mutex
-	seed maphash.Seed
-	sets map[uint64]map[string]bool // by the hash of the text
-}
-
-// mostSets bounds the sets that are remembered; then all are forgotten.
-const mostSets = 64
-
-func (c *wordSets) of(m *message.Message) map[string]bool {
-	text := m.Text()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.sets) == 0 || len(c.sets) >= mostSets {
-		c.seed, c.sets = maphash.MakeSeed(), make(map[uint64]map[string]bool)
-	}
-	key := maphash.String(c.seed, text)
-	set, known := c.sets[key]
-	if !known {
-		set = wordSet(text)
-		c.sets[key] = set
-	}
-	return set
 }
 
 // wordSet is the words of a text's beginning that have three letters or more, in lower case.

@@ -46,10 +46,7 @@ type Config struct {
 }
 
 // Middleware watches the tools.
-type Middleware struct {
-	cfg   Config
-	words wordSets
-}
+type Middleware struct{ cfg Config }
 
 var (
 	_ agent.BeforeModelHook = (*Middleware)(nil)

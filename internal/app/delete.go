@@ -7,25 +7,24 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // DeleteThread implements cli.App.
 func (a App) DeleteThread(ctx context.Context, o cli.Options, id string) error {
-	c, err := connect(ctx, o)
-	if err != nil {
+	p, err := a.reach(ctx, o)
+	switch {
+	case err != nil:
 		return err
+	case p.server != nil:
+		return p.close(thereIs(p.server.DeleteThread(ctx, id), id))
 	}
-	if c != nil {
-		defer c.Close()
-		return thereIs(c.DeleteThread(ctx, id), id)
+	if err = deleteThread(ctx, p.store.For(access.Default()), p.disk, id); err == nil {
+		p.record(ctx, audit.Delete, "thread", id)
 	}
-	k, err := a.openOwned(ctx, o)
-	if err != nil {
-		return err
-	}
-	return errors.Join(deleteThread(ctx, k.store.For(access.Default()), k.disk, id), k.store.Close())
+	return p.close(err)
 }
 
 // deleteThread removes a thread for the command.

@@ -2,66 +2,105 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // stopping is how long the runs of a user who is deleted may take to end.
 const stopping = 15 * time.Second
 
-// DeleteUser implements cli.App.
+// DeleteUser implements cli.App. A server that holds the data folder does it.
 func (a App) DeleteUser(ctx context.Context, o cli.Options, user string) (f store.Forgotten, err error) {
-	k, err := a.openOwned(ctx, o)
-	if errors.Is(err, store.ErrLocked) {
-		err = fmt.Errorf("%w: stop it first, then delete the user", err)
-	}
-	if err != nil {
+	p, err := a.hold(ctx, o)
+	switch {
+	case err != nil:
 		return f, err
+	case p.server != nil:
+		f.Threads, f.Rows, err = p.server.DeleteUser(ctx, user)
+		return f, p.close(err)
 	}
-	defer func() { err = errors.Join(err, k.store.Close()) }()
 	u := access.FromRow(user)
-	if err := stopRuns(ctx, k.store, u); err != nil {
-		return f, err
+	data := p.store.For(u)
+	err = stopRuns(ctx, data, func(id string) (store.Run, error) {
+		return data.StopRun(ctx, id, store.StopInterrupt, time.Now())
+	}, func(run store.Run) (bool, error) {
+		owner, err := leaseholder(ctx, p.store, run)
+		return owner != "", err
+	})
+	if err == nil {
+		f, err = removeUser(ctx, p.store, p.disk, u, func(string) {})
 	}
-	if f, err = k.store.System().DeleteUser(ctx, u); err != nil {
-		return f, err
+	if err == nil {
+		p.record(ctx, audit.Delete, "user", user)
 	}
-	return f, k.disk.User(u).Remove()
+	return f, p.close(err)
 }
 
-// stopRuns ends the runs of a user, and waits for those that another process works on. One that does not end is fenced off when
+// deleteUser removes all that a user has, while the server works.
+func (e *engine) deleteUser(ctx context.Context, u access.User) (store.Forgotten, error) {
+	err := stopRuns(ctx, e.store.For(u), func(id string) (store.Run, error) {
+		return e.manager.For(u).Cancel(ctx, id, store.StopInterrupt)
+	}, func(run store.Run) (bool, error) { return run.Active(), nil })
+	if err != nil {
+		return store.Forgotten{}, err
+	}
+	return removeUser(ctx, e.store, e.disk, u, e.pool.Drop)
+}
+
+// removeUser removes a user's rows, then his sandboxes, which drop closes by their ids, and his files.
+func removeUser(ctx context.Context, st store.Store, disk userdata.Disk, u access.User, drop func(sandboxID string)) (
+	f store.Forgotten, err error,
+) {
+	var threads []store.Thread
+	for more := true; more; {
+		const most = 1000
+		list, err := st.For(u).ListThreads(ctx, most, len(threads))
+		if err != nil {
+			return f, err
+		}
+		threads, more = append(threads, list...), len(list) == most
+	}
+	if f, err = st.System().DeleteUser(ctx, u); err != nil {
+		return f, err
+	}
+	for _, t := range threads {
+		if at, err := disk.User(u).Thread(t.ID); err == nil {
+			drop(at.SandboxID())
+		}
+	}
+	return f, disk.User(u).Remove()
+}
+
+// stopRuns ends the runs of a user by stop, and waits for those that somebody works on. One that does not end is
+// fenced off when
 // its rows go.
-func stopRuns(ctx context.Context, st store.Store, u access.User) error {
+func stopRuns(ctx context.Context, data store.UserData, stop func(id string) (store.Run, error),
+	working func(store.Run) (bool, error),
+) error {
 	active := store.RunFilter{Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1000}
 	for end := time.Now().Add(stopping); ; {
-		list, err := st.For(u).ListRuns(ctx, active)
-		if err != nil {
+		list, err := data.ListRuns(ctx, active)
+		held := false
+		for i := 0; err == nil && i < len(list); i++ {
+			var run store.Run
+			if run, err = stop(list[i].ID); err != nil {
+				break
+			}
+			var works bool
+			works, err = working(run)
+			held = held || works
+		}
+		if err != nil || !held || time.Now().After(end) {
 			return err
 		}
-		held := false
-		for _, run := range list {
-			if run, err = st.For(u).StopRun(ctx, run.ID, store.StopInterrupt, time.Now()); err != nil {
-				return err
-			}
-			owner, err := leaseholder(ctx, st, run)
-			if err != nil {
-				return err
-			}
-			held = held || owner != ""
-		}
-		if !held || time.Now().After(end) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -49,6 +50,7 @@ type engine struct {
 	running parts // what has been started
 
 	store     database.Store
+	audit     *audit.Log
 	box       box
 	pool      *pool.Pool
 	reaped    atomic.Bool              // nothing is left of killed servers, and no other can be killed
@@ -126,6 +128,16 @@ func (e *engine) openDatabase(ctx context.Context) (err error) {
 
 func (e *engine) closeDatabase(context.Context) error { return e.store.Close() }
 
+func (e *engine) openAudit(context.Context) error {
+	e.audit = audit.New(e.store, e.log, e.watch.metrics.AuditLost)
+	return nil
+}
+
+func (e *engine) closeAudit(ctx context.Context) error {
+	e.audit.Close(ctx)
+	return nil
+}
+
 func (e *engine) openSecrets(context.Context) (err error) {
 	e.secrets, err = secrets.Open(e.dir, e.cfg.Env.Get(secrets.Variable))
 	return err
@@ -187,7 +199,8 @@ func (e *engine) openHub(context.Context) error {
 	owner := newOwner()
 	e.hub = follow.New(follow.Config{Store: e.store, Bus: e.bus, Owner: owner})
 	e.manager = runs.NewManager(runs.Config{
-		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus, Delete: e.deleteThread, Notify: e.notify,
+		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus,
+		Delete: e.deleteWithRun, Notify: e.notify,
 		Seal: e.seal, Unseal: e.unseal, Watch: e.watch, Room: e.room, Parallel: e.shares.runs,
 		Feed:   func(run store.Run) runs.Feed { return e.hub.Own(run) },
 		Events: e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
@@ -233,6 +246,16 @@ func (e *engine) questions(ctx context.Context, threadID string) ([]event.Interr
 // deleteThread removes a thread with its files and its sandbox, as its store says.
 func (e *engine) deleteThread(ctx context.Context, u access.User, id string) error {
 	return removeThread(ctx, e.store.For(u), e.disk, id, e.pool.Drop)
+}
+
+// deleteWithRun removes a thread that goes with the end of its run.
+func (e *engine) deleteWithRun(ctx context.Context, u access.User, id string) error {
+	err := e.deleteThread(ctx, u, id)
+	if err == nil {
+		by := access.Principal{User: u, Via: "end of its run"}
+		e.audit.Record(ctx, audit.Of(by, audit.Delete, "thread", id))
+	}
+	return err
 }
 
 // mine is what the user of the commands has.

@@ -78,7 +78,7 @@ func (e *engine) listen(ctx context.Context, server config.Server) error {
 	}
 	c = behindSocket(c)
 	d := newEdge(c, gateway.New(c), socket, e.log)
-	d.http.Handler = e.withReload(d.http.Handler)
+	d.http.Handler = e.withOperator(d.http.Handler)
 	e.doors = append(e.doors, d)
 	return nil
 }
@@ -117,11 +117,14 @@ func (e *engine) closeGateway(context.Context) error {
 	return nil
 }
 
+// socketVia is how the audit log names who comes by the socket in the data folder.
+const socketVia = "command line socket"
+
 // behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. Files that
 // are uploaded are copied from one folder to another.
 func behindSocket(c gateway.Config) gateway.Config {
 	const most = 512 << 20
-	c.Guard = gateway.Guard{Open: true}
+	c.Guard, c.Via = gateway.Guard{Open: true}, socketVia
 	c.Limits.Upload, c.Limits.Uploads = most, most
 	return c
 }
@@ -183,8 +186,8 @@ func (es edges) close() {
 func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
-		Folders: folders.New(e.store),
-		Files:   e.files, DeleteThread: e.deleteThread, User: access.Default(),
+		Folders: folders.New(e.store), Audit: e.audit,
+		Files: e.files, DeleteThread: e.deleteThread, User: access.Default(),
 		Answers: e.answers,
 		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins},
 		Log:     e.log, Ready: e.ready,

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -95,5 +96,9 @@ func (l *Local) Upload(threadID, name string, content io.Reader, limit int64) er
 
 // Delete removes a thread with its files.
 func (l *Local) Delete(ctx context.Context, threadID string) error {
-	return l.engine.deleteThread(ctx, access.Default(), threadID)
+	err := l.engine.deleteThread(ctx, access.Default(), threadID)
+	if err == nil {
+		l.engine.audit.Record(ctx, audit.Of(audit.Local(), audit.Delete, "thread", threadID))
+	}
+	return err
 }

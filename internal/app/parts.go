@@ -25,6 +25,7 @@ type parts []part
 func (e *engine) forRuns() parts {
 	return parts{
 		{"database", e.openDatabase, e.closeDatabase},
+		{"audit log", e.openAudit, e.closeAudit},
 		{"secrets", e.openSecrets, nil},
 		{"program", e.begin, e.end},
 		{"outgoing", e.openOutgoing, e.closeOutgoing},

@@ -3,10 +3,8 @@ package app
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"reflect"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/secrets"
 )
@@ -199,6 +198,7 @@ func (e *engine) told(ctx context.Context, by string) (notes, restart []string, 
 		e.log.Error("the configuration was refused, the present one stays", "by", by, "error", err)
 		return nil, nil, err
 	}
+	e.audit.Record(ctx, audit.Of(operator(by), audit.Change, "configuration", ""))
 	for _, note := range notes {
 		e.log.Warn(note)
 	}
@@ -207,22 +207,4 @@ func (e *engine) told(ctx context.Context, by string) (notes, restart []string, 
 	}
 	e.log.Info("the configuration was read again: runs that begin now have it", "by", by, "file", e.now().cfg.Path)
 	return notes, restart, nil
-}
-
-// withReload is what answers at the socket in the data folder, which the user of this machine alone can open.
-func (e *engine) withReload(next http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", next)
-	mux.HandleFunc("POST "+client.ReloadPath, func(w http.ResponseWriter, r *http.Request) {
-		var answer any
-		notes, restart, err := e.told(r.Context(), "pudu reload")
-		answer = client.Reloaded{Notes: notes, Restart: restart}
-		w.Header().Set("Content-Type", "application/json")
-		if err != nil {
-			w.WriteHeader(http.StatusUnprocessableEntity)
-			answer = map[string]string{"detail": err.Error()}
-		}
-		_ = json.NewEncoder(w).Encode(answer) // who has gone does not hear it
-	})
-	return mux
 }

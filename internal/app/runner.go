@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -47,7 +48,14 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)
 		}
 	}
-	return r.engine.manager.For(access.Default()).Run(ctx, req, show)
+	mine := r.engine.manager.For(access.Default())
+	said, _ := mine.Decisions(ctx, req) // what cannot be read, the admission tells of
+	run, err := mine.Admit(ctx, req)
+	if err != nil {
+		return runs.Outcome{}, err
+	}
+	r.engine.audit.Record(ctx, audit.Answers(audit.Local(), req.ThreadID, said)...)
+	return r.engine.manager.Execute(ctx, run, show)
 }
 
 // errLeft ends the following of a run whose owner has died meanwhile.

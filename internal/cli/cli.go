@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/archive"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
@@ -87,8 +88,12 @@ type App interface {
 	DeleteThread(ctx context.Context, o Options, id string) error
 	// Folders has do work with the folders of the user, here or at the server.
 	Folders(ctx context.Context, o Options, do func(Folders) error) error
-	// DeleteUser removes all that a user has. No other process may hold the data folder.
+	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
+	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.
+	Record(ctx context.Context, o Options, verb audit.Verb, kind, object string)
+	// Audit returns rows of the audit log, the newest first.
+	Audit(ctx context.Context, o Options, f audit.Filter) ([]audit.Entry, error)
 	// TokensFile is the file of the named tokens that callers of the server bring.
 	TokensFile(o Options) (path string, err error)
 	// Doctor examines the machine, the configuration and what is stored. It reports each check as soon as it is known.
@@ -361,6 +366,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		gcCommand(app, &o, stdio),
 		replayCommand(app, &o, stdio),
 		tokenCommand(app, &o, stdio),
+		auditCommand(app, &o, stdio),
 		doctorCommand(app, &o, stdio),
 		modelsCommand(app, &o, stdio),
 		&cobra.Command{

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pudu-ai/pudu/internal/access/bearer"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 )
 
 func tokenCommand(app App, o *Options, stdio IO) *cobra.Command {
@@ -27,7 +28,7 @@ func tokenCommand(app App, o *Options, stdio IO) *cobra.Command {
 func addToken(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "add NAME", Short: "Make a token and print it; it cannot be shown again", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := app.TokensFile(*o)
 			if err != nil {
 				return err
@@ -36,6 +37,7 @@ func addToken(app App, o *Options, stdio IO) *cobra.Command {
 			if err != nil {
 				return &codeError{ExitFailed, err}
 			}
+			app.Record(cmd.Context(), *o, audit.Change, "token", args[0])
 			fmt.Fprintln(stdio.Err, "Send it as \"Authorization: Bearer ...\"; it cannot be shown again:")
 			fmt.Fprintln(stdio.Out, secret)
 			return nil
@@ -67,7 +69,7 @@ func listTokens(app App, o *Options, stdio IO) *cobra.Command {
 func revokeToken(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Take a token away; requests with it are refused from the next one on", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := app.TokensFile(*o)
 			if err != nil {
 				return err
@@ -75,6 +77,7 @@ func revokeToken(app App, o *Options, stdio IO) *cobra.Command {
 			if err := bearer.Revoke(path, args[0]); err != nil {
 				return &codeError{ExitFailed, err}
 			}
+			app.Record(cmd.Context(), *o, audit.Delete, "token", args[0])
 			fmt.Fprintln(stdio.Err, "revoked "+args[0])
 			return nil
 		},

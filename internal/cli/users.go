@@ -14,7 +14,8 @@ func usersCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use:   "delete USER",
 		Short: "Remove a user with everything that belongs to him: threads, items, agents, files",
 		Long: "Remove a user with everything that belongs to him: his runs are cancelled, then his threads, items, assistants and files\n" +
-			"removed. It cannot be undone. A server on SQLite must be stopped first. Tokens stay: pudu token revoke ends them.",
+			"removed. It cannot be undone. A server may be at work. Tokens and the rows of the audit log stay: pudu token\n" +
+			"revoke ends the former.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := app.DeleteUser(cmd.Context(), *o, args[0])

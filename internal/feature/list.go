@@ -5,6 +5,7 @@ package feature
 import (
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 )
@@ -15,5 +16,6 @@ func All() []database.Feature {
 		items.Feature(),
 		assistants.Feature(),
 		folders.Feature(),
+		audit.Feature(),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
@@ -31,6 +32,9 @@ func (s *Server) identified(w http.ResponseWriter, r *http.Request) *http.Reques
 func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks, public bool) (*http.Request, bool) {
 	by, token, ok := s.principal(r, asks, public)
 	if ok {
+		if asks && by.User.Check() == nil {
+			s.Audit.SignedIn(r.Context(), by, token)
+		}
 		return r.WithContext(logctx.With(route.Called(r.Context(), by), logctx.IDs{User: by.User.ID(), Token: token})), true
 	}
 	s.Watch.Refused()
@@ -40,6 +44,9 @@ func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks, pub
 	}
 	s.Log.WarnContext(r.Context(), "token refused", "why", why, "method", route.Clip(r.Method),
 		"path", route.Clip(r.URL.Path), "from", route.From(r))
+	refused := audit.Of(access.Principal{Via: "address " + route.From(r)}, audit.SignIn, "token", "")
+	refused.Refused = "the token is " + why
+	s.Audit.Record(r.Context(), refused)
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	return r, refuse(w, http.StatusUnauthorized, "The token is missing or wrong: send it as Authorization: Bearer TOKEN")
 }
@@ -47,7 +54,8 @@ func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks, pub
 // principal is who sends the request, and the name of the token that says so; false if there must be one. Who asks for a public
 // route need not be anybody.
 func (s *Server) principal(r *http.Request, asks, public bool) (by access.Principal, token string, ok bool) {
-	by = access.Principal{User: s.User, Role: cmp.Or(s.Role, access.Admin), Scopes: s.Scopes, Via: "loopback"}
+	by = access.Principal{User: s.User, Role: cmp.Or(s.Role, access.Admin), Scopes: s.Scopes}
+	by.Via = cmp.Or(s.Via, "loopback")
 	switch {
 	case asks:
 		token, ok = s.Guard.knows(r)
@@ -57,7 +65,7 @@ func (s *Server) principal(r *http.Request, asks, public bool) (by access.Princi
 		by.Via = strings.TrimSpace("token " + token)
 		return by, token, ok
 	case s.Guard.Open:
-		by.Via = "open address"
+		by.Via = cmp.Or(s.Via, "open address")
 	}
 	return by, "", true
 }

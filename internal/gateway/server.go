@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 
@@ -52,6 +53,8 @@ type Config struct {
 	Items      *items.Items
 	Assistants *assistants.Assistants
 	Folders    *folders.Folders
+	// Audit keeps who did what; nil keeps nothing.
+	Audit *audit.Log
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
 	// DeleteThread removes a user's thread with its files; its error is the store's.
@@ -61,6 +64,8 @@ type Config struct {
 	User   access.User
 	Role   access.Role
 	Scopes []string
+	// Via says how callers without a token come in, for the audit log; empty is "loopback" or "open address".
+	Via string
 	// Models are those that a run may name; the first is the default.
 	Models []Model
 	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.
@@ -114,7 +119,7 @@ func New(c Config) *Server {
 		c.Watch = nobody{}
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), public: make(map[string]bool)}
-	s.env = &route.Env{Store: c.Store, Limits: c.Limits, Log: c.Log, Now: c.Now, Watch: c.Watch}
+	s.env = &route.Env{Store: c.Store, Limits: c.Limits, Log: c.Log, Now: c.Now, Watch: c.Watch, Audit: c.Audit}
 	s.env.Stopping, s.stop = context.WithCancel(context.Background())
 	s.groups = s.newGroups()
 	for _, r := range s.Routes() {

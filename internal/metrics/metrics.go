@@ -30,6 +30,7 @@ type Metrics struct {
 	seconds  *prometheus.HistogramVec
 	streams  prometheus.Gauge
 	refused  prometheus.Counter
+	lost     prometheus.Counter
 
 	work
 }
@@ -44,10 +45,13 @@ func New() *Metrics {
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pudu_tokens_refused_total", Help: "Requests refused because their token was missing or wrong.",
 		}),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "pudu_audit_lost_total", Help: "Times that rows of the audit log could not be written.",
+		}),
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "pudu_streams_open", Help: "Streams that clients follow at present."}),
 		work:    newWork(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.streams, m.refused)
+	m.registry.MustRegister(m.requests, m.seconds, m.streams, m.refused, m.lost)
 	m.registry.MustRegister(m.collectors()...)
 	return m
 }
@@ -70,6 +74,9 @@ func (m *Metrics) Answered(route, method string, status int, took time.Duration)
 
 // Refused counts a request without a good token.
 func (m *Metrics) Refused() { m.refused.Inc() }
+
+// AuditLost counts a failure to write the audit log.
+func (m *Metrics) AuditLost() { m.lost.Inc() }
 
 // Streaming counts streams: 1 for one that begins, -1 for one that ends.
 func (m *Metrics) Streaming(change int) { m.streams.Add(float64(change)) }

@@ -154,33 +154,67 @@ func (u *UserRuns) keepFinished(ctx context.Context, at *start, runID string) er
 }
 
 // answer hands the request's answers to the calls that asked.
-func (u *UserRuns) answer(ctx context.Context, at *start, req Request) error {
-	at.resume.Answers = maps.Clone(req.Answers)
-	if req.Resume == nil {
-		return nil
+func (u *UserRuns) answer(ctx context.Context, at *start, req Request) (err error) {
+	var asked []event.Interrupt
+	if req.Resume != nil {
+		if asked, err = u.questions(ctx, at.from); err != nil {
+			return err
+		}
 	}
-	asked, err := u.questions(ctx, at.from)
-	if err != nil || len(asked) == 0 {
-		return err
+	at.resume.Answers, err = answersTo(asked, req)
+	return err
+}
+
+// answersTo are a request's answers to questions, by the ids of the calls that ask.
+func answersTo(asked []event.Interrupt, req Request) (map[string]json.RawMessage, error) {
+	answers := maps.Clone(req.Answers)
+	if req.Resume == nil || len(asked) == 0 {
+		return answers, nil
 	}
-	if at.resume.Answers == nil {
-		at.resume.Answers = make(map[string]json.RawMessage)
+	if answers == nil {
+		answers = make(map[string]json.RawMessage)
 	}
 	byID := make(map[string]json.RawMessage)
 	_ = json.Unmarshal(req.Resume, &byID) // anything else is one answer
 	for _, q := range asked {
 		if v, ok := byID[q.InterruptID]; ok {
-			at.resume.Answers[q.CallID] = v
+			answers[q.CallID] = v
 		}
 	}
-	if len(at.resume.Answers) > 0 {
-		return nil
+	switch {
+	case len(answers) > 0:
+	case len(asked) > 1:
+		return answers, spread(asked, req.Resume, answers)
+	default:
+		answers[asked[0].CallID] = req.Resume
 	}
-	if len(asked) > 1 {
-		return spread(asked, req.Resume, at.resume.Answers)
+	return answers, nil
+}
+
+// Decisions are what a request says about the calls of its thread that wait for approval, by their ids, and nothing
+// of answers that cannot be read.
+func (u *UserRuns) Decisions(ctx context.Context, req Request) (map[string]string, error) {
+	if req.Resume == nil && len(req.Answers) == 0 {
+		return nil, nil
 	}
-	at.resume.Answers[asked[0].CallID] = req.Resume
-	return nil
+	at, err := u.Snapshot(ctx, req.ThreadID, req.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := answersTo(at.Questions, req)
+	if err != nil {
+		return nil, err
+	}
+	said := make(map[string]string)
+	for _, q := range at.Questions {
+		if !approval.IsQuestion(q.Value) || answers[q.CallID] == nil {
+			continue
+		}
+		if d, err := approval.Read(answers[q.CallID]); err == nil {
+			said[q.CallID] = string(d.Kind)
+		}
+	}
+	return said, nil
 }
 
 // spread gives several calls that wait for approval their decisions out of one list. Other questions among them stay

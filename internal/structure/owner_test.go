@@ -23,6 +23,7 @@ func systemCallers() []string {
 		"internal/app/serve.go",  // the collecting of every hour
 		"internal/app/store.go",  // who holds a lease
 		"internal/app/verify.go",
+		"internal/feature/audit/audit.go",       // whose rows are the operator's
 		"internal/replay/play.go",               // gives the thread of a replay its past
 		"internal/runs/user.go",                 // the manager claims, commits and recovers
 		"internal/stores/sqlstore/documents.go", // the checks of features

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 )
@@ -59,7 +60,7 @@ func (g *Group) Routes() []route.Route {
 		route.Patch(one, "Make a new version of an assistant", g.patch).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON),
 		route.Delete(one, "Remove an assistant", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "assistant"),
 		route.Post(one+"/versions", "List the versions of an assistant", g.versions).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.Maybe),
 		route.Post(one+"/latest", "Put a version of an assistant in force", g.latest).

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -46,7 +47,7 @@ func (g *Group) Routes() []route.Route {
 		route.Get(uploads+"/list", "List the uploads of a thread", g.list).
 			Access(access.Viewer, read).Of(route.ThreadOrNew).Rate(route.Cheap).Body(route.None),
 		route.Delete(uploads+"/{filename}", "Remove an upload", g.remove).
-			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None),
+			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None).Audits(audit.Delete, "file"),
 		route.Raw(http.MethodGet, artifacts, "Download a file of a thread, or a part of it", g.get).
 			Access(access.Viewer, read).Of(route.ThreadOrNew).Rate(route.Costly).Body(route.None),
 		route.Put(artifacts, "Change the text of a file in the outputs", g.save).

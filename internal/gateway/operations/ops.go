@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -51,6 +52,9 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Viewer, read).Of(route.Nobody).Rate(route.Cheap).Body(route.None),
 		route.Get("/openapi.json", "This list as OpenAPI", g.openAPI).
 			Access(access.Viewer, read).Of(route.Nobody).Rate(route.Free).Body(route.None),
+		route.Get("/audit", "Who did what, the newest first", g.who).
+			Access(access.Admin, "audit:read").Of(route.Nobody).Rate(route.Cheap).Body(route.None).
+			Audits(audit.Look, "audit"),
 	)
 }
 

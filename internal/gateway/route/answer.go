@@ -83,6 +83,8 @@ type answer struct {
 	rc     *http.ResponseController
 	wait   time.Duration
 	status int
+	// audited says what the request is about, for the audit log; nil if it does not.
+	audited Audited
 }
 
 // WriteHeader implements [http.ResponseWriter].

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Env is what all routes work with. Every field is set.
+// Env is what all routes work with. Every field but Audit is set.
 type Env struct {
 	Store store.Store
 	// Limits bounds what a request may ask for.
@@ -22,6 +23,8 @@ type Env struct {
 	Now    func() time.Time
 	// Watch is told of requests and streams.
 	Watch Watcher
+	// Audit keeps who did what; nil keeps nothing.
+	Audit *audit.Log
 	// Stopping ends when the streams shall.
 	Stopping context.Context
 }

@@ -10,12 +10,16 @@ package route
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -83,6 +87,10 @@ type Route struct {
 	Owner Owner
 	Rate  Rate
 	Bound Bound
+	// Verb and Kind are what the audit log says of a request that was carried out: what was done to which kind of
+	// object. Without a verb it tells of those alone that the caller may not send.
+	Verb audit.Verb
+	Kind string
 
 	in      *plan
 	out     reflect.Type // nil if the handler writes the answer itself
@@ -90,7 +98,20 @@ type Route struct {
 }
 
 // handler reads the request, does the work and writes the answer.
-type handler func(e *Env, w http.ResponseWriter, r *http.Request, rt *Route) error
+type handler func(e *Env, w *answer, r *http.Request, rt *Route) error
+
+// Audits has the audit log tell of requests that were carried out. The object is named by the parameters of the path,
+// or by In if that is an [Audited].
+func (r Route) Audits(verb audit.Verb, kind string) Route {
+	r.Verb, r.Kind = verb, kind
+	return r
+}
+
+// Audited is an In that knows better than the path what the audit log is to say of its object. Without ok it says
+// nothing.
+type Audited interface {
+	Audited() (object string, ok bool)
+}
 
 // Template is the path as OpenAPI writes it, each parameter in braces by its name alone.
 func (r Route) Template() string { return strings.NewReplacer("...}", "}", "{$}", "").Replace(r.Path) }
@@ -174,11 +195,12 @@ func typed[In, Out any](method, path, summary string, h func(context.Context, *I
 func Raw[In any](method, path, summary string, h func(http.ResponseWriter, *http.Request, *In) error) NeedsAccess {
 	p := planOf(reflect.TypeFor[In]())
 	return NeedsAccess{Route{Method: method, Path: path, Summary: summary, in: p,
-		handler: func(e *Env, w http.ResponseWriter, r *http.Request, rt *Route) error {
+		handler: func(e *Env, w *answer, r *http.Request, rt *Route) error {
 			in := new(In)
 			if err := p.read(e, w, r, rt, reflect.ValueOf(in).Elem()); err != nil {
 				return err
 			}
+			w.audited, _ = any(in).(Audited)
 			return h(w, r, in)
 		}}}
 }
@@ -199,10 +221,43 @@ func (r Route) Handler(e *Env) http.Handler {
 		if err == nil {
 			err = r.handler(e, out, req, &r)
 		}
+		r.record(e, req, out.audited, err)
 		if err != nil {
 			e.Fail(out, req, err)
 		}
 	})
+}
+
+// record tells the audit log what came of a request: that it was carried out, or that the caller may not send it.
+func (r Route) record(e *Env, req *http.Request, in Audited, err error) {
+	entry := audit.Of(Caller(req.Context()), r.Verb, r.Kind, object(r.Path, req))
+	var no *Error
+	switch {
+	case errors.As(err, &no) && no.Status == http.StatusForbidden:
+		entry.Refused = fmt.Sprint(no.Detail)
+		if r.Verb == "" {
+			entry.Verb, entry.Kind, entry.Object = audit.Call, "route", r.Method+" "+r.Template()
+		}
+	case err != nil || r.Verb == "":
+		return
+	case in != nil:
+		var ok bool
+		if entry.Object, ok = in.Audited(); !ok {
+			return
+		}
+	}
+	e.Audit.Record(req.Context(), entry)
+}
+
+var inPath = regexp.MustCompile(`\{(\w+)[^}]*\}`)
+
+// object are the parameters of the path.
+func object(path string, req *http.Request) string {
+	var values []string
+	for _, m := range inPath.FindAllStringSubmatch(path, -1) {
+		values = append(values, req.PathValue(m[1]))
+	}
+	return strings.Join(values, "/")
 }
 
 // allowed refuses who may not call the route; the answer names what is missing.

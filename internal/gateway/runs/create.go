@@ -14,7 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/lib/id"
@@ -352,8 +354,11 @@ func (g *Group) admit(ctx context.Context, o order) (store.Run, error) {
 			return store.Run{}, err
 		}
 	}
+	entries, began := g.entries(ctx, o), g.Now()
 	run, err := g.runs(ctx).Submit(ctx, o.Request)
 	switch {
+	case err == nil && !run.CreatedAt.Before(began.Truncate(time.Microsecond)): // else its key has made the run earlier
+		g.Audit.Record(ctx, entries...)
 	case errors.Is(err, store.ErrNotFound):
 		return run, route.NotFound("Thread", o.ThreadID)
 	case errors.Is(err, store.ErrConflict):
@@ -361,6 +366,21 @@ func (g *Group) admit(ctx context.Context, o order) (store.Run, error) {
 			"multitask_strategy", o.ThreadID)
 	}
 	return run, err
+}
+
+// entries are what the audit log is to say when the run is there: which calls its request approves or rejects, and
+// which runs it rolls back. What cannot be read now, the admission tells of.
+func (g *Group) entries(ctx context.Context, o order) []audit.Entry {
+	said, _ := g.runs(ctx).Decisions(ctx, o.Request)
+	entries := audit.Answers(route.Caller(ctx), o.ThreadID, said)
+	if o.Strategy == store.Rollback {
+		active := []string{event.StatusPending, event.StatusRunning}
+		list, _ := g.Mine(ctx).ListRuns(ctx, store.RunFilter{ThreadID: o.ThreadID, Statuses: active, Limit: maxBatch})
+		for _, run := range list {
+			entries = append(entries, audit.Of(route.Caller(ctx), audit.Delete, "run", run.ThreadID+"/"+run.ID))
+		}
+	}
+	return entries
 }
 
 // checkCheckpoint refuses a checkpoint that the thread does not have, before there is a run.

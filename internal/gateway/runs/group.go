@@ -11,6 +11,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -72,9 +73,9 @@ func (g *Group) ofThreads() []route.Route {
 		route.Get(one, "Look at a run", g.get).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Cheap).Body(route.None),
 		route.Delete(one, "Remove a run that has ended", g.remove).
-			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None),
+			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None).Audits(audit.Delete, "run"),
 		route.Post(one+"/cancel", "Cancel a run", g.cancelRun).
-			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None),
+			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None).Audits(audit.Delete, "run"),
 		route.Raw(http.MethodGet, one+"/join", "Follow a run, or wait for its last state", g.join).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Stream).Body(route.None),
 		route.Raw(http.MethodGet, one+"/stream", "Follow a run from any of its events on", g.follow).
@@ -99,13 +100,13 @@ func (g *Group) stateless() []route.Route {
 		route.Post("/runs/batch", "Start many runs", g.batch).
 			Access(access.Regular, write).Of(route.InBody).Rate(route.Work).Body(route.List),
 		route.Post("/runs/cancel", "Cancel many runs", g.cancelMany).
-			Access(access.Regular, write).Of(route.InBody).Rate(route.Write).Body(route.JSON),
+			Access(access.Regular, write).Of(route.InBody).Rate(route.Write).Body(route.JSON).Audits(audit.Delete, "run"),
 		route.Get("/runs/{run_id}", "Look at a run", g.get).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Cheap).Body(route.None),
 		route.Delete("/runs/{run_id}", "Remove a run that has ended", g.remove).
-			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None),
+			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None).Audits(audit.Delete, "run"),
 		route.Post("/runs/{run_id}/cancel", "Cancel a run", g.cancelRun).
-			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None),
+			Access(access.Regular, write).Of(route.Run).Rate(route.Write).Body(route.None).Audits(audit.Delete, "run"),
 		route.Raw(http.MethodGet, "/runs/{run_id}/join", "Follow a run, or wait for its last state", g.join).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Stream).Body(route.None),
 		route.Raw(http.MethodGet, "/runs/{run_id}/stream", "Follow a run from any of its events on", g.follow).

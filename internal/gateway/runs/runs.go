@@ -240,6 +240,11 @@ type cancelIn struct {
 	Action action `query:"action"`
 }
 
+// Audited implements [route.Audited]: a run that is rolled back is gone.
+func (in *cancelIn) Audited() (string, bool) {
+	return in.Run.ThreadID + "/" + in.Run.ID, in.Action == store.StopRollback
+}
+
 // cancelRun asks a run to stop, and with wait=true waits until it has.
 func (g *Group) cancelRun(ctx context.Context, in *cancelIn) (route.Status, error) {
 	if err := g.cancel(ctx, in.Run, in.Action.or(store.StopInterrupt)); err != nil {

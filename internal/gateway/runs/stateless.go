@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -61,6 +62,15 @@ type cancelManyIn struct {
 	ThreadID route.ThreadID `body:"thread_id"`
 	IDs      []string       `body:"run_ids" max:"100"`
 	Status   string         `body:"status" enum:",pending,running,all"`
+}
+
+// Audited implements [route.Audited].
+func (in *cancelManyIn) Audited() (string, bool) {
+	object := in.Status
+	if object == "" {
+		object = string(in.ThreadID) + "/" + strings.Join(in.IDs, ",")
+	}
+	return object, in.Action == store.StopRollback
 }
 
 // cancelMany cancels the runs that are named, or those of a status.

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
@@ -41,7 +42,7 @@ func (g *Group) Routes() []route.Route {
 		route.Get("/store/items", "Look at an item", g.get).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.None),
 		route.Delete("/store/items", "Remove an item", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON).Audits(audit.Delete, "item"),
 		route.Post("/store/items/search", "List items", g.search).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.Maybe),
 		route.Post("/store/namespaces", "List the namespaces of items", g.namespaces).

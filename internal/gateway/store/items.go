@@ -171,6 +171,11 @@ type removeIn struct {
 	Key       keyIn    `body:"key"`
 }
 
+// Audited implements [route.Audited].
+func (in *removeIn) Audited() (string, bool) {
+	return strings.Join(in.Namespace, ".") + "/" + string(in.Key), true
+}
+
 // remove removes an item, whether it is there or not.
 func (g *Group) remove(ctx context.Context, in *removeIn) (route.Status, error) {
 	if err := labels(in.Namespace); err != nil {

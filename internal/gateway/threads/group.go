@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
@@ -50,7 +51,7 @@ func (g *Group) Routes() []route.Route {
 		route.Patch("/threads/{thread_id}", "Change the metadata of a thread", g.patch).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
 		route.Delete("/threads/{thread_id}", "Remove a thread with its files", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "thread"),
 		route.Post("/threads/{thread_id}/copy", "Copy a thread and its states", g.copy).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Costly).Body(route.None),
 	), route.Under("state",

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
@@ -99,8 +100,10 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
 	c := gateway.Config{
-		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st), DeleteThread: DeleteFrom(st),
-		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
+		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
+		Folders: folders.New(st), Audit: audit.New(st, nil, nil),
+		DeleteThread: DeleteFrom(st),
+		User:         access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 	}
 	if change != nil {
 		change(&c)

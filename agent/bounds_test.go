@@ -82,6 +82,21 @@ func shownPieces(b bed) (pieces, bytes int) {
 	return pieces, bytes
 }
 
+// TestPiecesOfAnotherKind are not joined, and what was held is shown before them.
+func TestPiecesOfAnotherKind(t *testing.T) {
+	b := newBed()
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(slices.Repeat([]message.Chunk{{Text: "x"}, {Reasoning: "y"}}, 4000))}))
+	texts, thoughts := 0, 0
+	for _, d := range b.events {
+		if c, ok := d.(event.Chunk); ok {
+			texts, thoughts = texts+len(c.Text), thoughts+len(c.Reasoning)
+		}
+	}
+	if texts != 4000 || thoughts != 4000 {
+		t.Errorf("%d bytes of text and %d of thoughts were shown, want 4000 of each", texts, thoughts)
+	}
+}
+
 // TestPiecesOfALongAnswer are shown as they come until there are 2048, then in pairs.
 func TestPiecesOfALongAnswer(t *testing.T) {
 	for bytes, want := range map[int]int{2048: 2048, 2048 + 2*512: 2048 + 512} {

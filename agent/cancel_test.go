@@ -207,3 +207,62 @@ func TestPiecesAreShownAsTheyCome(t *testing.T) {
 	}
 	diff(t, shown, []string{"m1:hm", "m1:a", `m1:c0a{"x":"1"}`, "m2:b"})
 }
+
+// TestACancelBehindTheLastStep: a run that waits for a person, or could not write, writes nothing more when it is cancelled at that
+// moment.
+func TestACancelBehindTheLastStep(t *testing.T) {
+	for name, c := range map[string]struct {
+		last  int // the commit during which the run is cancelled
+		fails error
+	}{
+		"it waits for a person":    {last: 4},
+		"the step was not written": {last: 2, fails: errCommit},
+	} {
+		b := newBed()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		commits := 0
+		b.rt.Commit = func(context.Context, agent.Step) error {
+			if commits++; commits == c.last {
+				cancel(errStop)
+				return c.fails
+			}
+			return nil
+		}
+		_, err := mustAgent(t, agent.Config{Model: turns(call("asks", `{}`)), Tools: []tool.Tool{asks()}}).Run(ctx, b.rt, state.State{})
+		if _, waits := errors.AsType[*agent.Interrupted](err); waits != (c.fails == nil) || !errors.Is(err, c.fails) && !waits {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if commits != c.last {
+			t.Errorf("%s: %d steps were written, want %d", name, commits, c.last)
+		}
+	}
+}
+
+// cancelling cancels the run before a tool starts, and notes what its call came to.
+type cancelling struct {
+	cancel context.CancelCauseFunc
+	result *tool.Result
+	err    error
+}
+
+func (*cancelling) Name() string { return "cancelling" }
+func (c *cancelling) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+	c.cancel(errStop)
+	c.result, c.err = next(ctx, req)
+	return c.result, c.err
+}
+
+// TestAToolDoesNotStartAfterACancel: those around it hear why.
+func TestAToolDoesNotStartAfterACancel(t *testing.T) {
+	b := newBed()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	around := &cancelling{cancel: cancel}
+	started := newTool("a", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) {
+		t.Error("the tool was started")
+		return tool.Text("x"), nil
+	})
+	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`)), Tools: []tool.Tool{started}}, around).Run(ctx, b.rt, state.State{})
+	if !errors.Is(err, errStop) || !errors.Is(around.err, errStop) || around.result != nil {
+		t.Errorf("the run ends with %v, the call with %v, %v", err, around.result, around.err)
+	}
+}

@@ -251,9 +251,15 @@ func TestFailedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	signal.Ignore(syscall.SIGXFSZ)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: 4096}); err != nil {
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
 	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	// A report of coverage is written at the end of the process.
+	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) //nolint:errcheck // it was so before
 	large := make([]byte, 1<<16)
 	for name, err := range map[string]error{
 		"new": WriteNew(root, "new", large), "replace": f.WriteFile("old", large, false), "add": f.WriteFile("grown", large, true),

@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/pudu-ai/pudu/internal/testkit/faulttest"
 )
 
 // faulty is something to do with the files of a thread while an operation of the kernel's fails.
@@ -48,10 +46,10 @@ func fault(t *testing.T, c faulty, n int) bool {
 	t.Helper()
 	host := t.TempDir()
 	f, root := faultyHouse(t, host)
-	before := len(faulttest.Open(t, host))
+	before := len(openBelow(t, host))
 	failed := ""
 	var err error
-	faulttest.Run(t, host, faulttest.Nth(n, &failed), func() { err = c.do(f, root) })
+	runFailing(t, host, failNth(n, &failed), func() { err = c.do(f, root) })
 	switch {
 	case err == nil && failed != "" && !strings.Contains(c.forgiven, failed):
 		t.Errorf("operation %d, %s: nothing is told", n, failed)
@@ -61,14 +59,14 @@ func fault(t *testing.T, c faulty, n int) bool {
 		!c.ofHost && strings.Contains(err.Error(), host)):
 		t.Errorf("operation %d, %q: %v", n, failed, err)
 	}
-	if open := faulttest.Open(t, host); len(open) != before {
+	if open := openBelow(t, host); len(open) != before {
 		t.Errorf("operation %d, %q: open are %q", n, failed, open)
 	}
 	if left, _ := filepath.Glob(filepath.Join(host, "workspace", TempPrefix+"*")); len(left) != 0 && failed != "remove" {
 		t.Errorf("operation %d, %q: left is %q", n, failed, left)
 	}
-	if err := f.Close(); err != nil || len(faulttest.Open(t, host)) != 1 {
-		t.Errorf("after closing are open %q, %v", faulttest.Open(t, host), err)
+	if err := f.Close(); err != nil || len(openBelow(t, host)) != 1 {
+		t.Errorf("after closing are open %q, %v", openBelow(t, host), err)
 	}
 	root.Close()
 	return failed != ""
@@ -169,7 +167,7 @@ func TestWhatNobodyOwnsIsNotLeft(t *testing.T) {
 		host := t.TempDir()
 		f, root := faultyHouse(t, host)
 		var err error
-		faulttest.Run(t, host, func(call string) unix.Errno {
+		runFailing(t, host, func(call string) unix.Errno {
 			if call == "chown" {
 				return unix.EPERM
 			}
@@ -199,7 +197,7 @@ func TestAppendWhileFilesComeAndGo(t *testing.T) {
 		f, root := faultyHouse(t, host)
 		looked, left := false, c.times
 		var err error
-		faulttest.Run(t, host, func(call string) unix.Errno {
+		runFailing(t, host, func(call string) unix.Errno {
 			switch {
 			case call == "stat" && !looked: // Go's, when the folder is opened
 				looked = true
@@ -231,9 +229,9 @@ func TestAppendToWhatWasLookedAt(t *testing.T) {
 		host := t.TempDir()
 		f, root := faultyHouse(t, host)
 		put(t, host, "workspace/other", "of the same name now")
-		stats, before := 0, len(faulttest.Open(t, host))
+		stats, before := 0, len(openBelow(t, host))
 		var err, errChange error
-		faulttest.Run(t, host, func(call string) unix.Errno {
+		runFailing(t, host, func(call string) unix.Errno {
 			if call == "stat" {
 				stats++
 			}
@@ -246,7 +244,7 @@ func TestAppendToWhatWasLookedAt(t *testing.T) {
 		if !errors.Is(err, c.want) || errChange != nil || stats < 3 {
 			t.Errorf("%s: %v, want %v; %v", name, err, c.want, errChange)
 		}
-		if open := faulttest.Open(t, host); len(open) != before {
+		if open := openBelow(t, host); len(open) != before {
 			t.Errorf("%s: open are %q", name, open)
 		}
 		if got, _ := root.ReadFile("workspace/dir/a/b"); string(got) != "deep" {
@@ -270,7 +268,7 @@ func TestNewWithoutHardLinks(t *testing.T) {
 		f, root := faultyHouse(t, host)
 		linked := false
 		var err error
-		faulttest.Run(t, host, func(call string) unix.Errno {
+		runFailing(t, host, func(call string) unix.Errno {
 			switch {
 			case call == "link":
 				linked = true
@@ -303,7 +301,7 @@ func TestRemoveAllOfWhatStays(t *testing.T) {
 	for _, path := range []string{"workspace/dir/a/b", "workspace/dir"} {
 		var err error
 		tries := 0
-		faulttest.Run(t, host, func(call string) unix.Errno {
+		runFailing(t, host, func(call string) unix.Errno {
 			if call != "remove" {
 				return 0
 			}
@@ -328,7 +326,7 @@ func TestOwnerThatNobodyKnows(t *testing.T) {
 	}
 	var f *Files
 	var err error
-	faulttest.Run(t, host, func(call string) unix.Errno {
+	runFailing(t, host, func(call string) unix.Errno {
 		if call == "stat" {
 			return unix.EIO
 		}

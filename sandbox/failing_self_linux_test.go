@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package faulttest
+package sandbox
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRun makes each operation of a function fail in turn, and nothing outside of its folder.
-func TestRun(t *testing.T) {
+// TestRunFailing makes each operation of a function fail in turn, and nothing outside of its folder.
+func TestRunFailing(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 	for n := 1; ; n++ {
 		failed := ""
 		var err, beside error
-		Run(t, dir, Nth(n, &failed), func() {
+		runFailing(t, dir, failNth(n, &failed), func() {
 			beside = os.WriteFile(filepath.Join(other, "x"), nil, 0o600)
 			err = errors.Join(root.Mkdir("a", 0o700), root.Chown("a", -1, -1))
 		})
@@ -42,17 +42,17 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
+func TestOpenBelow(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "f"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Open(t, dir); !slices.Equal(got, []string{f.Name()}) {
+	if got := openBelow(t, dir); !slices.Equal(got, []string{f.Name()}) {
 		t.Errorf("%q", got)
 	}
 	f.Close()
-	if got := Open(t, dir); len(got) != 0 {
+	if got := openBelow(t, dir); len(got) != 0 {
 		t.Errorf("closed: %q", got)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package faulttest
+package sandbox
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// name is a system call about files; "" for all others. Reading and writing are left out: Go's scheduler writes too, and it must
+// callName is a system call about files; "" for all others. Reading and writing are left out: Go's scheduler writes too, and it must
 // never wait for a test.
-func name(call int32) string {
+func callName(call int32) string {
 	switch call {
 	case unix.SYS_OPENAT, unix.SYS_OPENAT2:
 		return "open"
@@ -45,11 +45,11 @@ func name(call int32) string {
 	return ""
 }
 
-// highest bounds the numbers in name.
-const highest = unix.SYS_FCHMODAT2
+// highestCall bounds the numbers in callName.
+const highestCall = unix.SYS_FCHMODAT2
 
-// Nth lets the call of number n fail, counted from 1, and notes its name.
-func Nth(n int, failed *string) func(call string) unix.Errno {
+// failNth lets the call of number n fail, counted from 1, and notes its name.
+func failNth(n int, failed *string) func(call string) unix.Errno {
 	return func(call string) unix.Errno {
 		if n--; n != 0 {
 			return 0
@@ -59,9 +59,9 @@ func Nth(n int, failed *string) func(call string) unix.Errno {
 	}
 }
 
-// Run runs do while fail decides what becomes of its operations on files in the folder dir and below, as long as they name them
+// runFailing runs do while fail decides what becomes of its operations on files in the folder dir and below, as long as they name them
 // by an open file or folder: 0 lets them happen. Only what do does itself is asked about, not what it starts.
-func Run(t testing.TB, dir string, fail func(call string) unix.Errno, do func()) {
+func runFailing(t testing.TB, dir string, fail func(call string) unix.Errno, do func()) {
 	t.Helper()
 	listener, done := make(chan int), make(chan struct{})
 	var err error
@@ -69,7 +69,7 @@ func Run(t testing.TB, dir string, fail func(call string) unix.Errno, do func())
 		defer close(done)
 		runtime.LockOSThread() // for good: the thread ends together with what was installed on it
 		var fd int
-		fd, err = listen()
+		fd, err = askKernel()
 		listener <- fd
 		if err == nil {
 			do()
@@ -80,20 +80,20 @@ func Run(t testing.TB, dir string, fail func(call string) unix.Errno, do func())
 		t.Fatalf("listen to system calls: %v", err)
 	}
 	defer unix.Close(fd)
-	if err := answer(fd, dir, fail, done); err != nil {
+	if err := answerCalls(fd, dir, fail, done); err != nil {
 		t.Fatalf("answer system calls: %v", err)
 	}
 }
 
-// listen makes the kernel ask about each file operation of the calling thread, and returns where it asks.
-func listen() (int, error) {
+// askKernel makes the kernel ask about each file operation of the calling thread, and returns where it asks.
+func askKernel() (int, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return 0, err
 	}
 	const number = 0 // where the call's number is in what a filter sees
 	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: number}}
-	for call := range int32(highest + 1) {
-		if name(call) != "" {
+	for call := range int32(highestCall + 1) {
+		if callName(call) != "" {
 			program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(call)},
 				unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
 		}
@@ -108,8 +108,8 @@ func listen() (int, error) {
 	return int(fd), nil
 }
 
-// question is the kernel's struct seccomp_notif, reply its struct seccomp_notif_resp.
-type question struct {
+// callQuestion is the kernel's struct seccomp_notif, callReply its struct seccomp_notif_resp.
+type callQuestion struct {
 	id         uint64
 	pid, flags uint32
 	call       int32
@@ -118,15 +118,15 @@ type question struct {
 	args       [6]uint64
 }
 
-type reply struct {
+type callReply struct {
 	id    uint64
 	value int64
 	err   int32
 	flags uint32
 }
 
-// answer answers until done. A call is asked about again when a signal has come in between: it gets the same answer.
-func answer(fd int, dir string, fail func(call string) unix.Errno, done <-chan struct{}) error {
+// answerCalls answers until done. A call is asked about again when a signal has come in between: it gets the same answer.
+func answerCalls(fd int, dir string, fail func(call string) unix.Errno, done <-chan struct{}) error {
 	again, e := false, unix.Errno(0)
 	for {
 		wait := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -142,44 +142,44 @@ func answer(fd int, dir string, fail func(call string) unix.Errno, done <-chan s
 				continue
 			}
 		}
-		var q question
-		if err := ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)); err != nil { //nolint:gosec // as seccomp_unotify(2) wants it
+		var q callQuestion
+		if err := ioctlCall(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)); err != nil { //nolint:gosec // as seccomp_unotify(2) wants it
 			if err == unix.ENOENT || err == unix.EINTR {
 				continue
 			}
 			return err
 		}
 		if !again {
-			if e = 0; within(dir, q.args[0]) {
-				e = fail(name(q.call))
+			if e = 0; isBelow(dir, q.args[0]) {
+				e = fail(callName(q.call))
 			}
 		}
-		r := reply{id: q.id, err: -int32(e)}
+		r := callReply{id: q.id, err: -int32(e)}
 		if e == 0 {
 			r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
-		err := ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) //nolint:gosec // the same
+		err := ioctlCall(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) //nolint:gosec // the same
 		if again = err == unix.ENOENT; err != nil && !again {
 			return err
 		}
 	}
 }
 
-func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
+func ioctlCall(fd int, request uintptr, arg unsafe.Pointer) error {
 	if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(arg)); e != 0 {
 		return e
 	}
 	return nil
 }
 
-// within reports whether a descriptor of this process is open for something in the folder or below.
-func within(dir string, descriptor uint64) bool {
+// isBelow reports whether a descriptor of this process is open for something in the folder or below.
+func isBelow(dir string, descriptor uint64) bool {
 	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", int32(descriptor)))
 	return err == nil && (path == dir || strings.HasPrefix(path, dir+"/"))
 }
 
-// Open returns what this process has open in the folder and below.
-func Open(t testing.TB, dir string) (paths []string) {
+// openBelow returns what this process has open in the folder and below.
+func openBelow(t testing.TB, dir string) (paths []string) {
 	t.Helper()
 	descriptors, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

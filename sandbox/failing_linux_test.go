@@ -101,7 +101,7 @@ func askKernel() (int, error) {
 	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
-		uintptr(unsafe.Pointer(&filter))) //nolint:gosec // as seccomp(2) wants it
+		uintptr(unsafe.Pointer(&filter)))
 	if e != 0 {
 		return 0, e
 	}
@@ -143,7 +143,7 @@ func answerCalls(fd int, dir string, fail func(call string) unix.Errno, done <-c
 			}
 		}
 		var q callQuestion
-		if err := ioctlCall(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)); err != nil { //nolint:gosec // as seccomp_unotify(2) wants it
+		if err := ioctlCall(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)); err != nil {
 			if err == unix.ENOENT || err == unix.EINTR {
 				continue
 			}
@@ -158,7 +158,7 @@ func answerCalls(fd int, dir string, fail func(call string) unix.Errno, done <-c
 		if e == 0 {
 			r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
-		err := ioctlCall(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) //nolint:gosec // the same
+		err := ioctlCall(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 		if again = err == unix.ENOENT; err != nil && !again {
 			return err
 		}

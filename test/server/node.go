@@ -1,5 +1,3 @@
-//go:build linux
-
 package server
 
 import (
@@ -41,14 +39,18 @@ func Must(t testing.TB, err error) {
 // Build makes the program as users have it, under a path and with a version to show; with the race detector if the tests
 // have it. It is for a TestMain: its tests start the program with [Launch].
 func Build(path, version string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
-	defer cancel()
-	args := []string{"build", "-ldflags", "-s -w -X main.version=" + version, "-o", path}
+	args := []string{"-ldflags", "-s -w -X main.version=" + version}
 	if Raced {
 		args = append(args, "-race")
 	}
-	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/pudu-ai/pudu/cmd/pudu")...).CombinedOutput()
-	if err != nil {
+	return build(path, "github.com/pudu-ai/pudu/cmd/pudu", args...)
+}
+
+func build(path, program string, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
+	defer cancel()
+	args = append(append([]string{"build", "-o", path}, args...), program)
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build the server: %w\n%s", err, out)
 	}
 	return nil
@@ -70,11 +72,18 @@ type Node struct {
 // Launch starts "pudu serve" with these arguments and variables, and waits for nothing.
 func Launch(t testing.TB, program string, args, env []string) *Node {
 	t.Helper()
+	return launch(t, "", program, args, env)
+}
+
+// launch starts it in a folder; "" is the one of the tests.
+func launch(t testing.TB, dir, program string, args, env []string) *Node {
+	t.Helper()
 	n := &Node{t: t, Out: NewOutput(), ended: make(chan struct{})}
-	n.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), program, append([]string{"serve"}, args...)...) // ended by the tests, not with their context
-	n.cmd.Env = append(Environment(os.Environ()), env...)
+	// It is ended by the tests, not with their context.
+	n.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), program, append([]string{"serve"}, args...)...)
+	n.cmd.Dir, n.cmd.Env = dir, append(Environment(os.Environ()), env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.Out, n.Out
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	n.cmd.SysProcAttr = endsWithTheTests()
 	n.Began = time.Now()
 	Must(t, n.cmd.Start())
 	go func() {

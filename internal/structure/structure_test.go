@@ -70,7 +70,7 @@ func levels() []level {
 		{"the whole", []string{"internal/app"}},
 		{"embedding", []string{"."}},
 		{"tests of the whole", []string{"test/*"}},
-		{"what measurements share", []string{"cmd/pudu-bench/measure"}},
+		{"what measurements share", []string{"cmd/pudu-bench/measure", "cmd/pudu-bench/wires"}},
 		{"measurements", []string{"cmd/pudu-bench/*"}},
 		{"programs", []string{"test/*/*", "cmd/*", "examples/*"}},
 	}

@@ -1,57 +1,46 @@
 package goals
 
 import (
-	stdbytes "bytes"
-	"fmt"
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
+	"strings"
 
-	"github.com/pudu-ai/pudu/internal/models/openai"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 )
 
 // serveAnswers starts a chat-completions server on loopback that streams each answer in so many chunks, each sent at
 // once: a call of the tool until the request holds that many of the model's messages, then the last word.
 func serveAnswers(steps, chunks int, p prose) *httptest.Server {
-	words := make([]string, chunks-1)
-	for i := range words {
-		words[i] = delta(`{"content":`+strconv.Quote(p.text(35))+`}`, "null")
+	last := wires.Answer{}
+	for range chunks - 1 {
+		last.Text += strings.ReplaceAll(p.text(34), " ", "-") + " "
 	}
+	step, calls := last, 0
+	step.Calls = []wires.Call{{Tool: toolName, Args: toolArgs}}
+	var answers []string
+	for range steps {
+		answers = append(answers, chat().Answer(step, &calls, 1200))
+	}
+	answers = append(answers, chat().Answer(last, &calls, 1200))
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		flusher := http.NewResponseController(w)
 		w.Header().Set("Content-Type", "text/event-stream")
-		send := func(s string) {
-			_, _ = io.WriteString(w, s) // a client that left is not missed
-			_ = flusher.Flush()
+		done := min(bytes.Count(body, []byte(`"role":"assistant"`)), steps)
+		for event := range strings.SplitAfterSeq(answers[done], "\n\n") {
+			_, _ = io.WriteString(w, event) // a client that left is not missed
+			_ = http.NewResponseController(w).Flush()
 		}
-		for _, word := range words {
-			send(word)
-		}
-		send(lastDelta(stdbytes.Count(body, []byte(`"role":"assistant"`)), steps) + usageAndDone)
 	}))
 }
 
-const usageAndDone = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1767323045,"model":"bench","choices":[],` +
-	`"usage":{"prompt_tokens":1200,"completion_tokens":200,"total_tokens":1400}}` + "\n\ndata: [DONE]\n\n"
-
-func delta(d, finish string) string {
-	return `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1767323045,"model":"bench",` +
-		`"choices":[{"index":0,"delta":` + d + `,"finish_reason":` + finish + `}]}` + "\n\n"
-}
-
-func lastDelta(done, steps int) string {
-	if done >= steps {
-		return delta(`{}`, `"stop"`)
-	}
-	call := fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":%q,"arguments":%q}}]}`, done, toolName, toolArgs)
-	return delta(call, `"tool_calls"`)
-}
+// chat is the wire of chat completions.
+func chat() wires.Wire { return wires.All()[0] }
 
 // serveBytes starts a server that answers each request with the same bytes in one piece.
 func serveBytes(body []byte) *httptest.Server {
@@ -60,8 +49,4 @@ func serveBytes(body []byte) *httptest.Server {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = w.Write(body)
 	}))
-}
-
-func clientOf(s *httptest.Server) *openai.Model {
-	return openai.New(openai.Config{Name: "bench", BaseURL: s.URL + "/v1", Model: "bench", APIKey: "none", Dialect: "openai"})
 }

@@ -40,7 +40,7 @@ func measureTask(ctx context.Context, e env, r *measure.Table) (err error) {
 	p := newProse(2)
 	server := serveAnswers(taskSteps, taskChunks, p)
 	defer server.Close()
-	client := clientOf(server)
+	client := chat().Open(server.URL, "bench", nil)
 	dir := filepath.Join(e.dir, "task")
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir})
 	if err != nil {

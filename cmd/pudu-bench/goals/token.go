@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -31,18 +32,18 @@ func measureToken(ctx context.Context, e env, r *measure.Table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	for _, w := range wires() {
+	for _, w := range wires.All() {
 		if err := measureTokenOn(ctx, w, st, r); err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
+			return fmt.Errorf("%s: %w", w.Name, err)
 		}
 	}
 	return nil
 }
 
-func measureTokenOn(ctx context.Context, w wire, st *sqlstore.Store, r *measure.Table) error {
-	server := serveBytes([]byte(w.answer(tokens)))
+func measureTokenOn(ctx context.Context, w wires.Wire, st *sqlstore.Store, r *measure.Table) error {
+	server := serveBytes([]byte(wordsAnswer(w, tokens)))
 	defer server.Close()
-	a, err := newAgent(w.open(server.URL), newProse(3), loopMiddlewares, tool.ReadOnly)
+	a, err := newAgent(w.Open(server.URL, "bench", nil), newProse(3), loopMiddlewares, tool.ReadOnly)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func measureTokenOn(ctx context.Context, w wire, st *sqlstore.Store, r *measure.
 	if err != nil {
 		return err
 	}
-	r.Add(measure.Figure{Name: "token from socket to event, " + w.name,
+	r.Add(measure.Figure{Name: "token from socket to event, " + w.Name,
 		Unit: units.Seconds, Value: took[0], Beside: took[1], Goal: measure.Within(5e-6)})
 	r.Add(measure.Figure{Name: "  its allocations", Unit: units.Short, Value: allocs, Goal: measure.Within(12)})
 	return nil

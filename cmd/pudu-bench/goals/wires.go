@@ -6,100 +6,30 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/internal/lib/units"
-	"github.com/pudu-ai/pudu/internal/models/anthropic"
-	"github.com/pudu-ai/pudu/internal/models/gemini"
-	"github.com/pudu-ai/pudu/internal/models/openai"
-	"github.com/pudu-ai/pudu/internal/models/responses"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
 
-// wire is how a provider streams an answer of text.
-type wire struct {
-	name string
-	open func(url string) model.ChatModel
-	// head begins the answer, event has a piece of text, tail ends the answer.
-	head, tail string
-	event      func(text string) string
-}
-
-// wires are those of all providers; the events are what the vendors' documentation shows.
-func wires() []wire {
-	return []wire{
-		{
-			name: "openai", tail: delta(`{}`, `"stop"`) + usageAndDone,
-			open: func(url string) model.ChatModel {
-				return openai.New(openai.Config{Name: "bench", BaseURL: url + "/v1", Model: "bench", APIKey: "none", Dialect: "openai"})
-			},
-			event: func(text string) string { return delta(`{"content":`+strconv.Quote(text)+`}`, "null") },
-		},
-		{
-			name: "responses",
-			head: named("response.created", `"sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","model":"bench","output":[]}`) +
-				named("response.output_item.added", `"sequence_number":1,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}`),
-			tail: named("response.completed", `"sequence_number":9,"response":{"id":"resp_1","object":"response","status":"completed","model":"bench","output":[],"usage":{"input_tokens":1200,"output_tokens":200,"total_tokens":1400}}`),
-			open: func(url string) model.ChatModel {
-				return responses.New(responses.Config{Name: "bench", BaseURL: url + "/v1", Model: "bench", APIKey: "none"})
-			},
-			event: func(text string) string {
-				return named("response.output_text.delta", `"sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":`+strconv.Quote(text)+`,"logprobs":[],"obfuscation":"aZ3kQ"`)
-			},
-		},
-		{
-			name: "anthropic",
-			head: named("message_start", `"message":{"id":"msg_1","type":"message","role":"assistant","model":"bench","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1200,"output_tokens":1}}`) +
-				named("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`),
-			tail: named("content_block_stop", `"index":0`) +
-				named("message_delta", `"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":200}`) + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
-			open: func(url string) model.ChatModel {
-				return anthropic.New(anthropic.Config{Name: "bench", BaseURL: url, Model: "bench", APIKey: "none"})
-			},
-			event: func(text string) string {
-				return named("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":`+strconv.Quote(text)+`}`)
-			},
-		},
-		{
-			name: "gemini", tail: candidate(`{"text":""}`, `"finishReason":"STOP",`),
-			open: func(url string) model.ChatModel {
-				return gemini.New(gemini.Config{Name: "bench", BaseURL: url, Model: "bench", APIKey: "none"})
-			},
-			event: func(text string) string { return candidate(`{"text":`+strconv.Quote(text)+`}`, "") },
-		},
-	}
-}
-
-func named(event, fields string) string {
-	return "event: " + event + "\ndata: {\"type\":\"" + event + `",` + fields + "}\n\n"
-}
-
-func candidate(part, finish string) string {
-	return `data: {"candidates": [{"content": {"parts": [` + part + `],"role": "model"},` + finish + `"index": 0}],` +
-		`"usageMetadata": {"promptTokenCount": 1200,"candidatesTokenCount": 200,"totalTokenCount": 1400},"modelVersion": "bench","responseId": "r"}` + "\n\n"
-}
-
-// answer is a whole answer of so many pieces.
-func (w wire) answer(pieces int) string {
-	var b strings.Builder
-	b.WriteString(w.head)
-	for i := range pieces {
-		b.WriteString(w.event("word" + strconv.Itoa(i%10) + " "))
-	}
-	b.WriteString(w.tail)
-	return b.String()
+// wordsAnswer is an answer of so many words.
+func wordsAnswer(w wires.Wire, words int) string {
+	calls := 0
+	return w.Answer(wires.Answer{Text: strings.Repeat("word ", words)}, &calls, 1200)
 }
 
 // measureFirst measures what a provider adds to the wait for the first token: from the call to the first piece, beside
 // sending the same body and reading the first bytes of text. The server answers with one piece at once, and keeps the rest
 // until the client has left.
 func measureFirst(ctx context.Context, _ env, r *measure.Table) error {
-	for _, w := range wires() {
-		first := w.head + w.event("word ")
+	for _, w := range wires.All() {
+		first := wordsAnswer(w, 2)
+		text := strings.Index(first, "word ")
+		first = first[:text+strings.Index(first[text:], "\n\n")+2]
 		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 			_, _ = io.Copy(io.Discard, req.Body)
 			rw.Header().Set("Content-Type", "text/event-stream")
@@ -107,7 +37,7 @@ func measureFirst(ctx context.Context, _ env, r *measure.Table) error {
 			_ = http.NewResponseController(rw).Flush()
 			<-req.Context().Done()
 		}))
-		m := w.open(server.URL)
+		m := w.Open(server.URL, "bench", nil)
 		ask := &model.Request{System: strings.Repeat("You work with care. ", 500), Messages: []message.Message{message.New(message.Human, "count")}}
 		through := func(ctx context.Context) ([]time.Duration, error) {
 			start := time.Now()
@@ -116,7 +46,7 @@ func measureFirst(ctx context.Context, _ env, r *measure.Table) error {
 					return []time.Duration{time.Since(start)}, err
 				}
 			}
-			return nil, fmt.Errorf("%s: no text came", w.name)
+			return nil, fmt.Errorf("%s: no text came", w.Name)
 		}
 		bare := func(ctx context.Context) ([]time.Duration, error) {
 			took, err := firstBytes(ctx, server.URL, len(ask.System), len(first))
@@ -127,7 +57,7 @@ func measureFirst(ctx context.Context, _ env, r *measure.Table) error {
 		if err != nil {
 			return err
 		}
-		r.Add(measure.Figure{Name: "first token, " + w.name, Unit: units.Seconds, Value: took[0], Beside: took[1]})
+		r.Add(measure.Figure{Name: "first token, " + w.Name, Unit: units.Seconds, Value: took[0], Beside: took[1]})
 		r.Add(measure.Figure{Name: "  what the provider adds to it",
 			Unit: units.Seconds, Value: took[0] - took[1], Goal: measure.Within(1e-3)})
 	}

@@ -3,6 +3,8 @@ package prompts
 import (
 	"bytes"
 	"slices"
+
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 )
 
 // Turn is what the requests of one turn come to, in bytes. Of each request the part counts that the next one can begin
@@ -36,14 +38,14 @@ type Break struct {
 }
 
 // compare fills in the report.
-func (r *Report) compare(w Wire, all []exchange, turns []turn) {
+func (r *Report) compare(w wires.Wire, all []exchange, turns []turn) {
 	r.exchanges = all
 	for _, t := range turns {
 		r.Turns = append(r.Turns, Turn{Name: t.name})
 	}
 	var last exchange
 	for i, e := range all {
-		was, now := w.prefix(last.body), w.prefix(e.body)
+		was, now := w.Prefix(last.body), w.Prefix(e.body)
 		same := common(was, now)
 		t := &r.Turns[e.turn]
 		t.Requests, t.Sent = t.Requests+1, t.Sent+len(now)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
@@ -44,7 +45,7 @@ func (r *Report) measureFixed(ctx context.Context, c Config) error {
 		{"plan and sub-agents", true, true, false, fullGoal},
 		{"plan and sub-agents, vision", true, true, true, fullGoal},
 	} {
-		err := within(ctx, c.Dir, settings{wire: Wires()[0], cfg: config.Default(), vision: mode.vision}, func(k *setup) error {
+		err := within(ctx, c.Dir, settings{wire: wires.All()[0], cfg: config.Default(), vision: mode.vision}, func(k *setup) error {
 			if err := k.play(ctx, 0, turn{say: "hi", plan: mode.plan, subagents: mode.subagents, answers: []answer{says("Hello!")}}); err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/internal/model/tokens"
 )
 
@@ -20,8 +21,9 @@ import (
 type Config struct {
 	// Dir is where a temporary folder is made; empty means the system's.
 	Dir string
-	// Wire is what the conversation is sent over; the zero value is the first of [Wires]. The fixed prompt is measured on that one.
-	Wire Wire
+	// Wire is what the conversation is sent over; the zero value is the first of [wires.All].
+	// The fixed prompt is measured on that one.
+	Wire wires.Wire
 	// Count counts the tokens of a text; nil means package tokens, which guesses.
 	Count func(string) int
 }
@@ -46,7 +48,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		c.Count = tokens.Text
 	}
 	if c.Wire.Name == "" {
-		c.Wire = Wires()[0]
+		c.Wire = wires.All()[0]
 	}
 	r := &Report{}
 	if err := r.measureFixed(ctx, c); err != nil {

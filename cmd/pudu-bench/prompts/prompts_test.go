@@ -13,6 +13,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 	"go.uber.org/goleak"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 )
@@ -90,7 +91,7 @@ func TestEveryRequestBeginsWithTheOneBefore(t *testing.T) {
 
 // TestEveryWireKeepsThePrefix: what the chain keeps in order, no provider's encoding may mix up again.
 func TestEveryWireKeepsThePrefix(t *testing.T) {
-	for _, w := range Wires()[1:] {
+	for _, w := range wires.All()[1:] {
 		t.Run(w.Name, func(t *testing.T) {
 			r, err := Run(t.Context(), Config{Wire: w})
 			if err != nil {
@@ -198,7 +199,7 @@ func TestCauses(t *testing.T) {
 func TestUndeclaredBreakIsAMissedGoal(t *testing.T) {
 	var r Report
 	body := func(messages string) exchange { return exchange{body: []byte(`{"messages":[` + messages + `]}`)} }
-	r.compare(Wires()[0], []exchange{body(`"aaaa"`), body(`"aaaa","b"`), body(`"aaXa","b","c"`)}, []turn{{name: "one"}})
+	r.compare(wires.All()[0], []exchange{body(`"aaaa"`), body(`"aaaa","b"`), body(`"aaXa","b","c"`)}, []turn{{name: "one"}})
 	want := []Break{{
 		Call: 3, Turn: 1, Cause: Undeclared, Lost: len(`aa","b"`), At: len(`{"messages":["aa`),
 		Was: `{"messages":["aaaa","b"`, Is: `{"messages":["aaXa","b","c"`,

@@ -3,6 +3,7 @@ package prompts
 import (
 	"fmt"
 
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/internal/config"
 )
 
@@ -18,18 +19,12 @@ type turn struct {
 	answers           []answer
 }
 
-// answer is one of the model's: text, calls, or both.
-type answer struct {
-	text  string
-	calls []call
-}
+type answer = wires.Answer
 
-type call struct{ tool, args string }
-
-func says(text string) answer             { return answer{text: text} }
-func does(calls ...call) answer           { return answer{calls: calls} }
-func (a answer) after(text string) answer { a.text = text; return a }
-func use(tool, args string) call          { return call{tool, args} }
+func says(text string) answer                         { return answer{Text: text} }
+func does(calls ...wires.Call) answer                 { return answer{Calls: calls} }
+func saysAnd(text string, calls ...wires.Call) answer { return answer{Text: text, Calls: calls} }
+func use(tool, args string) wires.Call                { return wires.Call{Tool: tool, Args: args} }
 func times(n int, a answer) (list []answer) {
 	for range n {
 		list = append(list, a)
@@ -37,16 +32,16 @@ func times(n int, a answer) (list []answer) {
 	return list
 }
 
-func read(path string) call {
+func read(path string) wires.Call {
 	return use("read_file", `{"description": "see what it says", "path": "`+path+`"}`)
 }
 
-func look(name string) call {
+func look(name string) wires.Call {
 	return use("view_image", `{"image_path": "/mnt/user-data/uploads/`+name+`"}`)
 }
 
 // todos is the plan with the first so many steps done.
-func todos(done int) call {
+func todos(done int) wires.Call {
 	steps := []string{"Read the files", "Look at the pictures", "Write the notes", "Write the report", "Show it"}
 	list := ""
 	for i, s := range steps {
@@ -102,14 +97,14 @@ func scenario() []turn {
 	}
 }
 
-func search(what string) call {
+func search(what string) wires.Call {
 	return use("grep", `{"description": "find it", "pattern": "`+what+`", "path": "/mnt/user-data"}`)
 }
 
 // task is the first turn. What is repeated, missing, blank or given up too soon is there for the reminder that it brings.
 func task() []answer {
 	return []answer{
-		does(todos(0)).after("I will read everything first."),
+		saysAnd("I will read everything first.", todos(0)),
 		does(use("ls", `{"description": "see the files", "path": "/mnt/user-data/uploads"}`), read(uploads+"draft.md")),
 		does(read(uploads + "numbers.csv")),
 		does(search("delay")),
@@ -129,7 +124,7 @@ func task() []answer {
 		does(search("quay")),
 		does(search("quay")),
 		does(search("quay")),
-		does(read(uploads + "archive.md")).after("The archive has the older figures."),
+		saysAnd("The archive has the older figures.", read(uploads+"archive.md")),
 		says(" "),
 		does(read(work + "notes.md")),
 		does(use("str_replace", `{"description": "add a week", "path": "`+work+`notes.md", "old_str": "# Notes", "new_str": "# Notes on the harbour"}`)),
@@ -145,7 +140,7 @@ func task() []answer {
 }
 
 // scenarioSettings make the conversation reach a compaction and a warning of its budget.
-func scenarioSettings(w Wire) settings {
+func scenarioSettings(w wires.Wire) settings {
 	cfg := config.Default()
 	cfg.Summarization.Enabled, cfg.Summarization.Trigger = true, config.Thresholds{{Type: "tokens", Value: 21_860}}
 	cfg.ToolProgress.Enabled = true

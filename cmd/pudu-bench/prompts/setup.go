@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
@@ -25,13 +27,14 @@ import (
 
 // thread is the conversation's, user whoever has it.
 const (
-	thread = "prompt"
-	user   = "bench"
+	thread  = "prompt"
+	user    = "bench"
+	nowhere = "http://model.invalid"
 )
 
 // settings are what the conversations differ in.
 type settings struct {
-	wire   Wire
+	wire   wires.Wire
 	cfg    *config.Config
 	vision bool
 	window int  // of the model; 0 means unknown
@@ -91,10 +94,11 @@ func (k *setup) clock() time.Time {
 // build makes the agent of a run anew, as the server does.
 func (k *setup) build(_ context.Context, job runs.Job) (runs.Built, error) {
 	a, err := lead.Build(lead.Config{
-		Settings: k.cfg, Model: k.wire.open("model", k.sent), Guard: k.guard, Vision: k.vision, Album: k.album,
+		Settings: k.cfg, Model: k.wire.Open(nowhere, "model", &http.Client{Transport: k.sent}),
+		Guard: k.guard, Vision: k.vision, Album: k.album,
 		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
 		Choice:  agents.Choice{Model: config.Model{Name: "model", ContextWindow: k.window}},
-		Summary: lead.SummaryModel{Model: k.wire.open("summary", k.side)},
+		Summary: lead.SummaryModel{Model: k.wire.Open(nowhere, "summary", &http.Client{Transport: k.side})},
 		Space:   place{k.space}, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
 		Isolated: true, Inside: []agent.Middleware{observer{k.sent}},
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/model/tokens"
@@ -35,7 +36,7 @@ type facts struct {
 // server is the model's side of the conversation. It takes the place of the connection, so that the provider above it is
 // the real one.
 type server struct {
-	wire      Wire
+	wire      wires.Wire
 	exchanges []exchange
 	next      facts    // of the request under way
 	script    []answer // that are to come in this turn
@@ -56,7 +57,7 @@ func (s *server) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := s.script[0]
 	s.script = s.script[1:]
 	s.exchanges = append(s.exchanges, exchange{s.next, body})
-	return stream(req, s.wire.answer(a, &s.calls, s.next.tokens)), nil
+	return stream(req, s.wire.Answer(a, &s.calls, s.next.tokens)), nil
 }
 
 // guess is what a provider would report for a request, the same on all wires: our own guess.
@@ -74,7 +75,7 @@ func stream(req *http.Request, events string) *http.Response {
 
 // scribe answers the requests for summaries.
 type scribe struct {
-	wire         Wire
+	wire         wires.Wire
 	calls, bytes int
 }
 
@@ -88,7 +89,7 @@ func (s *scribe) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	s.calls, s.bytes = s.calls+1, s.bytes+len(body)
 	n := 0
-	return stream(req, s.wire.answer(answer{text: summaryText}, &n, len(body)/4)), nil
+	return stream(req, s.wire.Answer(says(summaryText), &n, len(body)/4)), nil
 }
 
 // observer stands innermost in the chain and notes what each request is about.

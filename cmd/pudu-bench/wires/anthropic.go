@@ -1,4 +1,4 @@
-package prompts
+package wires
 
 import (
 	"bytes"
@@ -11,15 +11,16 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-func openMessages(name string, to http.RoundTripper) model.ChatModel {
+func openMessages(address, name string, c *http.Client) model.ChatModel {
 	thinking := true
 	return anthropic.New(anthropic.Config{
-		Name: "bench", BaseURL: nowhere, Model: name, Client: &http.Client{Transport: to}, Settings: model.Settings{Thinking: &thinking},
+		Name: "bench", BaseURL: address, Model: name, APIKey: "none", Client: c,
+		Settings: model.Settings{Thinking: &thinking},
 	})
 }
 
 // messagesAnswer begins with a signed thought, as all answers do while thinking is on.
-func messagesAnswer(a answer, calls *int, prompt int) string {
+func messagesAnswer(a Answer, calls *int, prompt int) string {
 	var b strings.Builder
 	event := func(name, format string, args ...any) {
 		b.WriteString("event: " + name + "\ndata: " + fmt.Sprintf(format, args...) + "\n\n")
@@ -36,15 +37,18 @@ func messagesAnswer(a answer, calls *int, prompt int) string {
 	}
 	block(`{"type":"thinking","thinking":"","signature":""}`,
 		fmt.Sprintf(`{"type":"thinking_delta","thinking":"thought %d"}`, *calls), fmt.Sprintf(`{"type":"signature_delta","signature":"c2lnbmF0dXJl%d"}`, *calls))
-	if a.text != "" {
-		block(`{"type":"text","text":""}`, `{"type":"text_delta","text":`+strconv.Quote(a.text)+`}`)
+	if words := a.words(); len(words) > 0 {
+		for i, word := range words {
+			words[i] = `{"type":"text_delta","text":` + strconv.Quote(word) + `}`
+		}
+		block(`{"type":"text","text":""}`, words...)
 	}
 	finish := "end_turn"
-	for _, c := range a.calls {
+	for _, c := range a.Calls {
 		*calls++
 		finish = "tool_use"
-		block(fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":%q,"input":{}}`, *calls, c.tool),
-			`{"type":"input_json_delta","partial_json":`+strconv.Quote(c.args)+`}`)
+		block(fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":%q,"input":{}}`, *calls, c.Tool),
+			`{"type":"input_json_delta","partial_json":`+strconv.Quote(c.Args)+`}`)
 	}
 	event("message_delta", `{"type":"message_delta","delta":{"stop_reason":%q},"usage":{"output_tokens":60}}`, finish)
 	event("message_stop", `{"type":"message_stop"}`)

@@ -142,7 +142,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		return holderOf(dir, run), nil
 	}
 	s.Files = func(t store.Thread) (*sandbox.Files, error) {
-		place, err := userdata.New(dir).User(access.FromRow(t.UserID)).Thread(t.ID)
+		place, err := userdata.New(dir).Of(t)
 		if err != nil {
 			return nil, err
 		}

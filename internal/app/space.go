@@ -21,7 +21,7 @@ func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Moun
 	if err := e.reap(ctx); err != nil {
 		return nil, err
 	}
-	place, err := e.disk.User(access.FromRow(run.UserID)).Thread(run.ThreadID)
+	place, err := e.place(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -29,11 +29,23 @@ func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Moun
 	if err != nil {
 		return nil, fmt.Errorf("open the files of thread %s: %w", run.ThreadID, err)
 	}
-	if run.Attempt > 1 {
+	if run.Attempt > 1 && run.Parent == "" { // else its parent has done so, and works on them too
 		_, _ = files.Sweep(ctx) // what stays is hidden
 	}
 	spec := sandbox.Spec{ID: place.SandboxID(), Mounts: append(place.Mounts(), mounts...), Limits: e.box.limits}
 	return e.pool.Space(spec, files, e.box.off), nil
+}
+
+// place is where a run works: below another one, on the files of the thread at the top.
+func (e *engine) place(ctx context.Context, run store.Run) (userdata.Space, error) {
+	if run.Parent == "" {
+		return e.disk.Of(store.Thread{ID: run.ThreadID, UserID: run.UserID})
+	}
+	t, err := e.store.For(access.FromRow(run.UserID)).Thread(ctx, run.ThreadID)
+	if err != nil {
+		return userdata.Space{}, err
+	}
+	return e.disk.Of(t)
 }
 
 // open opens the files of a thread for who works in it.

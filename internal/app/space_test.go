@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature"
@@ -194,5 +195,36 @@ func TestFilesAreTheCallers(t *testing.T) {
 	}
 	if err := e.upload(access.User{}, "t", "a.txt", strings.NewReader("x"), 10); err == nil {
 		t.Error("nobody uploads a file")
+	}
+}
+
+// TestRunsBelowShareTheSpace: a run below another one works on the files, and in the sandbox, of the thread at the top.
+func TestRunsBelowShareTheSpace(t *testing.T) {
+	e := boxed(t)
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	e.store = st
+	now := time.Now()
+	run, err := st.For(access.FromRow("ann")).Admit(t.Context(), store.Admission{
+		Thread: store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now},
+		Run:    store.Run{ID: "r", ThreadID: "t", Owner: "me", CreatedAt: now, UpdatedAt: now},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := st.AdmitChild(t.Context(), store.Fence{RunID: "r", Attempt: 1}, store.Admission{
+		Run:   store.Run{ID: "c", ThreadID: "hidden", Key: "k", CreatedAt: now, UpdatedAt: now},
+		Begin: &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first := leave(t, e, run, false)
+	found, second := leave(t, e, child, false)
+	if found != "ann/t\nann/t\n" || first != second {
+		t.Errorf("below is found %q, in sandbox %s beside %s", found, second, first)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
@@ -94,7 +93,7 @@ func (i *inspection) tell(c cli.Check) {
 func (i *inspection) head(t store.Thread, st state.State) error {
 	i.threads++
 	names := namedFiles(st)
-	place, err := i.disk.User(access.FromRow(t.UserID)).Thread(t.ID)
+	place, err := i.disk.Of(t)
 	if len(names) == 0 || err != nil {
 		return nil // it can have no folder
 	}

@@ -84,6 +84,9 @@ func (w *watcher) show(ev event.Event) {
 	}
 	switch d := ev.Data.(type) {
 	case event.Chunk:
+		if len(ev.Namespace) > 0 { // of a run below
+			return
+		}
 		w.chunk(d)
 	case event.Message:
 		w.endText()

@@ -64,6 +64,8 @@ type Request struct {
 	Webhook string `json:"webhook,omitempty"`
 	// WebhookDropped says that the run came from a backup, which leaves webhooks out.
 	WebhookDropped bool `json:"webhook_dropped,omitempty"`
+	// Namespace is the path of a run below others, as readers of the run at the top see it; see [Children].
+	Namespace []string `json:"namespace,omitempty"`
 	// Strategy says what becomes of the run if the thread has an active one; empty means store.Reject.
 	Strategy store.Strategy `json:"strategy,omitempty"`
 
@@ -104,11 +106,7 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 		return store.Run{}, err
 	}
 	now := m.cfg.Now()
-	for i, m := range req.Input {
-		if m.ID == "" && m.Role != message.Remove {
-			req.Input[i].ID = conversation.IDFor(m, id.New(now))
-		}
-	}
+	req.Input = identified(req.Input, now)
 	if req.Webhook != "" && m.cfg.Seal != nil {
 		if req.Webhook, err = m.cfg.Seal(u.user, req.Webhook); err != nil {
 			return store.Run{}, fmt.Errorf("take in a run with a webhook: %w", err)
@@ -136,12 +134,22 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 	}
 	run, err := u.data.Admit(ctx, a)
 	if errors.Is(err, store.ErrUnknown) { // it may be there, and this process's
-		m.lose(a.Run.ID, err)
+		m.lose(a.Run, err)
 	}
 	if err == nil && (req.Strategy == store.Interrupt || req.Strategy == store.Rollback) {
 		u.endedBy(ctx, run, now)
 	}
 	return run, err
+}
+
+// identified gives the messages of an input their ids.
+func identified(input []message.Message, now time.Time) []message.Message {
+	for i, m := range input {
+		if m.ID == "" && m.Role != message.Remove {
+			input[i].ID = conversation.IDFor(m, id.New(now))
+		}
+	}
+	return input
 }
 
 // ofKey is the thread's run that was asked for with the request's key, if there is one.
@@ -200,15 +208,20 @@ func (m *Manager) take() bool {
 func (m *Manager) giveBack() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if len(m.turns) > 0 {
+		close(m.turns[0])
+		m.turns = m.turns[1:]
+		return
+	}
 	m.taken--
 	m.background.Done()
 }
 
 // perform executes a run of this process in the place that was taken for it.
 func (m *Manager) perform(run store.Run, to audience) {
-	defer m.roomForNext()
-	defer m.giveBack()
-	if _, err := m.execute(context.Background(), run, to); err != nil && !errors.Is(err, ErrStopped) {
+	p := &place{m: m, held: true}
+	defer p.drop()
+	if _, err := m.execute(context.Background(), run, to, seat{place: p}); err != nil && !errors.Is(err, ErrStopped) {
 		m.cfg.Log.Warn("run is left unfinished", "run", run.ID, "thread", run.ThreadID, "reason", err)
 	}
 }

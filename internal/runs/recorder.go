@@ -42,6 +42,11 @@ type recorder struct {
 	now   func() time.Time
 	show  func(event.Event)
 
+	// root is the recorder of the run at the top of the tree, nil for that itself: it hears of what this run says, and
+	// writes of what it commits, under the namespace.
+	root      *recorder
+	namespace []string
+
 	mu         sync.Mutex
 	n          int64          // number of the last event
 	safe       int64          // durable events up to this number are committed
@@ -69,6 +74,16 @@ type write struct {
 	undo   *store.Step    // goes before the end, in place of a step
 	events []*event.Event // those of step.Updates first
 	done   chan struct{}  // closed when it is committed, or lost
+	below  *below         // what a run below commits with the events, and nothing else
+	in     []string       // the namespace of the events
+}
+
+// below is what a run below the recorder's commits, with what tells of it in the recorder's log.
+type below struct {
+	fence       store.Fence
+	steps       []store.Step
+	checkpoints []string
+	err         error
 }
 
 func newRecorder(s store.System, run store.Run, now func() time.Time, show func(event.Event)) *recorder {
@@ -99,8 +114,21 @@ func (r *recorder) emit(node string, data event.Data) {
 		r.enqueue(&write{}, []agent.Emitted{{Node: node, Data: data}})
 		return
 	}
-	r.number(node, data)
+	r.number(nil, node, data)
 	r.showReady()
+	if r.root != nil {
+		r.root.relay(r.namespace, node, data)
+	}
+}
+
+// relay shows what a run below says and nobody keeps.
+func (r *recorder) relay(namespace []string, node string, data event.Data) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost == nil {
+		r.number(namespace, node, data)
+		r.showReady()
+	}
 }
 
 // commit makes a step durable, the last one with the run's end. It implements agent.Runtime.Commit.
@@ -222,10 +250,13 @@ func (r *recorder) wait(ctx context.Context, w *write, events []agent.Emitted) e
 }
 
 // number gives an event its id. r.mu is held.
-func (r *recorder) number(node string, data event.Data) *event.Event {
+func (r *recorder) number(namespace []string, node string, data event.Data) *event.Event {
 	r.n++
-	ev := &event.Event{ID: event.ID{Attempt: r.fence.Attempt, N: r.n}, Time: r.now(), Node: node, Data: data}
-	r.streams.note(ev)
+	ev := &event.Event{ID: event.ID{Attempt: r.fence.Attempt, N: r.n}, Time: r.now(), Node: node,
+		Namespace: namespace, Data: data}
+	if len(namespace) == 0 || !data.Kind().Live() { // the log gives no chunks of runs below
+		r.streams.note(ev)
+	}
 	r.unseen = append(r.unseen, ev)
 	return ev
 }
@@ -233,10 +264,10 @@ func (r *recorder) number(node string, data event.Data) *event.Event {
 // enqueue numbers the write's events and sees to it that a write nobody waits for is committed soon. r.mu is held.
 func (r *recorder) enqueue(w *write, events []agent.Emitted) {
 	for _, u := range w.step.Updates {
-		w.events = append(w.events, r.number(u.Node, event.State{}))
+		w.events = append(w.events, r.number(w.in, u.Node, event.State{}))
 	}
 	for _, e := range events {
-		w.events = append(w.events, r.number(e.Node, e.Data))
+		w.events = append(w.events, r.number(w.in, e.Node, e.Data))
 	}
 	if w.step.Usage != (message.Usage{}) {
 		r.spent = w.step.Usage
@@ -298,6 +329,12 @@ func (r *recorder) commitBatch(batch []*write) {
 			}
 		}
 	}
+	if b := batch[0].below; b != nil && b.err != nil { // its failure is not this run's
+		r.unseen = slices.DeleteFunc(r.unseen, func(ev *event.Event) bool {
+			return slices.Contains(batch[0].events,
+				ev)
+		})
+	}
 	if r.lost == nil {
 		r.safe = max(r.safe, lastNumber(batch))
 		r.showReady()
@@ -309,9 +346,13 @@ func (r *recorder) commitBatch(batch []*write) {
 	}
 }
 
-// take removes the writes that go into the next commit. r.mu is held.
+// take removes the writes that go into the next commit. That of a run below goes alone. r.mu is held.
 func (r *recorder) take() []*write {
-	n := min(len(r.queue), batchWrites)
+	n := slices.IndexFunc(r.queue[:min(len(r.queue), batchWrites)], func(w *write) bool { return w.below != nil })
+	if n < 0 {
+		n = min(len(r.queue), batchWrites)
+	}
+	n = max(n, 1)
 	batch := r.queue[:n:n]
 	r.queue = r.queue[n:]
 	return batch
@@ -328,13 +369,17 @@ func lastNumber(batch []*write) int64 {
 
 // write commits a batch and returns, for each of its writes, the data of its state events, which are its first ones.
 func (r *recorder) write(batch []*write) ([][]event.State, error) {
+	if batch[0].below != nil {
+		r.writeBelow(batch[0])
+		return nil, nil
+	}
 	steps, of, err := r.steps(batch)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	checkpoints, err := r.store.CommitAll(ctx, r.fence, steps)
+	checkpoints, err := r.commitAll(ctx, batch, steps)
 	if err != nil {
 		return nil, err
 	}

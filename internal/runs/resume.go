@@ -17,6 +17,11 @@ const maxStalled = 3
 // last committed step. A run that does not get on is ended as failed instead; the outcome tells. [store.ErrConflict]
 // means that the run is at its end or another's.
 func (m *Manager) Resume(ctx context.Context, run store.Run, show func(event.Event)) (Outcome, error) {
+	return m.resume(ctx, run, show, nil)
+}
+
+// resume is Resume in a place.
+func (m *Manager) resume(ctx context.Context, run store.Run, show func(event.Event), p *place) (Outcome, error) {
 	if run.Stalled >= maxStalled {
 		return m.giveUp(ctx, run)
 	}
@@ -24,16 +29,20 @@ func (m *Manager) Resume(ctx context.Context, run store.Run, show func(event.Eve
 	if err != nil {
 		return Outcome{Run: run}, err
 	}
-	return m.Execute(ctx, claimed, show)
+	return m.executeAt(ctx, claimed, show, p)
 }
 
 func (m *Manager) giveUp(ctx context.Context, run store.Run) (Outcome, error) {
-	reason := fmt.Errorf("%d attempts in a row ended before a step was done, the last one by %s; what was committed before is kept", run.Stalled, run.Owner)
-	if err := m.Fail(ctx, run, reason); err != nil {
+	if err := m.Fail(ctx, run, stalledFor(run)); err != nil {
 		return Outcome{Run: run}, err
 	}
 	run, err := m.of(run).data.Run(ctx, run.ID)
 	return Outcome{Run: run}, err
+}
+
+func stalledFor(run store.Run) error {
+	return fmt.Errorf("%d attempts in a row ended before a step was done, the last one by %s; what was committed "+
+		"before is kept", run.Stalled, run.Owner)
 }
 
 // claim makes this process the run's owner. If it does not know whether it is, Serve looks again.
@@ -41,7 +50,7 @@ func (m *Manager) claim(ctx context.Context, run store.Run) (store.Run, error) {
 	fence, err := m.system().ClaimRun(ctx, run.ID, m.cfg.Owner, run.Attempt, m.cfg.Now())
 	if err != nil {
 		if !errors.Is(err, store.ErrConflict) {
-			m.lose(run.ID, err)
+			m.lose(run, err)
 		}
 		return run, fmt.Errorf("take over unfinished run: %w", err)
 	}
@@ -61,12 +70,21 @@ func (m *Manager) Fail(ctx context.Context, run store.Run, reason error) error {
 	if err != nil {
 		return err
 	}
+	return m.fail(ctx, run, reason)
+}
+
+// fail ends a run of this process.
+func (m *Manager) fail(ctx context.Context, run store.Run, reason error) error {
 	to := m.audience(run, nil)
 	defer to.leave()
 	rec := newRecorder(m.system(), run, m.cfg.Now, to.show)
 	end := event.Run{Status: event.StatusError, Error: reason.Error()}
-	if err := rec.end(end, nil); err != nil {
-		m.lose(run.ID, err)
+	err := m.endBelow(ctx, run)
+	if err == nil {
+		err = rec.end(end, nil)
+	}
+	if err != nil {
+		m.lose(run, err)
 		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
 	}
 	req, _ := readRequest(run)

@@ -48,6 +48,8 @@ var (
 type Job struct {
 	Run     store.Run
 	Request Request
+	// Children starts runs below this one, while it is executed.
+	Children *Children
 }
 
 // Built is an agent made for one job.
@@ -131,6 +133,7 @@ type Manager struct {
 	active map[string]*live // the runs that are executed here, by id
 	lost   map[string]loss  // runs that were, and whose end could not be recorded, by id
 	taken  int              // of the places for runs that Submit and Serve begin
+	turns  []chan struct{}  // of who waits for a place, in order; one is closed when it has one
 	// stopped: no run begins any more.
 	stopped bool
 }
@@ -199,7 +202,12 @@ func (u *UserRuns) Free(ctx context.Context, threadID string) error {
 // as interrupted, or as its cause says. A run that failed is an outcome; the error means that the end could not be
 // recorded: the run is unfinished then, and [Manager.Resume] can go on with it.
 func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Event)) (Outcome, error) {
-	out, err := m.execute(ctx, run, m.audience(run, show))
+	return m.executeAt(ctx, run, show, nil)
+}
+
+// executeAt is Execute in a place.
+func (m *Manager) executeAt(ctx context.Context, run store.Run, show func(event.Event), p *place) (Outcome, error) {
+	out, err := m.execute(ctx, run, m.audience(run, show), seat{place: p})
 	if err != nil {
 		return out, err
 	}
@@ -210,7 +218,7 @@ func (m *Manager) Execute(ctx context.Context, run store.Run, show func(event.Ev
 }
 
 // execute is Execute, but that the outcome's run is as it was at the beginning.
-func (m *Manager) execute(ctx context.Context, run store.Run, to audience) (Outcome, error) {
+func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at seat) (Outcome, error) {
 	defer to.leave()
 	req, err := readRequest(run)
 	if err != nil {
@@ -219,12 +227,19 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience) (Outc
 	job := Job{Run: run, Request: req}
 	ctx = m.cfg.Watch.Begun(ctx, job)
 	rec := newRecorder(m.system(), run, m.cfg.Now, to.show)
+	if at.root == nil {
+		at.root = rec
+	} else {
+		rec.root, rec.namespace = at.root, req.Namespace
+	}
 	ctx, leave := m.enter(ctx, run, rec)
 	defer leave()
+	job.Children = m.children(ctx, job, at)
 	last, errRun := m.drive(ctx, job, rec)
+	job.Children.end()
 	end := ending(ctx, run.ID, last, errRun)
 	if err := m.finish(ctx, run, rec, end); err != nil {
-		m.lose(run.ID, err)
+		m.lose(run, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
 	m.ended(ctx, job, End{end, rec.usage()})
@@ -270,8 +285,12 @@ func (m *Manager) audience(run store.Run, show func(event.Event)) audience {
 func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event.Event), why error) (Outcome, error) {
 	end := event.Run{Status: event.StatusError, Error: why.Error()}
 	rec := newRecorder(m.system(), run, m.cfg.Now, show)
-	if err := rec.end(end, nil); err != nil {
-		m.lose(run.ID, err)
+	err := m.endBelow(ctx, run)
+	if err == nil {
+		err = rec.end(end, nil)
+	}
+	if err != nil {
+		m.lose(run, err)
 		return Outcome{Run: run}, errors.Join(why, err)
 	}
 	m.ended(ctx, Job{Run: run}, End{end, rec.usage()})
@@ -329,6 +348,9 @@ func (m *Manager) ended(ctx context.Context, job Job, end End) {
 // drive builds the agent for the job and runs it on the thread's state, from where an earlier attempt left off.
 func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state.State, err error) {
 	rec.begin(job.Run) // is shown while the agent is built
+	if err := job.Children.adopt(ctx); err != nil {
+		return state.State{}, err
+	}
 	built, err := m.cfg.Build(ctx, job)
 	if err != nil {
 		return state.State{}, fmt.Errorf("build agent: %w", err)

@@ -291,8 +291,9 @@ func (m *Manager) resumeLeft(ctx context.Context, show func(store.Run) func(even
 			continue
 		}
 		m.background.Go(func() {
-			defer m.giveBack()
-			m.goOn(context.WithoutCancel(ctx), run, show(run))
+			p := &place{m: m, held: true}
+			defer p.drop()
+			m.goOn(context.WithoutCancel(ctx), run, show(run), p)
 		})
 	}
 	return err
@@ -346,16 +347,16 @@ type loss struct {
 const longestWait = time.Minute
 
 // lose remembers a run that is still this process's and no longer executed, for Serve to take up again.
-func (m *Manager) lose(runID string, why error) {
-	if errors.Is(why, ErrStopped) {
+func (m *Manager) lose(run store.Run, why error) {
+	if errors.Is(why, ErrStopped) || run.Parent != "" { // who executes its parent goes on with a child
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := m.lost[runID]
+	l := m.lost[run.ID]
 	l.wait = min(max(2*l.wait, store.Beat), longestWait)
 	l.next = time.Now().Add(l.wait)
-	m.lost[runID] = l
+	m.lost[run.ID] = l
 }
 
 // found forgets a loss: the run is at its end, or another's.
@@ -378,10 +379,10 @@ func (m *Manager) due() []string {
 	return ids
 }
 
-func (m *Manager) goOn(ctx context.Context, run store.Run, show func(event.Event)) {
+func (m *Manager) goOn(ctx context.Context, run store.Run, show func(event.Event), p *place) {
 	log := m.cfg.Log.With("run", run.ID, "thread", run.ThreadID)
 	log.Info("going on with an unfinished run", "attempt", run.Attempt+1, "left by", run.Owner)
-	_, err := m.Resume(ctx, run, show)
+	_, err := m.resume(ctx, run, show, p)
 	if err != nil && !errors.Is(err, store.ErrConflict) { // a conflict: it is another's, or at its end
 		log.Warn("run is left unfinished", "reason", err)
 	}

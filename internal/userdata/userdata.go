@@ -6,10 +6,12 @@
 //	users/USER/threads/.gone-RANDOM/        a thread's folder that is being removed
 //
 //	disk.User(user).Thread(id) -> Space{ Mounts, SandboxID, Files, Open, Remove }
+//	disk.Of(thread) -> that of its root, for a hidden thread
 //	disk.User(user).Agents()
 package userdata
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -72,6 +75,11 @@ func (u User) Thread(id string) (Space, error) {
 		return Space{}, err
 	}
 	return Space{Folder{u.disk.dir, path.Join(folder, id)}, sandboxID(u.user, id)}, nil
+}
+
+// Of is where a thread works: a hidden one on the files of its root, and in the sandbox of that.
+func (d Disk) Of(t store.Thread) (Space, error) {
+	return d.User(access.FromRow(t.UserID)).Thread(cmp.Or(t.Root, t.ID))
 }
 
 // Remove removes all that the disk has of the user. That there is nothing is no error.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -39,6 +40,15 @@ func TestWhatLiesOnDiskKeepsItsPlace(t *testing.T) {
 	} {
 		if got, err := New("/data").User(access.FromRow(id)).Agents(); got != want || err != nil {
 			t.Errorf("agents of %q: %s %v", id, got, err)
+		}
+	}
+}
+
+// TestHiddenThreadsWorkWhereTheirRootDoes: they have no folder and no sandbox of their own.
+func TestHiddenThreadsWorkWhereTheirRootDoes(t *testing.T) {
+	for _, thread := range []store.Thread{{ID: "t-1", UserID: "ann"}, {ID: "hidden", UserID: "ann", Root: "t-1"}} {
+		if p, err := New("/data").Of(thread); err != nil || p != place(t, "/data", "ann", "t-1") {
+			t.Errorf("%s: %v %v", thread.ID, p, err)
 		}
 	}
 }

@@ -171,7 +171,10 @@ func (g *Group) projector(ctx context.Context, run store.Run, v view) (*frames.P
 	}
 	p := frames.New(frames.Config{
 		RunID: run.ID, ThreadID: run.ThreadID, Modes: v.modes, Subgraphs: v.subgraphs, Schema: g.Manager.Schema(),
-		Base:          func() (store.Checkpoint, error) { return g.runs(ctx).Base(ctx, run, req) },
+		Base: func() (store.Checkpoint, error) { return g.runs(ctx).Base(ctx, run, req) },
+		Child: func(runID string, after, upTo event.ID) ([]event.Event, error) {
+			return g.runs(ctx).Between(ctx, runID, after, upTo)
+		},
 		Metadata:      shape.With(req.Metadata, map[string]string{"assistant_id": req.AssistantID, "graph_id": shape.GraphID, "model_name": model}),
 		ModelMetadata: shape.With(nil, g.modelMetadata(model)),
 	})

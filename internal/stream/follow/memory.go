@@ -93,6 +93,9 @@ func (m *memory) placeOf(ev event.Event) *place {
 func (m *memory) track(ev event.Event) {
 	switch d := ev.Data.(type) {
 	case event.Chunk:
+		if len(ev.Namespace) > 0 { // of a run below: the log has it nowhere
+			return
+		}
 		if _, ok := m.open[d.MessageID]; ok {
 			return
 		}

@@ -25,6 +25,9 @@ type Config struct {
 	// Base loads the checkpoint, with its state read by Schema, that the run began on; the zero checkpoint if there was
 	// none. It is called once at most, when the reader's modes first need it. nil means a thread that was empty.
 	Base func() (store.Checkpoint, error)
+	// Child reads what a run below this one has in its log behind an id, up to another. It is called when Subgraphs are
+	// asked for. nil means that there is nothing.
+	Child func(runID string, after, upTo event.ID) ([]event.Event, error)
 	// Metadata is a JSON object, or empty: members of the metadata beside every message, such as the run's metadata,
 	// "assistant_id" and "graph_id". The projector's own members win over members of the same name.
 	Metadata json.RawMessage
@@ -102,7 +105,14 @@ func (p *Projector) project(ev *event.Event) error {
 	if err := p.opening(s, ev); err != nil {
 		return err
 	}
+	return p.within(s, ev)
+}
+
+// within projects an event of the lead agent or of a sub-agent.
+func (p *Projector) within(s *scope, ev *event.Event) error {
 	switch d := ev.Data.(type) {
+	case event.Child:
+		return p.child(s, &d)
 	case event.Chunk:
 		return p.chunk(s, &d)
 	case event.State:
@@ -121,6 +131,27 @@ func (p *Projector) project(ev *event.Event) error {
 		return p.custom(s, d.Value)
 	case event.Run:
 		return p.run(ev, &d)
+	}
+	return nil
+}
+
+// child projects what a run below has committed since the last time, as that of the sub-agent that it is.
+func (p *Projector) child(s *scope, d *event.Child) error {
+	if p.cfg.Child == nil || s == p.root {
+		return nil
+	}
+	evs, err := p.cfg.Child(d.RunID, s.told, d.At())
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", d.RunID, err)
+	}
+	s.told = d.At()
+	for i := range evs {
+		if evs[i].Data.Kind() == event.KindRun { // begins and ends no stream
+			continue
+		}
+		if err := p.within(s, &evs[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -67,7 +67,10 @@ func (p *Projector) opening(s *scope, ev *event.Event) error {
 
 // resumed tells that another attempt goes on with the run: what was streamed behind its last durable event is void.
 func (p *Projector) resumed(ev *event.Event) error {
-	p.root.stream, p.subs, p.open = nil, nil, true // the state is shown below
+	p.root.stream, p.open = nil, true // the state is shown below
+	for _, s := range p.subs {
+		s.stream = nil
+	}
 	if p.wants(inCustom) {
 		o := rawjson.Begin(nil)
 		o.String("type", "run_resumed")

@@ -39,6 +39,8 @@ type scope struct {
 
 	stream *stream // the message being streamed
 
+	told event.ID // how far a run below was read in its own log
+
 	from   source // of the metadata that was made last
 	beside []byte // that metadata; nil at first
 

@@ -1,0 +1,243 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stream/frames"
+)
+
+// Children starts runs below a run that is executed here, and waits for them. A [Job] has it for the tools of its run.
+type Children struct {
+	m      *Manager
+	parent store.Run
+	req    Request
+	place  *place
+	root   *recorder // of the run at the top of the tree
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex
+	list    map[string]*Child // by run
+	closed  bool              // none begins any more
+	working sync.WaitGroup
+}
+
+// Child is a run below another one.
+type Child struct {
+	// Run is the child's row as it was when this process began to execute it.
+	Run store.Run
+
+	of   *Children
+	done chan struct{} // closed at its end, or when this process does not go on with it
+	err  error         // why it does not
+}
+
+// children are those of a run which is executed with the context.
+func (m *Manager) children(ctx context.Context, job Job, at seat) *Children {
+	c := &Children{m: m, parent: job.Run, req: job.Request, place: at.place, root: at.root,
+		list: make(map[string]*Child)}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	return c
+}
+
+// Start begins a run below the present one, on a hidden thread of its own, and returns at once. key names it among the
+// children: asked for again, by the next owner of the run too, it is the same run, however far it has come. Of the
+// request Input, Values, Model, MaxSteps, AssistantID, Config and Context count; whose it is, and what else is empty,
+// is the parent's. store.ErrConflict means that there can be no child any more, or none so deep; store.ErrFull too
+// many.
+func (c *Children) Start(ctx context.Context, key string, req Request) (*Child, error) {
+	a, err := c.admission(key, req)
+	if err != nil {
+		return nil, err
+	}
+	fence := store.Fence{RunID: c.parent.ID, Attempt: c.parent.Attempt}
+	run, err := c.m.system().AdmitChild(ctx, fence, a)
+	if errors.Is(err, store.ErrUnknown) { // asked again, it tells
+		run, err = c.m.system().AdmitChild(ctx, fence, a)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start a run below another: %w", err)
+	}
+	return c.begin(run)
+}
+
+// admission asks for a child.
+func (c *Children) admission(key string, asked Request) (store.Admission, error) {
+	now := c.m.cfg.Now()
+	req := c.req // whose it is, and how it came in
+	req.ThreadID, req.Input, req.Values, req.MaxSteps = id.New(now), identified(asked.Input, now), asked.Values,
+		asked.MaxSteps
+	req.Model, req.AssistantID = cmp.Or(asked.Model, req.Model), cmp.Or(asked.AssistantID, req.AssistantID)
+	if asked.Config != nil {
+		req.Config = asked.Config
+	}
+	if asked.Context != nil {
+		req.Context = asked.Context
+	}
+	req.Answers, req.Resume, req.Continue, req.Goto, req.Checkpoint = nil, nil, false, "", ""
+	req.InterruptBefore, req.InterruptAfter, req.OnDisconnect, req.OnCompletion = nil, nil, "", ""
+	req.Webhook, req.WebhookDropped, req.Strategy = "", false, ""
+	req.Namespace = append(slices.Clip(req.Namespace), "tools:"+frames.TaskID(c.parent.ID, 0, "tools", key))
+	raw, err := json.Marshal(req)
+	if err != nil {
+		return store.Admission{}, fmt.Errorf("encode request: %w", err)
+	}
+	return store.Admission{
+		Run: store.Run{ID: id.New(now), ThreadID: req.ThreadID, Key: key, Request: raw, CreatedAt: now,
+			UpdatedAt: now},
+		Thread: store.Thread{Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now},
+		Begin:  firstEvent(1, now),
+	}, nil
+}
+
+// begin executes a child that is this process's, unless that is done already or the child is at its end.
+func (c *Children) begin(run store.Run) (*Child, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ch := c.list[run.ID]; ch != nil {
+		return ch, nil
+	}
+	if c.closed {
+		return nil, fmt.Errorf("start a run below run %s: %w: that one is at its end", c.parent.ID, store.ErrConflict)
+	}
+	ch := &Child{Run: run, of: c, done: make(chan struct{})}
+	c.list[run.ID] = ch
+	if !run.Active() {
+		close(ch.done)
+		return ch, nil
+	}
+	heard := c.m.audience(run, nil) // there before anybody can follow the run
+	c.working.Go(func() {
+		defer close(ch.done)
+		ch.err = c.perform(run, heard)
+	})
+	return ch, nil
+}
+
+// adopt goes on with the children that an owner before has begun.
+func (c *Children) adopt(ctx context.Context) error {
+	if c.parent.Attempt < 2 {
+		return nil
+	}
+	list, err := c.m.activeBelow(ctx, c.parent)
+	for _, run := range list {
+		if _, errBegin := c.begin(run); errBegin != nil {
+			err = errors.Join(err, errBegin)
+		}
+	}
+	return err
+}
+
+// perform executes a child to its end, again when that could not be recorded: the process is still its owner.
+func (c *Children) perform(run store.Run, heard audience) error {
+	p := &place{m: c.m}
+	p.take(c.ctx) // one that is to stop comes to its end without
+	defer p.drop()
+	for wait := store.Beat; ; wait = min(2*wait, longestWait) {
+		var err error
+		if run.Stalled > maxStalled {
+			heard.leave()
+			err = c.m.fail(c.ctx, run, stalledFor(run))
+		} else {
+			_, err = c.m.execute(c.ctx, run, heard, seat{p, c.root})
+		}
+		if err == nil || errors.Is(err, ErrStopped) || errors.Is(err, store.ErrFenced) {
+			return err
+		}
+		c.m.cfg.Log.Warn("a run below another is left unfinished and taken up again", "run", run.ID, "reason", err)
+		select {
+		case <-c.ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+		if run, err = c.m.system().Run(c.ctx, run.ID); err == nil && run.Active() {
+			run, err = c.m.claim(c.ctx, run)
+		}
+		if err != nil || !run.Active() {
+			return err
+		}
+		heard = c.m.audience(run, nil)
+	}
+}
+
+// end stops the children that still work, and waits for them: a run does not end before they have.
+func (c *Children) end() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel(ErrCancelled)
+	c.working.Wait()
+}
+
+// Wait returns the outcome of the child when it is at its end. The run that waits holds no place among those that are
+// executed side by side meanwhile. An error means that ctx has ended, or that this process does not go on with the
+// child.
+func (ch *Child) Wait(ctx context.Context) (Outcome, error) {
+	ch.of.place.lend()
+	defer ch.of.place.regain(ctx)
+	select {
+	case <-ch.done:
+	case <-ctx.Done():
+		return Outcome{Run: ch.Run}, context.Cause(ctx)
+	}
+	if ch.err != nil {
+		return Outcome{Run: ch.Run}, ch.err
+	}
+	data := ch.of.m.of(ch.Run).data
+	run, err := data.Run(ctx, ch.Run.ID)
+	if err != nil {
+		return Outcome{Run: ch.Run}, fmt.Errorf("read run %s: %w", ch.Run.ID, err)
+	}
+	return Ended(ctx, data, run)
+}
+
+// activeBelow lists the children of a run that are not at their end.
+func (m *Manager) activeBelow(ctx context.Context, run store.Run) ([]store.Run, error) {
+	list, err := m.of(run).data.ListRuns(ctx, store.RunFilter{
+		Parent: run.ID, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: store.MaxChildren,
+	})
+	if err != nil {
+		err = fmt.Errorf("list the runs below run %s: %w", run.ID, err)
+	}
+	return list, err
+}
+
+// Between lists the events of a run behind an id, up to another. A run that is gone has none.
+func (u *UserRuns) Between(ctx context.Context, runID string, after, upTo event.ID) (list []event.Event, err error) {
+	_, err = u.events(ctx, runID, after, func(ev event.Event) bool {
+		if ev.ID.Compare(upTo) > 0 {
+			return false
+		}
+		list = append(list, ev)
+		return true
+	})
+	return list, err
+}
+
+// endBelow ends what is below a run that is ended without being executed, the deepest first.
+func (m *Manager) endBelow(ctx context.Context, run store.Run) error {
+	if run.Attempt < 2 {
+		return nil
+	}
+	list, err := m.activeBelow(ctx, run)
+	for _, child := range list {
+		if err == nil {
+			err = m.endBelow(ctx, child)
+		}
+		if err == nil {
+			rec := newRecorder(m.system(), child, m.cfg.Now, func(event.Event) {})
+			err = rec.end(event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}, nil)
+		}
+	}
+	return err
+}

@@ -1,0 +1,370 @@
+package runs_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
+	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/tool"
+)
+
+// family is a ward whose model also hands work to runs below:
+//
+//	"split a + b"  it has two runs do a and b, and says what came of them
+//	"leave a"      it has a run do a and answers at once
+type family struct {
+	*ward
+
+	busy, most atomic.Int32 // model calls at once
+}
+
+func newFamily(t *testing.T) *family { return &family{ward: newWard(t)} }
+
+func (f *family) model() fakeModel {
+	other := f.ward.model()
+	return func(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+		n := f.busy.Add(1)
+		defer f.busy.Add(-1)
+		f.most.Store(max(f.most.Load(), n))
+		time.Sleep(2 * time.Millisecond)
+		last := req.Messages[len(req.Messages)-1]
+		if last.Role == message.Tool {
+			var said []string
+			for _, m := range req.Messages {
+				if m.Role == message.Tool {
+					said = append(said, m.Text())
+				}
+			}
+			return chunks(message.Chunk{Text: strings.Join(said, ", "), FinishReason: "stop"})
+		}
+		name, what, _ := strings.Cut(last.Text(), " ")
+		if name != "split" && name != "leave" {
+			return other(ctx, req)
+		}
+		c := message.Chunk{FinishReason: "tool_calls"}
+		for i, part := range strings.Split(what, " + ") {
+			args, _ := json.Marshal(map[string]string{"prompt": part})
+			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprint("call-", i), Name: name,
+				Args: string(args)})
+		}
+		return chunks(c)
+	}
+}
+
+// tools are those of a run, for the test alone.
+func (f *family) tools(below *runs.Children) []tool.Tool {
+	type asked struct {
+		Prompt string `json:"prompt"`
+	}
+	start := func(ctx context.Context, c *tool.Call, in asked) (*runs.Child, error) {
+		return below.Start(ctx, c.ID, runs.Request{Input: []message.Message{message.New(message.Human, in.Prompt)}})
+	}
+	spec := tool.Spec{Name: "split", Description: "Has a run do it.", Effect: tool.Idempotent}
+	split := tool.MustNew(spec, func(ctx context.Context, c *tool.Call, in asked) (*tool.Result, error) {
+		child, err := start(ctx, c, in)
+		if err != nil {
+			return nil, err
+		}
+		out, err := child.Wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		msgs := agent.Messages.Get(out.State)
+		return tool.Text(out.Run.Status + " " + msgs[len(msgs)-1].Text()), nil
+	})
+	spec.Name = "leave"
+	leave := tool.MustNew(spec, func(ctx context.Context, c *tool.Call, in asked) (*tool.Result, error) {
+		_, err := start(ctx, c, in)
+		<-f.begun
+		return tool.Text("left"), err
+	})
+	return []tool.Tool{split, leave}
+}
+
+// process makes a process of the family, which serves until the test ends or it is killed.
+func (f *family) process(st store.Store, owner string, parallel int) *runs.Manager {
+	f.t.Helper()
+	return f.processWith(st, owner, parallel, func(*runs.Config) {})
+}
+
+func (f *family) processWith(st store.Store, owner string, parallel int, change func(*runs.Config)) *runs.Manager {
+	f.t.Helper()
+	w := *f.ward
+	w.store = st
+	return w.serving(owner, func(c *runs.Config) {
+		change(c)
+		c.Parallel = parallel
+		c.Build = func(_ context.Context, job runs.Job) (runs.Built, error) {
+			a, err := agent.New(agent.Config{Model: f.model(), Tools: f.tools(job.Children)})
+			return runs.Built{Agent: a, Close: func() error { return nil }}, err
+		}
+	})
+}
+
+// below lists the runs below one, by what they were asked.
+func (f *family) below(st store.Store, run store.Run) map[string]store.Run {
+	f.t.Helper()
+	list, err := st.For(user()).ListRuns(f.t.Context(), store.RunFilter{Parent: run.ID})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	out := make(map[string]store.Run)
+	for _, r := range list {
+		req, err := runs.RequestOf(r)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		out[req.Input[0].Text()] = r
+	}
+	return out
+}
+
+// says is the last message of a run's thread.
+func (f *family) says(st store.Store, run store.Run) string {
+	f.t.Helper()
+	out, err := runs.Ended(f.t.Context(), st.For(user()), run)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	msgs := agent.Messages.Get(out.State)
+	return msgs[len(msgs)-1].Text()
+}
+
+// TestChildrenOnOnePlace: a run that waits for others holds no place, and they hold one in its stead.
+func TestChildrenOnOnePlace(t *testing.T) {
+	f := newFamily(t)
+	m := f.process(f.store, "a", 1)
+	first := f.submit(m, ordered("split split split x + b"))
+	second := ordered("split c + d")
+	second.ThreadID = "second"
+	other := f.submit(m, second)
+	first, other = f.wants(first, event.StatusSuccess), f.wants(other, event.StatusSuccess)
+	if got, want := f.says(f.store, first), "success success success done: x, success done: b"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := f.says(f.store, other), "success done: c, success done: d"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := f.most.Load(); n != 1 {
+		t.Errorf("%d runs worked at once", n)
+	}
+	child := f.below(f.store, first)["split split x"]
+	req, err := runs.RequestOf(child)
+	if err != nil || child.UserID != first.UserID || req.UserID != first.UserID || child.Depth != 1 || len(req.Namespace) != 1 {
+		t.Errorf("%+v %v", child, err)
+	}
+	grandchild := f.below(f.store, f.below(f.store, child)["split x"])["x"]
+	if req, err = runs.RequestOf(grandchild); err != nil || grandchild.Root != first.ID || len(req.Namespace) != 3 {
+		t.Errorf("%+v %v", grandchild, err)
+	}
+	threads, err := f.store.For(user()).ListThreads(t.Context(), 10, 0)
+	if err != nil || len(threads) != 2 {
+		t.Errorf("%d threads, %v", len(threads), err)
+	}
+}
+
+// TestChildrenStopWithTheirRun: whatever stops or ends a run ends those below it first.
+func TestChildrenStopWithTheirRun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		asked, action     string
+		status, belowEnds string
+	}{
+		"interrupt": {"split wait + split wait", store.StopInterrupt, event.StatusInterrupted, event.StatusInterrupted},
+		"rollback":  {"split wait + split wait", store.StopRollback, event.StatusError, ""},
+		"its end":   {"leave wait", "", event.StatusSuccess, event.StatusInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFamily(t)
+			m := f.process(f.store, "a", 10)
+			run := f.submit(m, ordered(tt.asked))
+			if tt.action != "" {
+				<-f.begun
+				<-f.begun
+				if _, err := m.For(user()).Cancel(t.Context(), run.ID, tt.action); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run = f.wants(run, tt.status)
+			below := f.below(f.store, run)
+			if tt.belowEnds == "" && len(below) > 0 {
+				t.Errorf("runs below are left: %v", below)
+			}
+			for what, r := range below {
+				if r.Status != tt.belowEnds {
+					t.Errorf("%s is %s", what, r.Status)
+				}
+				for _, deeper := range f.below(f.store, r) {
+					if deeper.Status != tt.belowEnds {
+						t.Errorf("below %s one is %s", what, deeper.Status)
+					}
+				}
+			}
+			if _, err := m.For(user()).Cancel(t.Context(), run.ID, store.StopInterrupt); err != nil {
+				t.Error(err)
+			}
+			if err := f.store.For(user()).DeleteThread(t.Context(), "thread"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestChildStoppedAlone: its parent hears of it and goes on.
+func TestChildStoppedAlone(t *testing.T) {
+	f := newFamily(t)
+	m := f.process(f.store, "a", 10)
+	run := f.submit(m, ordered("split wait + b"))
+	<-f.begun
+	if _, err := m.For(user()).Cancel(t.Context(), f.below(f.store, run)["wait"].ID, store.StopInterrupt); err != nil {
+		t.Fatal(err)
+	}
+	run = f.wants(run, event.StatusSuccess)
+	if got := f.says(f.store, run); !strings.HasPrefix(got, "interrupted ") || !strings.HasSuffix(got, ", success "+
+		"done: b") {
+		t.Errorf("%q", got)
+	}
+}
+
+// takenOver has one process begin a tree and another one go on with it, when the first is gone.
+func takenOver(t *testing.T, f *family, first, second store.Store, gone func(*runs.Manager)) {
+	m := f.process(first, "a", 10)
+	run := f.submit(m, ordered("split split wait + b"))
+	<-f.begun
+	for deadline := time.Now().Add(10 * time.Second); f.below(first,
+		run)["b"].Status != event.StatusSuccess; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("b does not end")
+		}
+	}
+	before := f.below(first, run)
+	gone(m)
+	f.process(second, "b", 10)
+	<-f.begun // the deepest one, again
+	close(f.free)
+	f.store = second
+	run = f.wants(run, event.StatusSuccess)
+	if got, want := f.says(second, run), "success success I begin and end, success done: b"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	after := f.below(second, run)
+	got := []int{len(after), run.Attempt, after["split wait"].Attempt, after["b"].Attempt, f.below(second,
+		after["split wait"])["wait"].Attempt}
+	if d := cmp.Diff([]int{2, 2, 2, 1, 2}, got); d != "" || after["split wait"].ID != before["split wait"].ID {
+		t.Errorf("children and attempts (-want +got):\n%s", d)
+	}
+	told := make(map[string][]event.ID)
+	evs, err := second.For(user()).Events(t.Context(), run.ID, event.ID{}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range evs {
+		if c, ok := ev.Data.(event.Child); ok {
+			told[c.RunID] = append(told[c.RunID], c.At())
+		}
+	}
+	for id, list := range told {
+		if !slices.IsSortedFunc(list, event.ID.Compare) || len(slices.Compact(slices.Clone(list))) != len(list) {
+			t.Errorf("of run %s was told: %v", id, list)
+		}
+	}
+	if len(told) != 3 {
+		t.Errorf("was told of %d runs", len(told))
+	}
+}
+
+// TestChildrenGoOnAfterRestart: the next process goes on with the run and with those below it.
+func TestChildrenGoOnAfterRestart(t *testing.T) {
+	f := newFamily(t)
+	takenOver(t, f, f.store, f.store, func(m *runs.Manager) { m.Stop() })
+}
+
+// TestChildrenGoOnElsewhere: where processes share a store, the one that takes over the run takes over those below it.
+// The first loses its connections in the midst, as one that is killed does.
+func TestChildrenGoOnElsewhere(t *testing.T) {
+	var pg pgtest.Lazy
+	t.Cleanup(func() {
+		if err := pg.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	url := pg.Database(t)
+	open := func() store.Store {
+		st, err := sqlstore.Open(t.Context(), sqlstore.Config{URL: url, Lease: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		return st
+	}
+	f := newFamily(t)
+	first, second := open(), open()
+	f.store = first
+	if _, err := first.System().Renew(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	takenOver(t, f, first, second, func(*runs.Manager) {
+		for id := range f.below(second, f.only(second)) {
+			if left, err := second.System().Abandoned(t.Context(), "b", 10); err != nil || len(left) > 1 {
+				t.Errorf("%s: %v, %v", id, left, err)
+			}
+		}
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := second.System().Renew(t.Context(), "b"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// only is the run without a parent.
+func (f *family) only(st store.Store) store.Run {
+	f.t.Helper()
+	list, err := st.For(user()).ListRuns(f.t.Context(), store.RunFilter{})
+	if err != nil || len(list) != 1 {
+		f.t.Fatal(list, err)
+	}
+	return list[0]
+}
+
+// TestChildrenThatStallEndWithTheirRun: a run that is given up ends those below it.
+func TestChildrenThatStallEndWithTheirRun(t *testing.T) {
+	f := newFamily(t)
+	m := f.process(f.store, "a", 10)
+	run := f.submit(m, ordered("split wait"))
+	<-f.begun
+	m.Stop()
+	for deadline := time.Now().Add(10 * time.Second); m.Active(run.ID); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the run does not stop")
+		}
+	}
+	now, err := f.store.For(user()).Run(t.Context(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.ward.process("b", nil).Fail(t.Context(), now, errors.New("enough")); err != nil {
+		t.Fatal(err)
+	}
+	f.wants(run, event.StatusError)
+	if got := f.below(f.store, run)["wait"].Status; got != event.StatusInterrupted {
+		t.Errorf("the run below is %s", got)
+	}
+}

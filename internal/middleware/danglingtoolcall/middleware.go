@@ -9,10 +9,11 @@ import (
 	"context"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
 )
 
 // Middleware is the repair as a wrapper of the model call.
-type Middleware struct{}
+type Middleware struct{ checked conversation.Checked }
 
 var _ agent.ModelCallWrapper = (*Middleware)(nil)
 
@@ -23,8 +24,9 @@ func New() *Middleware { return &Middleware{} }
 func (*Middleware) Name() string { return "DanglingToolCallMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper]. A valid history goes on as the very slice that came.
-func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
-	if valid(req.Messages) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+	if valid(req.Messages[m.checked.From(req.Messages):]) { // what came before ends with the results of its calls
+		m.checked.Pass(req.Messages)
 		return next(ctx, req)
 	}
 	repaired := *req

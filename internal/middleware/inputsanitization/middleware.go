@@ -22,7 +22,7 @@ import (
 )
 
 // Middleware sanitizes what comes from users.
-type Middleware struct{}
+type Middleware struct{ sent conversation.Memo }
 
 var _ agent.ModelCallWrapper = (*Middleware)(nil)
 
@@ -34,19 +34,10 @@ func (*Middleware) Name() string { return "InputSanitizationMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper]. Every human message goes out sanitized, but those that the program
 // wrote itself.
-func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
 	changed := *req
-	changed.Messages = sanitized(req.Messages)
+	changed.Messages = m.sent.Map(req.Messages, add)
 	return next(ctx, &changed)
-}
-
-// sanitized are the messages as they are sent.
-func sanitized(msgs []message.Message) []message.Message {
-	out := make([]message.Message, 0, len(msgs))
-	for i := range msgs {
-		out = add(out, &msgs[i])
-	}
-	return out
 }
 
 // add appends a message as it is sent.

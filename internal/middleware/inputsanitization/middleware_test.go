@@ -263,6 +263,14 @@ func history(n int, text string) []message.Message {
 	return msgs
 }
 
+func TestAGrownConversationCostsOnlyWhatIsNew(t *testing.T) {
+	m, msgs := New(), history(201, "some text")
+	m.sent.Map(msgs[:200], add)
+	if n := testing.AllocsPerRun(10, func() { m.sent.Map(msgs, add) }); n > 3 {
+		t.Errorf("%v allocations for a message more", n)
+	}
+}
+
 func BenchmarkSanitize(b *testing.B) {
 	for name, text := range map[string]string{
 		"plain": strings.Repeat("some words ", 20), "code": strings.Repeat("if a < b { x <- c } ", 10),
@@ -272,7 +280,7 @@ func BenchmarkSanitize(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				sanitized(msgs)
+				New().sent.Map(msgs, add)
 			}
 		})
 	}

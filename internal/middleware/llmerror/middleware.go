@@ -14,7 +14,6 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -60,7 +59,10 @@ type Candidate struct {
 func (c *Candidate) name() string { return cmp.Or(c.Entry.Name, c.Model.Name()) }
 
 // Middleware handles failures of model calls.
-type Middleware struct{ cfg Config }
+type Middleware struct {
+	cfg     Config
+	checked conversation.Checked // for fallbacks
+}
 
 var _ agent.ModelCallWrapper = (*Middleware)(nil)
 
@@ -81,7 +83,7 @@ func (*Middleware) Name() string { return "LLMErrorHandlingMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
 func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
-	req = withoutFallbacks(req)
+	req = m.withoutFallbacks(req)
 	a := m.asking(req.Model, req.Runtime.Now)
 	a.emit = func(raw json.RawMessage) { req.Runtime.Emit(agent.NodeModel, event.Custom{Value: raw}) }
 	a.answered = answeredLast(req.Messages)
@@ -118,12 +120,23 @@ func answeredLast(msgs []message.Message) string {
 
 // withoutFallbacks drops the failure texts of earlier calls from the request: the model did not write them, and
 // would take them for its own words.
-func withoutFallbacks(req *agent.ModelRequest) *agent.ModelRequest {
-	isFallback := func(m message.Message) bool { _, ok := FallbackOf(m); return ok }
-	if !slices.ContainsFunc(req.Messages, isFallback) {
-		return req
+func (m *Middleware) withoutFallbacks(req *agent.ModelRequest) *agent.ModelRequest {
+	for i := m.checked.From(req.Messages); i < len(req.Messages); i++ {
+		if m := &req.Messages[i]; m.Role != message.AI || m.Kwargs[message.KeyErrorFallback] == nil {
+			continue
+		} else if _, ok := FallbackOf(*m); !ok {
+			continue
+		}
+		kept := append([]message.Message(nil), req.Messages[:i]...)
+		for _, m := range req.Messages[i+1:] {
+			if _, ok := FallbackOf(m); !ok {
+				kept = append(kept, m)
+			}
+		}
+		clean := *req
+		clean.Messages = kept
+		return &clean
 	}
-	clean := *req
-	clean.Messages = slices.DeleteFunc(slices.Clone(req.Messages), isFallback)
-	return &clean
+	m.checked.Pass(req.Messages)
+	return req
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/metrics"
 	"github.com/pudu-ai/pudu/internal/outgoing"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -64,6 +65,7 @@ type engine struct {
 	bus       bus.Bus // to other processes; nil if there is no way to them
 	hub       *follow.Hub
 	manager   *runs.Manager
+	jobs      *job.Runner
 	release   func() // gives up the lease
 
 	shown    *cli.Session     // to who has started the server
@@ -202,9 +204,11 @@ func (e *engine) openHub(context.Context) error {
 		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus,
 		Delete: e.deleteWithRun, Notify: e.notify,
 		Seal: e.seal, Unseal: e.unseal, Watch: e.watch, Room: e.room, Parallel: e.shares.runs,
-		Feed:   func(run store.Run) runs.Feed { return e.hub.Own(run) },
-		Events: e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
+		LeaseLost: func(why error) { e.jobs.LeaseLost(why) },
+		Feed:      func(run store.Run) runs.Feed { return e.hub.Own(run) },
+		Events:    e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
 	})
+	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: e.manager.Kinds(), Log: e.log})
 	return nil
 }
 

@@ -246,7 +246,7 @@ func (e *engine) notify(ctx context.Context, run store.Run) error {
 	if err != nil {
 		return fmt.Errorf("report run %s: %w", run.ID, err)
 	}
-	return e.webhooks.Call(ctx, url, body)
+	return e.webhooks.Call(ctx, url, run.ID, body)
 }
 
 // figures is where /metrics reads what is so at present.

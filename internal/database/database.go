@@ -31,7 +31,8 @@ type Feature struct {
 	//	migrations/sqlite/NNNNN_NAME.sql   a step of the schema, numbered over all features
 	//	migrations/postgres/NNNNN_NAME.sql the same for PostgreSQL, with the same number
 	//
-	// A file of the first two has one SELECT, INSERT, UPDATE or DELETE, which both databases take.
+	// A file of the first two has one SELECT, INSERT, UPDATE or DELETE, which both databases take; where they differ,
+	// NAME.postgres.sql is what PostgreSQL takes.
 	Files  fs.FS
 	Checks []Check
 }
@@ -110,6 +111,18 @@ type Store interface {
 	store.Store
 	// Feature is what a feature has in the database. All that it is asked for is an error if the store was opened without it.
 	Feature(name string) DB
+	// Across is [Bound.Write] for several features: what do writes by all of them is one transaction.
+	Across(ctx context.Context, do func(Joint) error) error
+	// Enqueued receives after jobs were stored; see [store.NewJob].
+	Enqueued() <-chan struct{}
+}
+
+// Joint is an open transaction of several features.
+type Joint interface {
+	// For is what a feature may do in it for a user, by the statements of that.
+	For(feature string, u access.User) Tx
+	// System is what a feature may do in it by the statements of the system.
+	System(feature string) Tx
 }
 
 // DB is what one feature has in a database.

@@ -8,6 +8,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/job"
 )
 
 // All is the list of features that own tables, in the order in which a dump has them.
@@ -17,5 +18,6 @@ func All() []database.Feature {
 		assistants.Feature(),
 		folders.Feature(),
 		audit.Feature(),
+		job.Feature(),
 	}
 }

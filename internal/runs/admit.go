@@ -119,7 +119,7 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 	a := store.Admission{
 		Run: store.Run{
 			ID: id.New(now), ThreadID: req.ThreadID, Owner: owner, Request: raw,
-			NotBefore: req.NotBefore, Key: req.Key, Notify: req.Webhook != "" || req.OnCompletion == DeleteThread, CreatedAt: now, UpdatedAt: now,
+			NotBefore: req.NotBefore, Key: req.Key, CreatedAt: now, UpdatedAt: now,
 		},
 		Thread: store.Thread{
 			ID: req.ThreadID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,

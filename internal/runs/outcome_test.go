@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -246,13 +249,23 @@ func TestABreakpointOutlivesACrash(t *testing.T) {
 	}
 }
 
-// served is a process that serves until it is stopped.
+// served is a process that serves until it is stopped, and does jobs.
 func (w *ward) served(owner string, with func(*runs.Config)) (*runs.Manager, func()) {
-	m := w.process(owner, with)
+	var log *slog.Logger
+	m := w.process(owner, func(c *runs.Config) {
+		if with != nil {
+			with(c)
+		}
+		log = c.Log
+	})
+	jobs := job.New(job.Config{
+		Store: w.rows, Owner: owner, Kinds: m.Kinds(), Log: log, Spread: func(d time.Duration) time.Duration { return d },
+	})
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); m.Serve(ctx, nil) }()
-	return m, func() { stop(); <-done }
+	var working sync.WaitGroup
+	working.Go(func() { m.Serve(ctx, nil) })
+	working.Go(func() { jobs.Work(ctx) })
+	return m, func() { stop(); working.Wait() }
 }
 
 // TestAThreadGoesWithItsRun shows what follows the end of a run whose thread is to be deleted, on a clock of its own.
@@ -291,15 +304,14 @@ func TestAThreadGoesWithItsRun(t *testing.T) {
 	})
 	t.Run("after its process has died", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			w, dead, next := newWard(t), &process{}, &process{}
-			m, stop := serve(w, "a", dead)
+			w, next := newWard(t), &process{}
+			m := w.process("a", nil) // whose jobs nobody did
 			run := w.submit(m, req)
 			w.wants(run, event.StatusSuccess)
-			stop()
-			_, stop = serve(w, "b", next)
+			_, stop := serve(w, "b", next)
 			time.Sleep(2 * time.Minute)
-			if stop(); !gone(w, run) || dead.called != 0 || next.called != 1 {
-				t.Errorf("gone %t, webhook called %d and %d times", gone(w, run), dead.called, next.called)
+			if stop(); !gone(w, run) || next.called != 1 {
+				t.Errorf("gone %t, webhook called %d times", gone(w, run), next.called)
 			}
 		})
 	})

@@ -94,7 +94,7 @@ type Config struct {
 	// Bus wakes the processes that share the store; nil means that there are no others.
 	Bus bus.Bus
 	// Notify tells the webhook of a run that it has ended; nil means that there are none. It is called until it
-	// succeeds or has failed a few times, at least once however often a process dies.
+	// succeeds or has failed a few times, at least once however often a process dies, by a job of [Manager.Kinds].
 	Notify func(ctx context.Context, run store.Run) error
 	// Seal makes the URL of a user's webhook a text that the database may hold, and Unseal makes it the URL again;
 	// nil leaves it.
@@ -105,6 +105,8 @@ type Config struct {
 	// Schema is every channel that a state can have, for looking at states without an agent: it tells which are
 	// private. nil means the channels that every agent has.
 	Schema state.Schema
+	// LeaseLost hears that this process may have lost what it does under its lease; nil is nobody.
+	LeaseLost func(why error)
 	// Watch is told of the attempts that begin here and of the ends of runs; nil is nobody.
 	Watch Watcher
 	// Log hears of runs that are taken over or lost; nil discards.
@@ -148,6 +150,9 @@ func NewManager(cfg Config) *Manager {
 	}
 	if cfg.Watch == nil {
 		cfg.Watch = nobody{}
+	}
+	if cfg.LeaseLost == nil {
+		cfg.LeaseLost = func(error) {}
 	}
 	if cfg.Room == nil {
 		cfg.Room = func() error { return nil }

@@ -116,7 +116,9 @@ func (m *Manager) keepLease(ctx context.Context) {
 			m.stopMine(ctx)
 		} else if time.Since(renewed) > store.Lease-store.Beat/2 {
 			m.cfg.Log.Error("the lease could not be renewed: the runs are left to others", "error", err)
-			m.detach(fmt.Errorf("%w: the lease could not be renewed: %w", store.ErrFenced, err), nil)
+			why := fmt.Errorf("%w: the lease could not be renewed: %w", store.ErrFenced, err)
+			m.detach(why, nil)
+			m.cfg.LeaseLost(why)
 		}
 	}
 }
@@ -138,6 +140,7 @@ func (m *Manager) renew(ctx context.Context) error {
 		return err
 	}
 	m.cfg.Log.Warn("the lease had lapsed: this process was held up")
+	m.cfg.LeaseLost(store.ErrFenced)
 	m.detach(store.ErrFenced, func(f store.Fence) bool {
 		run, err := m.system().Run(ctx, f.RunID)
 		return err != nil || run.Attempt != f.Attempt
@@ -204,14 +207,13 @@ func (m *Manager) roomForNext() {
 }
 
 // Serve executes the runs that wait and resumes those that nobody executes, now and whenever a process is found dead;
-// it stops runs that are asked to stop here, and tells webhooks of ends. When ctx ends it stops all runs and waits for
+// it stops runs that are asked to stop here. When ctx ends it stops all runs and waits for
 // those that were begun. It needs the lease ([Manager.KeepLease]). show says who hears of a run beside its feed; nil is
 // nobody.
 func (m *Manager) Serve(ctx context.Context, show func(store.Run) func(event.Event)) {
 	defer m.background.Wait()
 	defer m.Stop()
 	defer m.listen()()
-	m.background.Go(func() { m.notify(ctx) })
 	if show == nil {
 		show = func(store.Run) func(event.Event) { return nil }
 	}

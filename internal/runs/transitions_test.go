@@ -17,6 +17,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -33,13 +35,16 @@ import (
 type ward struct {
 	t     *testing.T
 	store store.Store
-	begun chan string // ids of threads whose model call waits
+	rows  database.Store // the same, for jobs
+	begun chan string    // ids of threads whose model call waits
 	free  chan struct{}
 }
 
 func newWard(t *testing.T) *ward {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{
+		Dir: t.TempDir(), Features: []database.Feature{job.Feature()}, After: []store.After{runs.After},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +53,7 @@ func newWard(t *testing.T) *ward {
 			t.Error(err)
 		}
 	})
-	return &ward{t: t, store: st, begun: make(chan string, 100), free: make(chan struct{})}
+	return &ward{t: t, store: st, rows: st, begun: make(chan string, 100), free: make(chan struct{})}
 }
 
 func (w *ward) model() fakeModel {

@@ -108,15 +108,6 @@ func (u *unreliable) Abandoned(ctx context.Context, owner string, limit int) ([]
 	return use(u, "Abandoned", func() ([]store.Run, error) { return u.system.Abandoned(ctx, owner, limit) })
 }
 
-func (u *unreliable) Unnotified(ctx context.Context, limit int) ([]store.Run, error) {
-	return use(u, "Unnotified", func() ([]store.Run, error) { return u.system.Unnotified(ctx, limit) })
-}
-
-func (u *unreliable) Notified(ctx context.Context, id string) error {
-	_, err := use(u, "Notified", func() (struct{}, error) { return struct{}{}, u.system.Notified(ctx, id) })
-	return err
-}
-
 func (u *unreliable) Renew(ctx context.Context, owner string) (bool, error) {
 	return use(u, "Renew", func() (bool, error) { return u.system.Renew(ctx, owner) })
 }

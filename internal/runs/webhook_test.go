@@ -16,6 +16,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
@@ -102,8 +103,8 @@ func TestWebhooksAreCalledSideBySide(t *testing.T) {
 		if took := time.Since(begun); took > 0 {
 			t.Errorf("the process waited %v for webhooks", took)
 		}
-		if left, err := w.store.System().Unnotified(t.Context(), 100); err != nil || len(left) != 20 {
-			t.Errorf("%d webhooks are left to call, %v", len(left), err)
+		if left := w.jobs("webhook"); left != 20 {
+			t.Errorf("%d webhooks are left to call", left)
 		}
 	})
 }
@@ -123,8 +124,11 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 		"a webhook that fails":  {request: runs.Request{Webhook: "http://hook"}, notify: broken, wait: time.Minute, want: []string{"called again", "called again", "called again", "called again", "given up"}},
 		"a webhook of a backup": {request: runs.Request{OnCompletion: runs.DeleteThread, WebhookDropped: true}, wait: 8 * time.Second, want: []string{"backups leave webhooks out"}, deleted: 1},
 		"a removal":             {request: runs.Request{OnCompletion: runs.DeleteThread}, wait: 8 * time.Second, deleted: 1},
-		"a removal that fails":  {request: runs.Request{OnCompletion: runs.DeleteThread}, delete: broken, wait: time.Minute, want: []string{"was not deleted"}, deleted: 1},
-		"one that was made":     {request: runs.Request{OnCompletion: runs.DeleteThread}, delete: store.ErrNotFound, wait: time.Minute, deleted: 1},
+		"a removal that fails": {
+			request: runs.Request{OnCompletion: runs.DeleteThread}, delete: broken, wait: time.Minute,
+			want: slices.Repeat([]string{"was not deleted"}, 5), deleted: 5,
+		},
+		"one that was made": {request: runs.Request{OnCompletion: runs.DeleteThread}, delete: store.ErrNotFound, wait: time.Minute, deleted: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -144,7 +148,7 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 				defer stop()
 				req := ordered("answer")
 				req.Webhook, req.OnCompletion, req.WebhookDropped = c.request.Webhook, c.request.OnCompletion, c.request.WebhookDropped
-				run := w.wants(w.submit(m, req), event.StatusSuccess)
+				w.wants(w.submit(m, req), event.StatusSuccess)
 				time.Sleep(c.wait)
 				synctest.Wait()
 				lines := slices.Collect(strings.Lines(log.String()))
@@ -156,8 +160,8 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 						t.Errorf("line %d of the log: %s", i, lines[i])
 					}
 				}
-				if run, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || run.Notify || deleted != c.deleted {
-					t.Errorf("there is something to do: %v, %d times deleted, %v", run.Notify, deleted, err)
+				if left := w.jobs("webhook") + w.jobs("thread removal"); left > 0 || deleted != c.deleted {
+					t.Errorf("there is something to do: %d, %d times deleted", left, deleted)
 				}
 			})
 		})
@@ -172,10 +176,10 @@ func TestWithoutWebhooksAndRemovals(t *testing.T) {
 		defer stop()
 		req := ordered("answer")
 		req.Webhook, req.OnCompletion = "http://hook", runs.DeleteThread
-		run := w.wants(w.submit(m, req), event.StatusSuccess)
+		w.wants(w.submit(m, req), event.StatusSuccess)
 		time.Sleep(10 * time.Second)
-		if run, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || run.Notify {
-			t.Errorf("there is something to do: %v, %v", run.Notify, err)
+		if left := w.jobs("webhook") + w.jobs("thread removal"); left > 0 {
+			t.Errorf("there is something to do: %d", left)
 		}
 	})
 }
@@ -201,4 +205,111 @@ func TestOneThatIsToWaitHoldsUpNoOther(t *testing.T) {
 			t.Errorf("called %v after %v", called, ended)
 		}
 	})
+}
+
+// jobs counts those of a kind that are still to be done.
+func (w *ward) jobs(kind string) (n int) {
+	w.t.Helper()
+	list, err := job.NewQueue(w.rows).List(w.t.Context(), job.Filter{Kind: kind})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, j := range list {
+		if j.Dead.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEveryEndHasItsWebhook, once: success, failure, a question, a cancellation while it waited, while it ran and while it waited
+// for a person, a rollback, a build that fails, and a run that recovery gives up.
+func TestEveryEndHasItsWebhook(t *testing.T) {
+	hook := func(text string) runs.Request {
+		req := ordered(text)
+		req.Webhook = "http://hook"
+		return req
+	}
+	for name, end := range map[string]func(w *ward, m *runs.Manager) store.Run{
+		"success": func(w *ward, m *runs.Manager) store.Run {
+			return w.wants(w.submit(m, hook("answer")), event.StatusSuccess)
+		},
+		"a question": func(w *ward, m *runs.Manager) store.Run {
+			return w.wants(w.submit(m, hook("ask")), event.StatusInterrupted)
+		},
+		"cancelled while it waited for a person": func(w *ward, m *runs.Manager) store.Run {
+			run := w.wants(w.submit(m, hook("ask")), event.StatusInterrupted)
+			w.cancel(m, run, store.StopInterrupt)
+			return run
+		},
+		"cancelled while it waited": func(w *ward, m *runs.Manager) store.Run {
+			req := hook("answer")
+			req.NotBefore = time.Now().Add(time.Hour)
+			run := w.submit(m, req)
+			w.cancel(m, run, store.StopInterrupt)
+			return w.wants(run, event.StatusInterrupted)
+		},
+		"replaced while it waited": func(w *ward, m *runs.Manager) store.Run {
+			req := hook("answer")
+			req.NotBefore = time.Now().Add(time.Hour)
+			run := w.submit(m, req)
+			next := ordered("answer")
+			next.Strategy = store.Rollback
+			w.submit(m, next)
+			return w.wants(run, event.StatusError)
+		},
+		"cancelled": func(w *ward, m *runs.Manager) store.Run {
+			run := w.submit(m, hook("wait"))
+			<-w.begun
+			w.cancel(m, run, store.StopInterrupt)
+			return w.wants(run, event.StatusInterrupted)
+		},
+		"rolled back": func(w *ward, m *runs.Manager) store.Run {
+			run := w.submit(m, hook("wait"))
+			<-w.begun
+			w.cancel(m, run, store.StopRollback)
+			return w.wants(run, event.StatusError)
+		},
+		"a build that fails": func(w *ward, m *runs.Manager) store.Run {
+			return w.wants(w.submit(m, hook("limit")), event.StatusError)
+		},
+		"given up": func(w *ward, m *runs.Manager) store.Run {
+			dead := w.process("dead", nil)
+			run := w.submit(dead, hook("wait"))
+			<-w.begun
+			dead.Stop()
+			for dead.Active(run.ID) {
+				time.Sleep(time.Millisecond) // between two looks at a condition
+			}
+			run.Stalled = 3
+			if _, err := m.Resume(w.t.Context(), run, nil); err != nil {
+				w.t.Fatal(err)
+			}
+			return w.wants(run, event.StatusError)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWard(t)
+				var called []string
+				m, stop := w.served("a", func(c *runs.Config) {
+					c.Notify = func(_ context.Context, run store.Run) error { called = append(called, run.ID); return nil }
+					build := c.Build
+					c.Build = func(ctx context.Context, j runs.Job) (runs.Built, error) {
+						b, err := build(ctx, j)
+						if len(j.Request.Input) > 0 && j.Request.Input[0].Text() == "limit" {
+							return b, errors.New("the limit of steps")
+						}
+						return b, err
+					}
+				})
+				run := end(w, m)
+				time.Sleep(time.Minute)
+				stop()
+				if !slices.Equal(called, []string{run.ID}) {
+					t.Errorf("webhooks called: %q, want one of %s", called, run.ID)
+				}
+			})
+		})
+	}
 }

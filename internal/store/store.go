@@ -193,9 +193,7 @@ type Run struct {
 	Parent, Root string
 	Depth        int
 	// Stop is what the owner of a running run is asked for: [StopInterrupt], [StopRollback], or nothing.
-	Stop string
-	// Notify says that something is to follow the run's end and has not yet: a call of its webhook, the removal of its thread.
-	Notify     bool
+	Stop       string
 	Error      string
 	StopReason string
 	Usage      json.RawMessage
@@ -305,6 +303,7 @@ type Stats struct {
 	Commits, Failed int64
 	Committing      time.Duration
 	Bytes           int64 // of SQLite's files; 0 for a server
+	JobsLeftOut     int64 // because too many waited, or they were none that can be stored
 }
 
 // Runs are a user's runs.
@@ -360,10 +359,6 @@ type Work interface {
 	Waiting(ctx context.Context, now time.Time, limit int) ([]Run, error)
 	// Queue tells how many runs wait, and since when. It reads at most [MaxCounted] rows.
 	Queue(ctx context.Context, now time.Time) (Queue, error)
-	// Unnotified lists runs at their end with Notify set, the oldest first. limit is 1 to 1000.
-	Unnotified(ctx context.Context, limit int) ([]Run, error)
-	// Notified clears Notify.
-	Notified(ctx context.Context, id string) error
 }
 
 // Lengths of a lease. An owner renews its lease every Beat; who has not done so for a Lease is taken for dead.
@@ -426,7 +421,9 @@ type Step struct {
 	Run *RunChange
 	// Title, if not nil, becomes the thread's title.
 	Title *string
-	Now   time.Time
+	// Jobs are what is to follow the step, for the run's user and thread.
+	Jobs []NewJob
+	Now  time.Time
 }
 
 // RunChange ends or marks a run.

@@ -46,7 +46,9 @@ func levels() []level {
 			"internal/feature/threadstate", "internal/feature/conversation",
 		}},
 		{"how features keep rows", []string{"internal/database"}},
-		{"what requests are made of, and where files lie", []string{"internal/model/tokens", "internal/model/history", "internal/userdata"}},
+		{"what requests are made of, jobs, and where files lie", []string{
+			"internal/job", "internal/model/tokens", "internal/model/history", "internal/userdata",
+		}},
 		{"suites and what several features share", []string{
 			"model/*test", "sandbox/*test", "internal/*/*test", "internal/model/*", "internal/model/*/*test", "internal/feature/*",
 			"internal/buses/memory",

@@ -29,14 +29,19 @@ func New(g *outgoing.Guard) *Caller {
 	return &Caller{http: g.Client(outgoing.Profile{Timeout: timeout, MaxBytes: maxAnswer})}
 }
 
-// Call posts JSON to the URL. Any answer of 200 to 299 is well; another one, a redirect too, is an error.
-func (c *Caller) Call(ctx context.Context, to string, body []byte) error {
+// HeaderID names the header with the id of what has happened. It is the same each time that this is told, and so tells who is
+// called twice. The name is that of the Standard Webhooks.
+const HeaderID = "Webhook-Id"
+
+// Call posts JSON to the URL, with the id of what has happened. Any answer of 200 to 299 is well; another one, a redirect too, is an error.
+func (c *Caller) Call(ctx context.Context, to, id string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("call webhook: %w", withoutURL(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "pudu")
+	req.Header.Set(HeaderID, id)
 	res, err := c.http.Do(req)
 	if err != nil {
 		return fmt.Errorf("call webhook at %s: %w", req.URL.Host, withoutURL(err))

@@ -24,13 +24,13 @@ func TestCallPostsJSON(t *testing.T) {
 	got := make(chan string, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(body)
+		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + r.Header.Get("Webhook-Id") + " " + string(body)
 	}))
 	defer s.Close()
-	if err := local(t).Call(t.Context(), s.URL+"/hook", []byte(`{"a":1}`)); err != nil {
+	if err := local(t).Call(t.Context(), s.URL+"/hook", "run-7", []byte(`{"a":1}`)); err != nil {
 		t.Fatal(err)
 	}
-	if want := `POST /hook application/json {"a":1}`; <-got != want {
+	if want := `POST /hook application/json run-7 {"a":1}`; <-got != want {
 		t.Errorf("want %s", want)
 	}
 }
@@ -38,7 +38,7 @@ func TestCallPostsJSON(t *testing.T) {
 func TestAPrivateAddressIsRefused(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
-	if err := New(outgoing.New(outgoing.Config{})).Call(t.Context(), s.URL, nil); !errors.Is(err, outgoing.ErrRefused) {
+	if err := New(outgoing.New(outgoing.Config{})).Call(t.Context(), s.URL, "run-7", nil); !errors.Is(err, outgoing.ErrRefused) {
 		t.Error(err)
 	}
 }
@@ -49,7 +49,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	defer inner.Close()
 	s := httptest.NewServer(http.RedirectHandler(inner.URL, http.StatusTemporaryRedirect))
 	defer s.Close()
-	if err := local(t).Call(t.Context(), s.URL, nil); err == nil || called {
+	if err := local(t).Call(t.Context(), s.URL, "run-7", nil); err == nil || called {
 		t.Errorf("error %v, followed: %v", err, called)
 	}
 }
@@ -57,15 +57,15 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 func TestFailuresNameTheHostAlone(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	c := local(t)
-	err := c.Call(t.Context(), s.URL+"/secret", nil)
+	err := c.Call(t.Context(), s.URL+"/secret", "run-7", nil)
 	if err == nil || !strings.Contains(err.Error(), "418") || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
 	s.Close()
-	if err := c.Call(t.Context(), s.URL+"/secret", nil); err == nil || strings.Contains(err.Error(), "secret") {
+	if err := c.Call(t.Context(), s.URL+"/secret", "run-7", nil); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
-	if err := c.Call(t.Context(), "http://[::1/secret", nil); err == nil || strings.Contains(err.Error(), "secret") {
+	if err := c.Call(t.Context(), "http://[::1/secret", "run-7", nil); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
 }
@@ -77,7 +77,7 @@ func TestASilentServerIsLeft(t *testing.T) {
 	defer close(release)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := local(t).Call(ctx, s.URL, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if err := local(t).Call(ctx, s.URL, "run-7", nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

@@ -164,14 +164,14 @@ func busy(thread string) string {
 
 // The texts that add a run, which is running if $4 says so. On a thread that there was it is pending if others are in its
 // way, and refused unless $16 says that it may wait; its time is made later than that of the thread's other runs, which
-// are queued by it.
+// are queued by it. notify tells a program without jobs, which shares the database for a while, that something follows the run's end.
 var (
-	firstRun = "INSERT INTO runs (" + runColumns + ") VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', " +
-		"$11, $12, $13, $14, $16, $17, $18, $15)"
-	laterRun = "INSERT INTO runs (" + runColumns + ") SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
+	firstRun = "INSERT INTO runs (" + runColumns + ", notify) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', " +
+		"$12, $13, $14, $16, $17, $18, $15, $11)"
+	laterRun = "INSERT INTO runs (" + runColumns + ", notify) SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
 		"CASE WHEN b.busy THEN 0 ELSE $5 END, CASE WHEN b.busy THEN 0 ELSE $5 END, " +
 		"COALESCE((SELECT max(created_at) + 1 FROM runs WHERE thread_id = $2 AND created_at >= $6), $6), $7, $8, " +
-		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $11, $12, $13, $14, '', '', 0, $15 " +
+		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $12, $13, $14, '', '', 0, $15, $11 " +
 		"FROM (SELECT " + busy("$2") + " AS busy) b WHERE $16 OR NOT b.busy RETURNING status, attempt, stalled, owner, created_at"
 )
 
@@ -187,7 +187,7 @@ func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
 	}
 	row.Stalled, row.Error, row.StopReason = row.Attempt, database.Plain(row.Error), database.Plain(row.StopReason)
 	args := []any{row.ID, row.ThreadID, row.UserID, row.Status, row.Attempt, row.created, row.updated, row.notBefore,
-		row.Owner, row.Key, number01(row.Notify), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
+		row.Owner, row.Key, number01(tx.k.backlog.followed(row.Run)), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
 	if fresh {
 		return row.run(), tx.exec(firstRun, append(args, row.Parent, row.Root, row.Depth)...)
 	}

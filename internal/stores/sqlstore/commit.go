@@ -35,6 +35,7 @@ type commit struct {
 
 	// What run finds and makes.
 	thread  string
+	user    string
 	head    string
 	touched int64 // when the thread was last used, in microseconds
 	lastN   int64 // the number of the last event of the attempt
@@ -79,8 +80,8 @@ func (s *Store) commitAll(ctx context.Context, may check, f store.Fence, steps [
 func (d *userData) Write(ctx context.Context, threadID string, step store.Step) (string, error) {
 	c := &commit{step: step, thread: threadID}
 	err := d.check()
-	if len(step.Updates) == 0 || len(step.Events) > 0 || step.Run != nil {
-		err = errors.New("a step outside of a run has updates, no events, and changes no run")
+	if len(step.Updates) == 0 || len(step.Events) > 0 || step.Run != nil || step.Jobs != nil {
+		err = errors.New("a step outside of a run has updates, no events and no jobs, and changes no run")
 	}
 	if err == nil {
 		err = d.s.commit(ctx, d.checkIdle, c)
@@ -175,6 +176,9 @@ func writeSteps(t *tx, may check, all []*commit) (*commit, error) {
 		if err := c.insertSnapshot(t); err != nil {
 			return c, err
 		}
+	}
+	for _, c := range all {
+		t.follow(first.user, c.thread, c.step.Now, c.step.Jobs...)
 	}
 	return first, moveHead(t, all)
 }

@@ -42,7 +42,7 @@ func furnish(t *testing.T, s *Store) (all []*talk) {
 		t.Fatal(err)
 	}
 	_, err := s.For(ann()).Admit(t.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r", ThreadID: "odd", UserID: odd.UserID,
-		Usage: []byte(`7`), Request: []byte(" [1]\t"), Key: "a key", Notify: true, NotBefore: time.UnixMicro(7)}})
+		Usage: []byte(`7`), Request: []byte(" [1]\t"), Key: "a key", NotBefore: time.UnixMicro(7)}})
 	if err != nil {
 		t.Fatal(err)
 	}

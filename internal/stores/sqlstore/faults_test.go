@@ -137,8 +137,6 @@ func trials() map[string]*trial {
 		"position":   {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.For(ann()).Position(r.t.Context(), "waits")) }},
 		"queue":      {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Queue(r.t.Context(), now)) }},
 		"delete run": {prepare: ended, do: func(r *trial) error { return r.s.For(ann()).DeleteRun(r.t.Context(), "ended") }},
-		"unnotified": {reads: true, prepare: ended, do: func(r *trial) error { return err1(r.s.Unnotified(r.t.Context(), 10)) }},
-		"notified":   {prepare: ended, reads: true, do: func(r *trial) error { return r.s.Notified(r.t.Context(), "ended") }},
 		"abandoned":  {reads: true, prepare: runs, do: func(r *trial) error { return err1(r.s.Abandoned(r.t.Context(), "other", 10)) }},
 
 		"commit": {prepare: conversed, do: func(r *trial) error {
@@ -347,7 +345,7 @@ func openThrough(t *testing.T, f flaky, d sqlite) error {
 	if err := prepare(t.Context(), way, d, Config{Features: feature.All(), Now: time.Now, CheckBytes: 64 << 20, Logger: discard}); err != nil {
 		return err
 	}
-	w, err := newWriter(t.Context(), way, d, d.tuning())
+	w, err := newWriter(t.Context(), way, d, d.tuning(), newBacklog(nil, Config{}))
 	if err == nil {
 		w.close()
 	}

@@ -23,14 +23,14 @@ type known struct {
 // statement is a text with what it does to which table; of one that only reads the table is empty.
 type statement struct{ text, verb, table string }
 
-// readFeatures reads the statements of all features.
-func readFeatures(list []database.Feature) (map[string]*known, error) {
+// readFeatures reads the statements of all features for a database, "sqlite" or "postgres".
+func readFeatures(list []database.Feature, variant string) (map[string]*known, error) {
 	all := make(map[string]*known, len(list))
 	for _, f := range list {
-		queries, err := readStatements(f.Files, "queries")
+		queries, err := readStatements(f.Files, "queries", variant)
 		var system map[string]statement
 		if err == nil {
-			system, err = readStatements(f.Files, "system")
+			system, err = readStatements(f.Files, "system", variant)
 		}
 		if err == nil && all[f.Name] != nil {
 			err = errors.New("it is named twice")
@@ -43,13 +43,19 @@ func readFeatures(list []database.Feature) (map[string]*known, error) {
 	return all, nil
 }
 
-func readStatements(files fs.FS, folder string) (map[string]statement, error) {
+// readStatements reads a folder. NAME.postgres.sql stands for NAME.sql on that database, and comes before it in the order of
+// names.
+func readStatements(files fs.FS, folder, variant string) (map[string]statement, error) {
 	found, err := fs.Glob(files, folder+"/*.sql")
 	list := make(map[string]statement, len(found))
 	for i := 0; err == nil && i < len(found); i++ {
+		name, of, _ := strings.Cut(strings.TrimSuffix(path.Base(found[i]), ".sql"), ".")
+		if _, have := list[name]; have || of != "" && of != variant {
+			continue
+		}
 		var text []byte
 		if text, err = fs.ReadFile(files, found[i]); err == nil {
-			list[strings.TrimSuffix(path.Base(found[i]), ".sql")], err = newStatement(found[i], string(text))
+			list[name], err = newStatement(found[i], string(text))
 		}
 	}
 	return list, err

@@ -55,10 +55,10 @@ func (c *commit) findRun(t *tx) (stalled int, updated int64, err error) {
 		err = t.scan("SELECT thread_id FROM runs WHERE id = $1 AND attempt = $2 AND status = 'running'"+lock, args, &c.thread)
 	}
 	if err == nil {
-		err = t.scan("SELECT r.thread_id, r.stalled, r.updated_at, "+
+		err = t.scan("SELECT r.thread_id, r.user_id, r.stalled, r.updated_at, "+
 			"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $1 AND attempt = $2 AND last_n > 0), 0), "+headColumns+
 			" FROM runs r JOIN threads t ON t.id = r.thread_id"+joinHead+" WHERE r.id = $1 AND r.attempt = $2 AND r.status = 'running'",
-			args, append([]any{&c.thread, &stalled, &updated, &c.lastN}, c.headCells()...)...)
+			args, append([]any{&c.thread, &c.user, &stalled, &updated, &c.lastN}, c.headCells()...)...)
 	}
 	if err == nil {
 		err = c.checkHead()
@@ -70,14 +70,13 @@ func (c *commit) findRun(t *tx) (stalled int, updated int64, err error) {
 func changeRun(t *tx, last *commit, stalled int, usage json.RawMessage) error {
 	text := "UPDATE runs SET updated_at = $2, stalled = $3, usage = COALESCE($4, usage)"
 	args := []any{last.fence.RunID, database.Micros(last.step.Now), stalled, jsonText(usage)}
-	if last.ends() {
-		text += ", status = $5, error = $6, stop_reason = $7"
-		args = append(args, last.step.Run.Status, database.Plain(last.step.Run.Error), database.Plain(last.step.Run.StopReason))
-	}
+	const which = " WHERE id = $1"
 	if !last.ends() {
-		return t.exec(text+" WHERE id = $1", args...)
+		return t.exec(text+which, args...)
 	}
-	n, err := t.change(text+" WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM runs c WHERE c.parent_id = $1 AND "+
+	text += ", status = $5, error = $6, stop_reason = $7, notify = 0"
+	args = append(args, last.step.Run.Status, database.Plain(last.step.Run.Error), database.Plain(last.step.Run.StopReason))
+	n, err := t.endOne(last.fence.RunID, text+which+" AND NOT EXISTS (SELECT 1 FROM runs c WHERE c.parent_id = $1 AND "+
 		"c.parent_id <> '' "+
 		"AND c.status IN ('pending', 'running'))", args...)
 	if err == nil && n == 0 {

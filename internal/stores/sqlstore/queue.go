@@ -28,10 +28,10 @@ func (d *userData) stopRuns(tx *tx, column, id, action string, now time.Time) er
 		return column + " = CASE WHEN " + endsAtOnce + " THEN " + value + " ELSE " + column + " END"
 	}
 	text := "UPDATE runs SET stop = CASE WHEN stop = 'rollback' THEN stop ELSE $2 END, " + set("status", "$3") + ", " +
-		set("error", "$4") + ", " + set("stop_reason", "$5") + ", " + set("updated_at", "$6") + " WHERE "
+		set("error", "$4") + ", " + set("stop_reason", "$5") + ", " + set("updated_at", "$6") + ", " + set("notify", "0") + " WHERE "
 	those := column + " = $1 AND user_id = $7"
 	for range store.MaxDepth + 1 {
-		n, err := tx.change(text+those+" AND status IN ('pending', 'running')", id, action, status, failure, reason,
+		n, err := tx.endSome(text+those+" AND status IN ('pending', 'running')", id, action, status, failure, reason,
 			database.Micros(now), d.user.ID())
 		if err != nil || n == 0 {
 			return err
@@ -86,12 +86,6 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) ([]store.
 	return s.limited(ctx, "list runs that wait", limit, " WHERE "+waiting+" ORDER BY created_at, id LIMIT $1", database.Micros(now))
 }
 
-// Unnotified implements [store.Work].
-func (s *Store) Unnotified(ctx context.Context, limit int) ([]store.Run, error) {
-	return s.limited(ctx, "list runs to tell of", limit,
-		" WHERE notify = 1 AND status NOT IN ('pending', 'running') ORDER BY created_at, id LIMIT $1")
-}
-
 // limited reads the runs of a condition, in which $1 is the limit.
 func (s *Store) limited(ctx context.Context, what string, limit int, rest string, args ...any) ([]store.Run, error) {
 	err := database.CheckLimit(limit, 1000)
@@ -103,21 +97,6 @@ func (s *Store) limited(ctx context.Context, what string, limit int, rest string
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return rs, nil
-}
-
-// Notified implements [store.Work].
-func (s *Store) Notified(ctx context.Context, id string) error {
-	err := s.writeRun(ctx, id, 0, func(tx *tx) error {
-		n, err := tx.change("UPDATE runs SET notify = 0 WHERE id = $1", id)
-		if err == nil && n == 0 {
-			err = store.ErrNotFound
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("note that the end of run %q was told: %w", id, err)
-	}
-	return nil
 }
 
 // Position implements [store.Runs].

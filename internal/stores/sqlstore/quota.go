@@ -110,6 +110,13 @@ func (b *scope) quota(table string) (q database.Quota) {
 	return q
 }
 
+// measured is what a user had of a feature before a write.
+type measured struct {
+	*scope
+
+	before map[string]room
+}
+
 // measured writes with a look at what the user has before and after.
 func (b *scope) measured(t *tx, do func(database.Tx) error) error {
 	before, err := b.measure(t)
@@ -119,15 +126,20 @@ func (b *scope) measured(t *tx, do func(database.Tx) error) error {
 	if err := do(&featureTx{scope: b, tx: t, grown: make(map[string]room)}); err != nil || t.failed != nil {
 		return errors.Join(err, t.failed)
 	}
-	after, err := b.measure(t)
+	return measured{b, before}.check(t)
+}
+
+// check refuses what was written since if the user has more than the quota now.
+func (m measured) check(t *tx) error {
+	after, err := m.measure(t)
 	if err != nil {
 		return err
 	}
 	for table, now := range after {
-		if err := within(b.quota(table), table, before[table], now); err != nil {
+		if err := within(m.quota(table), table, m.before[table], now); err != nil {
 			return err
 		}
-		b.s.rooms.set(b.user, table, sure(b.quota(table), now))
+		m.s.rooms.set(m.user, table, sure(m.quota(table), now))
 	}
 	return nil
 }

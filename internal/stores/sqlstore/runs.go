@@ -15,7 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, not_before, owner, key, stop, notify, " +
+const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, not_before, owner, key, stop, " +
 	"error, stop_reason, usage, parent_id, root_id, depth, request"
 
 // runRow is a run with what its columns hold in another form.
@@ -27,7 +27,7 @@ type runRow struct {
 // cells are where the columns are read to.
 func (r *runRow) cells() []any {
 	return []any{&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &r.created, &r.updated, &r.notBefore, &r.Owner,
-		&r.Key, &r.Stop, &r.Notify, &r.Error, &r.StopReason, (*[]byte)(&r.Usage),
+		&r.Key, &r.Stop, &r.Error, &r.StopReason, (*[]byte)(&r.Usage),
 		&r.Parent, &r.Root, &r.Depth, (*[]byte)(&r.Request)}
 }
 

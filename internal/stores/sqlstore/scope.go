@@ -27,7 +27,9 @@ type tables struct {
 }
 
 // For implements [database.DB].
-func (t tables) For(u access.User) database.Bound {
+func (t tables) For(u access.User) database.Bound { return t.of(u) }
+
+func (t tables) of(u access.User) *scope {
 	b := &scope{tables: t, user: u, err: (&userData{s: t.s, user: u}).check(), given: []any{u.ID()}}
 	if t.f != nil {
 		b.statements = t.f.queries
@@ -36,7 +38,9 @@ func (t tables) For(u access.User) database.Bound {
 }
 
 // System implements [database.DB].
-func (t tables) System() database.Bound {
+func (t tables) System() database.Bound { return t.all() }
+
+func (t tables) all() *scope {
 	b := &scope{tables: t}
 	if t.f != nil {
 		b.statements = t.f.system
@@ -147,4 +151,45 @@ func (x *featureTx) Scan(name string, dest []any, args ...any) error {
 		x.grow(st, 1, args) // of a statement that returns what it wrote
 	}
 	return err
+}
+
+// Across implements [database.Store].
+func (s *Store) Across(ctx context.Context, do func(database.Joint) error) error {
+	return s.write(ctx, 0, func(t *tx) error {
+		j := &joint{s: s, tx: t}
+		err := do(j)
+		if err = errors.Join(err, t.failed); err != nil {
+			return err
+		}
+		for _, m := range j.measured {
+			if err := m.check(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// joint is a transaction of several features. What they write for users is measured against the quotas.
+type joint struct {
+	s        *Store
+	tx       *tx
+	measured []measured
+}
+
+// For implements [database.Joint].
+func (j *joint) For(feature string, u access.User) database.Tx {
+	b := tables{j.s, feature, j.s.features[feature]}.of(u)
+	if b.err == nil && b.f != nil {
+		m := measured{scope: b}
+		if m.before, b.err = b.measure(j.tx); b.err == nil {
+			j.measured = append(j.measured, m)
+		}
+	}
+	return &featureTx{scope: b, tx: j.tx, grown: make(map[string]room)}
+}
+
+// System implements [database.Joint].
+func (j *joint) System(feature string) database.Tx {
+	return &featureTx{scope: tables{j.s, feature, j.s.features[feature]}.all(), tx: j.tx, grown: make(map[string]room)}
 }

@@ -192,7 +192,7 @@ func TestLoadOfVersion1(t *testing.T) {
 	if err != nil || len(ts) != 1 || ts[0].Status != store.ThreadError {
 		t.Errorf("%+v, %v", ts, err)
 	}
-	if r, err := s.Run(t.Context(), "r"); err != nil || !r.NotBefore.IsZero() || r.Notify {
+	if r, err := s.Run(t.Context(), "r"); err != nil || !r.NotBefore.IsZero() {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if found := faults(t, s); len(found) > 0 {

@@ -27,7 +27,7 @@ func (t *tally) count(begun time.Time, err error) {
 // Stats implements [store.Store].
 func (s *Store) Stats() store.Stats {
 	read := s.readers.Stats()
-	out := store.Stats{InUse: read.InUse, Idle: read.Idle, Waits: read.WaitCount}
+	out := store.Stats{InUse: read.InUse, Idle: read.Idle, Waits: read.WaitCount, JobsLeftOut: s.backlog.full.Load()}
 	if w := s.writer; w != nil {
 		write := w.db.Stats()
 		out.InUse, out.Idle = out.InUse+write.InUse, out.Idle+write.Idle

@@ -4,7 +4,7 @@
 // It is where a run's steps become durable: the owner of a run hands each step to [Store.Commit]; the writer (writer.go)
 // puts it into the database with what other runs want written at the same moment; every reader, from the terminal to
 // the HTTP routes, reads it back through this package. commit.go is the way in: fence.go
-// says whether a step may be written, head.go where it stands, logrows.go writes it. checkpoints.go and events.go are the
+// says whether a step may be written, head.go where it stands, logrows.go writes it, jobs.go what is to follow. checkpoints.go and events.go are the
 // way out; search.go finds threads. features.go and scope.go give features their tables. The SQL texts are written once for
 // all databases; dialect.go says what differs.
 //
@@ -61,6 +61,8 @@ type Config struct {
 	VFS string
 	// Features are those whose tables the database has. All processes that share it should have the same.
 	Features []database.Feature
+	// After make the jobs that follow the end of a run. They need the feature of package job.
+	After []store.After
 	// Now is the clock that names backups; nil means time.Now.
 	Now func() time.Time
 	// Logger is told of migrations and backups; nil means slog.Default().
@@ -78,6 +80,7 @@ type Store struct {
 	stmts   sync.Map // query text -> *sql.Stmt of readers
 	cache   *cache
 	rooms   rooms
+	backlog *backlog
 
 	features map[string]*known
 	tables   []database.Table // of the core and of the features
@@ -100,7 +103,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	features, err := readFeatures(cfg.Features)
+	variant := "sqlite"
+	if cfg.URL != "" {
+		variant = "postgres"
+	}
+	features, err := readFeatures(cfg.Features, variant)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -110,32 +117,45 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		schema: schema, cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{}), features: features, tables: tablesOf(cfg.Features),
+		backlog: newBacklog(features, cfg),
 	}
-	if cfg.URL != "" {
-		d, err := newServer(cfg)
-		if err != nil {
-			return nil, fmt.Errorf("open store: %w", err)
+	if err := s.connect(ctx, cfg); err != nil {
+		if s.dialect != nil {
+			err = s.dialect.explain(err)
 		}
-		s.dialect = d
-		if err := s.openServer(ctx, cfg, d); err != nil {
-			return nil, errors.Join(fmt.Errorf("open store: %w", d.explain(err)), s.Close())
-		}
-		return s, nil
-	}
-	if cfg.Dir == "" {
-		return nil, errors.New("open store: no data folder is named")
-	}
-	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	cfg.Dir = dir
-	d := sqlite{path: filepath.Join(dir, FileName), vfs: cfg.VFS}
-	s.dialect, s.tuning = d, d.tuning()
-	if err := s.open(ctx, cfg, d); err != nil {
-		return nil, errors.Join(fmt.Errorf("open store: %w", d.explain(err)), s.Close())
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
 	}
 	return s, nil
+}
+
+// connect opens the database that is meant.
+func (s *Store) connect(ctx context.Context, cfg Config) (err error) {
+	if cfg.URL != "" {
+		var d *server
+		if d, err = newServer(cfg); err != nil {
+			return err
+		}
+		s.dialect = d
+		err = s.openServer(ctx, cfg, d)
+	} else {
+		err = s.openFile(ctx, cfg)
+	}
+	if err == nil && !cfg.ReadOnly {
+		err = s.adopt(ctx)
+	}
+	return err
+}
+
+func (s *Store) openFile(ctx context.Context, cfg Config) (err error) {
+	if cfg.Dir == "" {
+		return errors.New("no data folder is named")
+	}
+	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return err
+	}
+	d := sqlite{path: filepath.Join(cfg.Dir, FileName), vfs: cfg.VFS}
+	s.dialect, s.tuning = d, d.tuning()
+	return s.open(ctx, cfg, d)
 }
 
 func (s *Store) open(ctx context.Context, cfg Config, d sqlite) error {
@@ -163,7 +183,7 @@ func (s *Store) open(ctx context.Context, cfg Config, d sqlite) error {
 	if err := prepare(ctx, db, d, cfg); err != nil {
 		return err
 	}
-	if s.writer, err = newWriter(ctx, db, d, s.tuning, s.beside()...); err != nil {
+	if s.writer, err = newWriter(ctx, db, d, s.tuning, s.backlog, s.beside()...); err != nil {
 		return err
 	}
 	if s.watch, err = newWatch(d.path); err != nil {

@@ -74,7 +74,6 @@ func conforms(t *testing.T, open opener) {
 		{"run claimed that waits", claimWaiting},
 		{"run waiting", waitingAndPosition},
 		{"queue figures", queueFigures},
-		{"run notified", runNotified},
 		{"run delete", runDelete},
 		{"run list", runList},
 		{"run claim", runClaim},

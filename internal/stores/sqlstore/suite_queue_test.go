@@ -223,36 +223,6 @@ func queueFigures(f *fixture) {
 	f.equal("connections", after.InUse+after.Idle > 0, true)
 }
 
-func runNotified(f *fixture) {
-	unnotified := func(limit int) []string {
-		f.Helper()
-		rs, err := f.Unnotified(f.Context(), limit)
-		f.must(err)
-		return runIDs(rs)
-	}
-	f.thread("t")
-	for _, id := range []string{"r1", "r2", "r3"} {
-		f.equal("admitted", f.queue(store.Enqueue, store.Run{ID: id, ThreadID: "t", Notify: id != "r2"}), event.StatusPending)
-	}
-	f.equal("active", unnotified(10), []string(nil))
-	for _, id := range []string{"r1", "r2"} {
-		(&owner{f: f, thread: "t", fence: f.claim(id, 0)}).end()
-	}
-	f.stop("r3", store.StopInterrupt)
-	f.equal("at their end", unnotified(10), []string{"r1", "r3"})
-	f.equal("limited", unnotified(1), []string{"r1"})
-	f.must(f.Notified(f.Context(), "r1"))
-	f.must(f.Notified(f.Context(), "r1"))
-	f.equal("notify", f.stored("r1").Notify, false)
-	f.equal("told of", unnotified(10), []string{"r3"})
-	f.want(f.Notified(f.Context(), "nobody"), store.ErrNotFound, "nobody")
-	for _, limit := range []int{0, 1001} {
-		if _, err := f.Unnotified(f.Context(), limit); err == nil {
-			f.Errorf("Unnotified took limit %d", limit)
-		}
-	}
-}
-
 // runDelete: a run goes with its events, its checkpoints stay.
 func runDelete(f *fixture) {
 	o := f.running("x")

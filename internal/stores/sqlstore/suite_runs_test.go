@@ -15,7 +15,7 @@ func runRoundTrip(f *fixture) {
 	f.thread("t")
 	now := f.tick()
 	want := store.Run{ID: "r", ThreadID: "t", UserID: "ann", Status: event.StatusPending, Request: json.RawMessage(`{"input": "hello"}`),
-		NotBefore: now.Add(time.Minute), Key: "key", Notify: true, CreatedAt: now, UpdatedAt: now}
+		NotBefore: now.Add(time.Minute), Key: "key", CreatedAt: now, UpdatedAt: now}
 	admitted, err := f.admit(want)
 	f.must(err)
 	f.equal("run as admitted", admitted, want)

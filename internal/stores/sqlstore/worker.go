@@ -173,6 +173,8 @@ type tx struct {
 	// failed is the first error of a statement since the last savepoint. A server then has to undo what came before it,
 	// and would answer a COMMIT with silence and a rollback.
 	failed error
+	// following are the jobs that are stored with what was written.
+	following []following
 }
 
 // run runs the jobs and commits. It sets the error of each job, and returns the error of the transaction, which
@@ -196,7 +198,7 @@ func (t *tx) run(batch []*job) error {
 
 // again runs the jobs so that one that fails undoes nothing else.
 func (t *tx) again(batch []*job) error {
-	t.failed = nil
+	t.failed, t.following = nil, nil
 	if err := t.exec(t.k.dialect.begin()); err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
@@ -210,6 +212,10 @@ func (t *tx) again(batch []*job) error {
 }
 
 func (t *tx) commit() error {
+	if err := t.enqueue(); err != nil {
+		t.rollback()
+		return err
+	}
 	begun := time.Now()
 	err := t.exec("COMMIT")
 	t.k.tally.count(begun, err)
@@ -217,6 +223,7 @@ func (t *tx) commit() error {
 		if err := t.k.usable(); err != nil {
 			return fmt.Errorf("%w: %w", store.ErrUnknown, err)
 		}
+		t.k.backlog.told(t.following)
 		return nil
 	}
 	t.rollback()
@@ -226,12 +233,17 @@ func (t *tx) commit() error {
 	return fmt.Errorf("commit transaction: %w", err)
 }
 
-// job runs a job. A statement that failed is the end of it, whether it minds or not.
+// job runs a job. A statement that failed is the end of it, whether it minds or not. Nothing follows one that failed.
 func (t *tx) job(j *job) error {
-	if err := j.run(t); err != nil {
-		return err
+	before := len(t.following)
+	err := j.run(t)
+	if err == nil {
+		err = t.failed
 	}
-	return t.failed
+	if err != nil {
+		t.following = t.following[:before]
+	}
+	return err
 }
 
 // savepoint runs a job so that its failure undoes nothing else. An error means that the transaction is lost.
@@ -314,6 +326,29 @@ func (t *tx) scan(query string, args []any, dest ...any) error {
 	if !errors.Is(err, sql.ErrNoRows) {
 		t.note(err)
 	}
+	return err
+}
+
+// rows reads the rows that a statement returns.
+func (t *tx) rows(query string, args []any, scan func(*sql.Rows) error) error {
+	err := t.bounded(t.ctx, func(ctx context.Context) error {
+		st, err := t.stmt(ctx, query) //nolint:sqlclosecheck // the worker keeps it
+		if err != nil {
+			return err
+		}
+		rows, err := st.QueryContext(ctx, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	t.note(err)
 	return err
 }
 

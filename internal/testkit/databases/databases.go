@@ -65,6 +65,15 @@ func (f *Fixture) open() {
 	f.Store = st
 }
 
+// Another opens a second store, as another process does that shares the database; nil on SQLite, which nobody shares.
+func (f *Fixture) Another() database.Store {
+	f.Helper()
+	if f.config.URL == "" {
+		return nil
+	}
+	return open(f.T, f.config).Store
+}
+
 // Reopen closes the store and opens it again.
 func (f *Fixture) Reopen() {
 	f.Helper()

@@ -1,0 +1,2 @@
+-- Whether others than $1 hold jobs.
+SELECT owner FROM jobs WHERE owner <> '' AND owner <> $1 LIMIT 1

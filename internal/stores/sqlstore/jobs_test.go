@@ -1,0 +1,171 @@
+package sqlstore
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/event"
+	jobs "github.com/pudu-ai/pudu/internal/job"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// tell has every end followed by a job of the run's status.
+func tell(r store.Run) []store.NewJob {
+	return []store.NewJob{{Kind: "told", Key: r.ID + " " + r.Status}}
+}
+
+// told lists the keys of the jobs.
+func told(t *testing.T, s *Store) (keys []string) {
+	t.Helper()
+	list, err := jobs.NewQueue(s).List(t.Context(), jobs.Filter{})
+	must(t, err)
+	for _, j := range list {
+		keys = append(keys, j.Key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// TestEachEndIsFollowed by one job, however the run came to it; what is no end is not, and what is refused leaves none.
+func TestEachEndIsFollowed(t *testing.T) {
+	for name, cfg := range map[string]Config{"sqlite": {Dir: t.TempDir()}, "postgres": postgresAt(t, t.TempDir())} {
+		t.Run(name, func(t *testing.T) {
+			cfg.After = []store.After{tell}
+			s := openWith(t, cfg)
+			defer s.Close()
+			now := time.UnixMicro(1_000_000)
+			admit := func(id, thread string, strategy store.Strategy) {
+				t.Helper()
+				now = now.Add(time.Second)
+				must(t, second(s.For(ann()).Admit(t.Context(), store.Admission{
+					Thread: store.Thread{ID: thread}, Strategy: strategy, Run: store.Run{ID: id, ThreadID: thread, CreatedAt: now}})))
+			}
+			end := func(id, status string) {
+				t.Helper()
+				f, err := s.ClaimRun(t.Context(), id, "me", 0, now)
+				must(t, err)
+				change := store.Step{Now: now, Run: &store.RunChange{Status: status}}
+				must(t, second(s.Commit(t.Context(), f, change)))
+				if _, err := s.Commit(t.Context(), f, change); err == nil && status != event.StatusRunning {
+					t.Error("it came to its end twice")
+				}
+			}
+			for _, status := range []string{event.StatusSuccess, event.StatusError, event.StatusInterrupted, event.StatusPending} {
+				admit(status, status, store.Reject)
+				end(status, status)
+			}
+			must(t, second(s.For(ann()).StopRun(t.Context(), event.StatusPending, store.StopInterrupt, now)))
+			for _, strategy := range []store.Strategy{store.Interrupt, store.Rollback} {
+				of := string(strategy)
+				admit("1 "+of, of, store.Reject)
+				admit("2 "+of, of, strategy)
+				admit("3 "+of, of, store.Enqueue)
+				must(t, second(s.For(ann()).StopRun(t.Context(), "3 "+of, of, now)))
+				must(t, second(s.For(ann()).StopRun(t.Context(), "3 "+of, of, now)))
+			}
+			want := []string{
+				"1 interrupt interrupted", "1 rollback error", "3 interrupt interrupted", "3 rollback error",
+				"error error", "interrupted interrupted", "pending interrupted", "success success",
+			}
+			if d := cmp.Diff(want, told(t, s)); d != "" {
+				t.Errorf("jobs (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestEndsHaveOneWay: what sets the status of a run goes through endOne or endSome, but for claims.
+func TestEndsHaveOneWay(t *testing.T) {
+	found := statusSetters(t, "")
+	want := []string{"ClaimRun", "changeRun", "claimBelow", "stopRuns"}
+	if d := cmp.Diff(want, found); d != "" {
+		t.Errorf("who sets the status of runs (-want +got); a new way to an end goes through endOne or endSome:\n%s", d)
+	}
+	if got := statusSetters(t, "package x\n\nfunc f() { x(\"UPDATE runs SET status = 'error'\") }\n"); !slices.Equal(got, []string{"f"}) {
+		t.Errorf("a breach is not found: %v", got)
+	}
+}
+
+var setsStatus = regexp.MustCompile(`status = \$|status = '(running|error|success|interrupted)', updated|set\(|SET status`)
+
+// statusSetters are the functions with an UPDATE of runs that sets the status, in the sources of this package, or in src.
+func statusSetters(t *testing.T, src string) (found []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	if src != "" {
+		files = []string{"x.go"}
+	}
+	for _, name := range files {
+		text := []byte(src)
+		if src == "" {
+			text, err = os.ReadFile(name)
+			must(t, err)
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		must(t, err)
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			body := string(text[fn.Pos()-f.FileStart : fn.End()-f.FileStart])
+			calls := strings.Contains(body, "endOne(") || strings.Contains(body, "endSome(")
+			if strings.Contains(body, "UPDATE runs SET") && setsStatus.MatchString(body) {
+				found = append(found, fn.Name.Name)
+				if !calls && !strings.HasPrefix(strings.ToLower(fn.Name.Name), "claim") && src == "" {
+					t.Errorf("%s goes past endOne and endSome", fn.Name.Name)
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// TestEndsOfOlderPrograms: what a program without jobs has left to do is done.
+func TestEndsOfOlderPrograms(t *testing.T) {
+	dir, url := t.TempDir(), pg.Database(t)
+	must(t, os.WriteFile(filepath.Join(dir, FileName), unzipped(t, "version5.db.gz"), 0o600))
+	admin(t, url, string(unzipped(t, "version5.sql.gz")))
+	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
+		t.Run(name, func(t *testing.T) {
+			s := openWith(t, cfg)
+			s.exec(t, "UPDATE runs SET notify = 1")
+			s.Close()
+			cfg.After = []store.After{tell}
+			for range 2 {
+				s = openWith(t, cfg)
+				if got := told(t, s); len(got) != 2 || !strings.HasSuffix(got[0], " success") {
+					t.Errorf("jobs: %v", got)
+				}
+				if found := faults(t, s); len(found) > 0 {
+					t.Errorf("faults: %v", found)
+				}
+				s.Close()
+			}
+		})
+	}
+}
+
+// TestJobsWithoutTheirFeature fail the step, which says why.
+func TestJobsWithoutTheirFeature(t *testing.T) {
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), After: []store.After{tell}})
+	must(t, err)
+	defer s.Close()
+	must(t, second(s.For(ann()).Admit(t.Context(), admission("run", "thread"))))
+	_, err = s.For(ann()).StopRun(t.Context(), "run", store.StopInterrupt, time.Now())
+	if err == nil || !strings.Contains(err.Error(), "without their feature") {
+		t.Error(err)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // schemas remembers what schemaOf has found: tools are made anew for each run, of few types that never change.
@@ -34,98 +36,84 @@ func inferSchema(t reflect.Type) (json.RawMessage, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("infer schema of %s: arguments must be a struct; or set Spec.Parameters", t)
 	}
-	w := schemaWriter{}
-	if err := w.object(t, ""); err != nil {
+	var w schemaWriter
+	raw, err := w.schema(nil, t, "")
+	if err != nil {
 		return nil, fmt.Errorf("infer schema of %s: %w", t, err)
 	}
-	return w.b, nil
+	return raw, nil
 }
 
-// schemaWriter appends the schema of types, each with a tail of keywords that its field adds.
-type schemaWriter struct {
-	b    []byte
-	open []reflect.Type // the structs that we are in
-}
-
-var (
-	rawType         = reflect.TypeFor[json.RawMessage]()
-	unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
-)
+// schemaWriter writes schemas; open are the structs that it is in.
+type schemaWriter struct{ open []reflect.Type }
 
 // textType is what encoding/json reads from a string.
 type textType interface{ UnmarshalText(text []byte) error }
 
-func (w *schemaWriter) write(t reflect.Type, tail string) error {
+// schema appends the schema of a type, with what the tag of its field says of it.
+func (w *schemaWriter) schema(b []byte, t reflect.Type, tag reflect.StructTag) ([]byte, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t == rawType || t.Kind() == reflect.Interface && t.NumMethod() == 0 {
-		w.simple("", tail)
-		return nil
+	name, err := jsonType(t)
+	if err != nil {
+		return nil, err
 	}
-	custom := reflect.PointerTo(t)
-	if custom.Implements(unmarshalerType) || custom.Implements(reflect.TypeFor[textType]()) {
-		return unsupported(t)
+	o := rawjson.Begin(b)
+	o.OmitEmpty("type", name)
+	if err := addTag(&o, t, tag); err != nil {
+		return nil, err
 	}
-	switch k := t.Kind(); {
-	case t.PkgPath() == "time":
-		return unsupported(t)
-	case k == reflect.String:
-		w.simple("string", tail)
-	case k == reflect.Bool:
-		w.simple("boolean", tail)
-	case isInt(k), isUint(k):
-		w.simple("integer", tail)
-	case isFloat(k):
-		w.simple("number", tail)
-	case k == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
-		return w.nested("array", "items", t.Elem(), tail)
-	case k == reflect.Map && t.Key().Kind() == reflect.String:
-		return w.nested("object", "additionalProperties", t.Elem(), tail)
-	case k == reflect.Struct:
-		return w.object(t, tail)
-	default:
-		return unsupported(t)
-	}
-	return nil
-}
-
-func unsupported(t reflect.Type) error {
-	return fmt.Errorf(
-		"type %s is not supported; use a string, number, bool, slice, map[string]T, struct or json.RawMessage",
-		t,
-	)
-}
-
-func isInt(k reflect.Kind) bool   { return reflect.Int <= k && k <= reflect.Int64 }
-func isUint(k reflect.Kind) bool  { return reflect.Uint <= k && k <= reflect.Uint64 }
-func isFloat(k reflect.Kind) bool { return k == reflect.Float32 || k == reflect.Float64 }
-
-// simple writes a schema of a type and the tail, either of which may be empty.
-func (w *schemaWriter) simple(name, tail string) {
-	if name != "" {
-		name = `"type":"` + name + `"`
-		if tail != "" {
-			name += ","
+	switch t.Kind() {
+	case reflect.Slice:
+		if name != "" {
+			err = w.elements(&o, "items", t.Elem())
 		}
+	case reflect.Map:
+		err = w.elements(&o, "additionalProperties", t.Elem())
+	case reflect.Struct:
+		err = w.properties(&o, t)
 	}
-	w.b = append(w.b, "{"+name+tail+"}"...)
+	if err != nil {
+		return nil, err
+	}
+	return o.End()
 }
 
-func (w *schemaWriter) nested(name, keyword string, elem reflect.Type, tail string) error {
-	w.b = append(w.b, `{"type":"`+name+`",`...)
-	if tail != "" {
-		w.b = append(w.b, tail+","...)
+// jsonType is the schema's name for what encoding/json reads into a type; empty for any value.
+func jsonType(t reflect.Type) (string, error) {
+	p := reflect.PointerTo(t)
+	custom := p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[textType]())
+	switch k := t.Kind(); {
+	case t == reflect.TypeFor[json.RawMessage](), k == reflect.Interface && t.NumMethod() == 0:
+		return "", nil
+	case custom, t.PkgPath() == "time":
+	case k == reflect.String:
+		return "string", nil
+	case k == reflect.Bool:
+		return "boolean", nil
+	case reflect.Int <= k && k <= reflect.Int64, isUint(k):
+		return "integer", nil
+	case k == reflect.Float32, k == reflect.Float64:
+		return "number", nil
+	case k == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
+		return "array", nil
+	case k == reflect.Map && t.Key().Kind() == reflect.String, k == reflect.Struct:
+		return "object", nil
 	}
-	w.b = append(w.b, `"`+keyword+`":`...)
-	if err := w.write(elem, itemTail(elem, "")); err != nil {
-		return err
-	}
-	w.b = append(w.b, '}')
-	return nil
+	const want = "use a string, number, bool, slice, map[string]T, struct or json.RawMessage"
+	return "", fmt.Errorf("type %s is not supported; %s", t, want)
 }
 
-func (w *schemaWriter) object(t reflect.Type, tail string) error {
+func isUint(k reflect.Kind) bool { return reflect.Uint <= k && k <= reflect.Uint64 }
+
+func (w *schemaWriter) elements(o *rawjson.Object, keyword string, elem reflect.Type) (err error) {
+	o.Key(keyword)
+	o.Buf, err = w.schema(o.Buf, elem, "")
+	return err
+}
+
+func (w *schemaWriter) properties(o *rawjson.Object, t reflect.Type) error {
 	if slices.Contains(w.open, t) {
 		return fmt.Errorf("type %s contains itself; set Spec.Parameters instead", t)
 	}
@@ -134,31 +122,27 @@ func (w *schemaWriter) object(t reflect.Type, tail string) error {
 	if err != nil {
 		return err
 	}
-	w.b = append(w.b, `{"type":"object",`...)
-	if tail != "" {
-		w.b = append(w.b, tail+","...)
-	}
-	w.b = append(w.b, `"properties":{`...)
+	o.Key("properties")
+	in := rawjson.Begin(o.Buf)
 	var required []string
-	for i, p := range params {
-		if i > 0 {
-			w.b = append(w.b, ',')
+	for _, p := range params {
+		in.Key(p.name)
+		start := len(in.Buf)
+		if in.Buf, err = w.schema(in.Buf, p.field.Type, p.field.Tag); err == nil && bounded(p.field.Tag) {
+			err = checkTags(in.Buf[start:])
 		}
-		w.b = append(append(w.b, quote(p.name)...), ':')
-		if err := w.property(p); err != nil {
+		if err != nil {
 			return fmt.Errorf("field %s: %w", p.field.Name, err)
 		}
 		if !p.optional {
 			required = append(required, string(quote(p.name)))
 		}
 	}
-	w.b = append(w.b, '}')
-	if len(required) > 0 {
-		w.b = append(w.b, `,"required":[`+strings.Join(required, ",")+`]`...)
+	if o.Buf, err = in.End(); err == nil && len(required) > 0 {
+		o.Raw("required", json.RawMessage("["+strings.Join(required, ",")+"]"))
 	}
-	w.b = append(w.b, '}')
 	w.open = w.open[:len(w.open)-1]
-	return nil
+	return err
 }
 
 // parameter is a field of a struct as a property.
@@ -181,16 +165,9 @@ func parameters(t reflect.Type) ([]parameter, error) {
 		}
 		seen[p.name] = true
 	}
-	slices.SortStableFunc(all, func(a, b parameter) int {
-		switch {
-		case a.optional == b.optional:
-			return 0
-		case b.optional:
-			return -1
-		}
-		return 1
-	})
-	return all, nil
+	required := slices.DeleteFunc(slices.Clone(all), func(p parameter) bool { return p.optional })
+	optional := slices.DeleteFunc(all, func(p parameter) bool { return !p.optional })
+	return append(required, optional...), nil
 }
 
 func fieldsOf(t reflect.Type) ([]parameter, error) {
@@ -239,39 +216,48 @@ func parameterOf(f reflect.StructField, name, options string) (parameter, error)
 	return p, nil
 }
 
-// property writes the schema of a field and its tags.
-func (w *schemaWriter) property(p parameter) error {
-	tag, t := p.field.Tag, p.field.Type
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	var tail []string
-	if doc := tag.Get("doc"); doc != "" {
-		tail = append(tail, `"description":`+string(quote(doc)))
-	}
+// addTag writes what the tag of a field says of its values, and that an unsigned number is not negative. A value
+// that is no JSON is found by checkTags.
+func addTag(o *rawjson.Object, t reflect.Type, tag reflect.StructTag) error {
+	add := func(name, value string) { o.Key(name); o.Buf = append(o.Buf, value...) }
+	o.OmitEmpty("description", tag.Get("doc"))
 	if enum := tag.Get("enum"); enum != "" {
 		words := strings.Split(enum, ",")
 		for i, word := range words {
 			words[i] = literal(t, word)
 		}
-		tail = append(tail, `"enum":[`+strings.Join(words, ",")+`]`)
+		add("enum", "["+strings.Join(words, ",")+"]")
 	}
-	bounds, err := boundsOf(t, tag)
-	if err != nil {
-		return err
+	low, high := boundsOf(t.Kind())
+	least := tag.Get("min")
+	if least == "" && isUint(t.Kind()) {
+		least = "0"
 	}
-	if text := itemTail(t, bounds); text != "" {
-		tail = append(tail, text)
+	for _, b := range [][2]string{{low, least}, {high, tag.Get("max")}} {
+		if b[1] == "" {
+			continue
+		}
+		if _, err := strconv.ParseFloat(b[1], 64); err != nil {
+			return fmt.Errorf("bound %q is not a number", b[1])
+		}
+		add(b[0], b[1])
 	}
 	if preset, ok := tag.Lookup("default"); ok {
-		tail = append(tail, `"default":`+literal(t, preset))
+		add("default", literal(t, preset))
 	}
-	start := len(w.b)
-	err = w.write(t, strings.Join(tail, ","))
-	if err != nil || !bounded(tag) { // nothing that could be wrong
-		return err
+	return nil
+}
+
+// boundsOf are the keywords of the tags min and max: of a number its value, of a string its length, of a slice its
+// items.
+func boundsOf(k reflect.Kind) (low, high string) {
+	switch k {
+	case reflect.String:
+		return "minLength", "maxLength"
+	case reflect.Slice:
+		return "minItems", "maxItems"
 	}
-	return checkTags(w.b[start:])
+	return "minimum", "maximum"
 }
 
 // bounded reports whether a tag says which values a field takes.
@@ -308,34 +294,4 @@ func literal(t reflect.Type, text string) string {
 		return string(quote(text))
 	}
 	return text
-}
-
-// boundsOf writes the tags min and max: of a number its value, of a string its length, of a slice its items.
-func boundsOf(t reflect.Type, tag reflect.StructTag) (string, error) {
-	low, high := "minimum", "maximum"
-	switch t.Kind() {
-	case reflect.String:
-		low, high = "minLength", "maxLength"
-	case reflect.Slice:
-		low, high = "minItems", "maxItems"
-	}
-	var parts []string
-	for _, b := range [][2]string{{low, tag.Get("min")}, {high, tag.Get("max")}} {
-		if b[1] == "" {
-			continue
-		}
-		if _, err := strconv.ParseFloat(b[1], 64); err != nil {
-			return "", fmt.Errorf("bound %q is not a number", b[1])
-		}
-		parts = append(parts, `"`+b[0]+`":`+b[1])
-	}
-	return strings.Join(parts, ","), nil
-}
-
-// itemTail adds to the bounds of a type what the type itself demands: that an unsigned number is not negative.
-func itemTail(t reflect.Type, bounds string) string {
-	if !isUint(t.Kind()) || strings.Contains(bounds, `"minimum"`) {
-		return bounds
-	}
-	return strings.TrimSuffix(`"minimum":0,`+bounds, ",")
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -129,7 +130,7 @@ func (c chooser) others(than string) string {
 
 // provided makes a model from the table of providers and the environment.
 func (c chooser) provided(p Provider, id, why string) (Choice, error) {
-	m := Model{Provider: p.Name, ID: orElse(id, c.defaultID(p))}
+	m := Model{Provider: p.Name, ID: cmp.Or(id, c.defaultID(p))}
 	if m.ID == "" {
 		return Choice{}, fmt.Errorf("use provider %s (%s): which model? %s", p.Name, why, howToName(p))
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (m *Model) codexLogin(env Env) error {
 		return err
 	}
 	if !found || file.Tokens.Access == "" {
-		return fmt.Errorf("read login %s: there is no tokens.access_token: run `codex login`, or use provider: openai with OPENAI_API_KEY", orElse(path, "~/.codex/auth.json"))
+		return fmt.Errorf("read login %s: there is no tokens.access_token: run `codex login`, or use provider: openai with OPENAI_API_KEY", cmp.Or(path, "~/.codex/auth.json"))
 	}
 	m.Key, m.Bearer, m.Account = Secret(file.Tokens.Access), true, file.Tokens.Account
 	return nil
@@ -91,7 +92,7 @@ func (m *Model) codexLogin(env Env) error {
 
 // loginPath is where a login is kept: where the variable says, else in the home folder; without a home it is empty.
 func loginPath(env Env, variable, inHome string) string {
-	path := orElse(env.Get(variable), "~/"+inHome)
+	path := cmp.Or(env.Get(variable), "~/"+inHome)
 	rest, inside := strings.CutPrefix(path, "~/")
 	if !inside {
 		return path

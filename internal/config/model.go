@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,13 +155,13 @@ func (m *Model) complete(d *decoder, at string) bool {
 			d.failf(m.Line, at, `needs the key "script": the file with the turns`)
 			ok = false
 		}
-		m.ID = orElse(m.ID, filepath.Base(m.Script))
+		m.ID = cmp.Or(m.ID, filepath.Base(m.Script))
 	}
 	if m.ID == "" {
 		d.failf(m.Line, at, `needs the key "model": what the provider calls the model`)
 		ok = false
 	}
-	m.Name = orElse(m.Name, m.Provider+"/"+m.ID)
+	m.Name = cmp.Or(m.Name, m.Provider+"/"+m.ID)
 	return ok
 }
 
@@ -213,7 +214,7 @@ func (m *Model) vendor() (p Provider, dialect string, err error) {
 	if !ok {
 		return p, "", fmt.Errorf("provider %q is not known%s", name, suggest(name, providerNames()))
 	}
-	return p, orElse(dialect, p.Dialect), nil
+	return p, cmp.Or(dialect, p.Dialect), nil
 }
 
 // connect fills in the address and the key from the provider's variables.
@@ -260,10 +261,3 @@ func checkURL(s string) error {
 }
 
 func quoteShort(s string) string { return (&tree{text: s}).what() }
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
-}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -176,7 +177,7 @@ func (m *Model) azure() {
 		m.BaseURL = azureBase(endpoint)
 		return
 	}
-	m.BaseURL = endpoint + "/openai/deployments/" + orElse(deployment, m.ID) + "?api-version=" + version
+	m.BaseURL = endpoint + "/openai/deployments/" + cmp.Or(deployment, m.ID) + "?api-version=" + version
 }
 
 // azureBase completes the address of a resource, as the portal shows it, to that of its API without versions.

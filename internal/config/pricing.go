@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -25,7 +26,7 @@ type Pricing struct {
 }
 
 // Money is the code of the currency, never empty.
-func (p Pricing) Money() string { return orElse(strings.ToUpper(p.Currency), "USD") }
+func (p Pricing) Money() string { return cmp.Or(strings.ToUpper(p.Currency), "USD") }
 
 // Cost is what the tokens cost, in the currency.
 func (p Pricing) Cost(u message.Usage) float64 {

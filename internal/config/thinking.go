@@ -113,7 +113,7 @@ func (m *Model) field(name string, value json.RawMessage) map[string]json.RawMes
 		}
 	}
 	if m.Wire == WireGemini && (name == "thinking_level" || strings.HasSuffix(name, "effort")) {
-		value = encodeText(strings.ToUpper(text(value))) // the levels of its API
+		value = rawjson.AppendString(nil, strings.ToUpper(text(value))) // the levels of its API
 	}
 	return nest(m.place(name), value)
 }
@@ -192,14 +192,6 @@ func nest(path []string, value json.RawMessage) map[string]json.RawMessage {
 		value = encode(map[string]json.RawMessage{path[i]: value})
 	}
 	return map[string]json.RawMessage{path[0]: value}
-}
-
-func encodeText(s string) json.RawMessage {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return nil // not reached: it is text
-	}
-	return data
 }
 
 func isTable(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }

@@ -29,6 +29,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -142,12 +143,7 @@ func Run(ctx context.Context, cfg Config) Report {
 }
 
 func (c *Config) defaults() {
-	if c.Timeout <= 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.Total <= 0 {
-		c.Total = DefaultTotal
-	}
+	c.Timeout, c.Total = cmp.Or(max(c.Timeout, 0), DefaultTimeout), cmp.Or(max(c.Total, 0), DefaultTotal)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -33,7 +34,7 @@ type options struct {
 // options merges the request's settings, the configured ones and the configured fields.
 func (m *Model) options(s model.Settings) options {
 	s = s.Or(m.cfg.Settings)
-	f := message.Fields{"max_tokens": number(firstPositive(s.MaxTokens, DefaultMaxTokens))}
+	f := message.Fields{"max_tokens": number(cmp.Or(max(s.MaxTokens, 0), DefaultMaxTokens))}
 	if s.Temperature != nil {
 		f["temperature"] = strconv.AppendFloat(nil, *s.Temperature, 'g', -1, 64)
 	}
@@ -115,7 +116,7 @@ func (m *Model) budget(o *options, thinking map[string]json.RawMessage) {
 		bound += named
 	case named == 0:
 		bound = max(bound, 2*minThinking)
-		most, want := bound/2, firstPositive(m.cfg.ThinkingBudget, DefaultThinkingBudget)
+		most, want := bound/2, cmp.Or(max(m.cfg.ThinkingBudget, 0), DefaultThinkingBudget)
 		if m.cfg.AutoThinkingBudget {
 			most = bound * 4 / 5
 			want = most
@@ -146,13 +147,4 @@ func integer(raw json.RawMessage) int {
 		return 0
 	}
 	return n
-}
-
-func firstPositive(list ...int) int {
-	for _, n := range list {
-		if n > 0 {
-			return n
-		}
-	}
-	return 0
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -193,7 +194,7 @@ func (m *Model) assistant(b []byte, msg *message.Message, thinks bool) []byte {
 	if calls > 0 {
 		b = append(wire.AppendKey(b, "tool_calls"), '[')
 		for _, c := range msg.ToolCalls {
-			b = m.call(b, c.ID, c.Name, or(string(c.Args), "{}"), c.Extra)
+			b = m.call(b, c.ID, c.Name, cmp.Or(string(c.Args), "{}"), c.Extra)
 		}
 		b = append(b, ']')
 	}
@@ -234,11 +235,4 @@ func (m *Model) call(b []byte, id, name, args string, extra message.Fields) []by
 	b = append(b, '}')
 	b = wire.AppendFields(b, extra, keyFunction)
 	return append(b, '}')
-}
-
-func or(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
 }

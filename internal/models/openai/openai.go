@@ -10,6 +10,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -47,7 +48,7 @@ func New(cfg Config) *Model {
 	m := &Model{cfg: cfg}
 	keyIn := ""
 	if m.dialect = findDialect(cfg.Dialect, cfg.BaseURL); m.dialect != nil {
-		m.cfg.Name = or(cfg.Name, m.dialect.name)
+		m.cfg.Name = cmp.Or(cfg.Name, m.dialect.name)
 		m.url, keyIn = m.dialect.endpoint(cfg.BaseURL), m.dialect.keyIn
 	}
 	m.header = wire.Header(cfg.APIKey, keyIn, cfg.Headers)

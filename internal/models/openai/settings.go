@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -57,7 +58,7 @@ func (m *Model) settings(h *members, s model.Settings) {
 		h.mergeField("temperature", strconv.AppendFloat(nil, *s.Temperature, 'g', -1, 64))
 	}
 	if s.MaxTokens > 0 {
-		h.mergeField(or(m.dialect.maxTokens, "max_tokens"), strconv.AppendInt(nil, int64(s.MaxTokens), 10))
+		h.mergeField(cmp.Or(m.dialect.maxTokens, "max_tokens"), strconv.AppendInt(nil, int64(s.MaxTokens), 10))
 	}
 	t := m.dialect.thinks(m.cfg.Model)
 	if t == nil {

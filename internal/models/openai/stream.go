@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -180,7 +181,7 @@ const (
 
 // take reports whether this field is the one that holds the calls of the answer.
 func (s *stream) take(field string) bool {
-	s.callsIn = or(s.callsIn, field)
+	s.callsIn = cmp.Or(s.callsIn, field)
 	return s.callsIn == field
 }
 

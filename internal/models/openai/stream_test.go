@@ -1,6 +1,7 @@
 package openai
 
 import (
+	stdcmp "cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -138,7 +139,7 @@ func joinCalls(chunks []message.Chunk) (out []string) {
 				open = append(open, message.ToolCallChunk{})
 			}
 			o := &open[p.Index]
-			o.ID, o.Name = or(o.ID, p.ID), or(o.Name, p.Name)
+			o.ID, o.Name = stdcmp.Or(o.ID, p.ID), stdcmp.Or(o.Name, p.Name)
 			o.Args += p.Args
 		}
 	}

@@ -84,7 +84,8 @@ func (m *Model) codexLogin(env Env) error {
 		return err
 	}
 	if !found || file.Tokens.Access == "" {
-		return fmt.Errorf("read login %s: there is no tokens.access_token: run `codex login`, or use provider: openai with OPENAI_API_KEY", cmp.Or(path, "~/.codex/auth.json"))
+		return fmt.Errorf("read login %s: there is no tokens.access_token: run `codex login`, or use provider: openai "+
+			"with OPENAI_API_KEY", cmp.Or(path, "~/.codex/auth.json"))
 	}
 	m.Key, m.Bearer, m.Account = Secret(file.Tokens.Access), true, file.Tokens.Account
 	return nil

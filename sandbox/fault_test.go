@@ -45,7 +45,7 @@ func TestFaults(t *testing.T) {
 func fault(t *testing.T, c faulty, n int) bool {
 	t.Helper()
 	host := t.TempDir()
-	f, root := faultyHouse(t, host)
+	f, root := failingFolders(t, host)
 	before := len(openBelow(t, host))
 	failed := ""
 	var err error
@@ -72,7 +72,7 @@ func fault(t *testing.T, c faulty, n int) bool {
 	return failed != ""
 }
 
-func faultyHouse(t *testing.T, host string) (*Files, *os.Root) {
+func failingFolders(t *testing.T, host string) (*Files, *os.Root) {
 	t.Helper()
 	put(t, host, "workspace/old", "as it was")
 	put(t, host, "workspace/dir/a/b", "deep")
@@ -165,7 +165,7 @@ func TestWhatNobodyOwnsIsNotLeft(t *testing.T) {
 		"mkdir":  func(f *Files) error { return f.MkdirAll("new") },
 	} {
 		host := t.TempDir()
-		f, root := faultyHouse(t, host)
+		f, root := failingFolders(t, host)
 		var err error
 		runFailing(t, host, func(call string) unix.Errno {
 			if call == "chown" {
@@ -194,7 +194,7 @@ func TestAppendWhileFilesComeAndGo(t *testing.T) {
 		{"new", unix.EEXIST, 1, nil}, {"new", unix.EEXIST, 100, ErrNotRegular}, {"new", unix.EIO, 1, unix.EIO},
 	} {
 		host := t.TempDir()
-		f, root := faultyHouse(t, host)
+		f, root := failingFolders(t, host)
 		looked, left := false, c.times
 		var err error
 		runFailing(t, host, func(call string) unix.Errno {
@@ -227,7 +227,7 @@ func TestAppendToWhatWasLookedAt(t *testing.T) {
 		"linked":      {func(old, other string) error { return os.Link(old, old+"2") }, ErrLinked},
 	} {
 		host := t.TempDir()
-		f, root := faultyHouse(t, host)
+		f, root := failingFolders(t, host)
 		put(t, host, "workspace/other", "of the same name now")
 		stats, before := 0, len(openBelow(t, host))
 		var err, errChange error
@@ -265,7 +265,7 @@ func TestNewWithoutHardLinks(t *testing.T) {
 		"new": {"new", 0, nil}, "taken": {"old", 0, fs.ErrExist}, "a name that cannot be looked up": {"new", unix.EIO, unix.EIO},
 	} {
 		host := t.TempDir()
-		f, root := faultyHouse(t, host)
+		f, root := failingFolders(t, host)
 		linked := false
 		var err error
 		runFailing(t, host, func(call string) unix.Errno {
@@ -295,7 +295,7 @@ func TestNewWithoutHardLinks(t *testing.T) {
 // TestRemoveAllOfWhatStays ends, and its error is the first one.
 func TestRemoveAllOfWhatStays(t *testing.T) {
 	host := t.TempDir()
-	f, root := faultyHouse(t, host)
+	f, root := failingFolders(t, host)
 	defer f.Close()
 	defer root.Close()
 	for _, path := range []string{"workspace/dir/a/b", "workspace/dir"} {

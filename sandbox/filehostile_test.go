@@ -46,7 +46,7 @@ func closeFile(h *File) {
 }
 
 func TestSymlinksStayInside(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	secret := t.TempDir()
 	put(t, secret, "shadow", "SECRET")
 	put(t, host, "outputs/other", "of another mount")
@@ -109,7 +109,7 @@ func TestCause(t *testing.T) {
 
 // TestNothingIsWrittenThroughALink: not even where the link stays inside of its mount, whose file another name means.
 func TestNothingIsWrittenThroughALink(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "workspace/target", "as it was")
 	for name, to := range map[string]string{"link": "target", "sub/link": "../target", "dangling": "new", "loop": "loop"} {
 		path := filepath.Join(host, "workspace", name)
@@ -138,7 +138,7 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 }
 
 func TestReadOnlyMount(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "sk/a.md", "skill")
 	if b, err := f.ReadFile("/mnt/skills/a.md", 10); err != nil || string(b) != "skill" {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func specials(t *testing.T, host string) []string {
 }
 
 func TestSpecialFilesAreRefused(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for _, p := range specials(t, host) {
 		for _, suffix := range []string{"", "/below"} {
 			reads, writes := operations(f, p+suffix)
@@ -245,7 +245,7 @@ func TestForeignHardLinks(t *testing.T) {
 }
 
 func TestErrorsNameTheVirtualPath(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "workspace/file", "")
 	for _, p := range []string{"none", "file/x", "../x", "a\x00", "/etc/x", strings.Repeat("é", 3000)} {
 		reads, writes := operations(f, p)
@@ -276,7 +276,7 @@ func TestErrorsNameTheVirtualPath(t *testing.T) {
 
 // TestSwapRace swaps a folder and a file against links to a secret while the server reads and writes through them.
 func TestSwapRace(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	secret := t.TempDir()
 	put(t, secret, "f", "SECRET")
 	ws := filepath.Join(host, "workspace")

@@ -27,7 +27,7 @@ func walked(t *testing.T, f *Files, limit int, fn func(path string) error) ([]st
 
 // TestWalkDoesWhatItIsTold: its function leaves out a folder or the rest of one, ends the walk, or fails it.
 func TestWalkDoesWhatItIsTold(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for _, name := range []string{"a/1", "a/2", "a/3", "b/1", "c"} {
 		put(t, host, "workspace/"+name, "")
 	}
@@ -54,7 +54,7 @@ func TestWalkDoesWhatItIsTold(t *testing.T) {
 
 // TestWalkGoesOn past a folder that is gone when it gets there, and past a name that no path can have.
 func TestWalkGoesOn(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for _, name := range []string{"a/1", `b\..\c/1`, "d"} {
 		put(t, host, "workspace/"+name, "")
 	}
@@ -71,7 +71,7 @@ func TestWalkGoesOn(t *testing.T) {
 
 // TestListsAreBounded: as many as the limit are all, one more is too many, in one folder and in several.
 func TestListsAreBounded(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for i := range 6 {
 		put(t, host, fmt.Sprintf("workspace/%d", i), "")
 	}
@@ -101,7 +101,7 @@ func TestListsAreBounded(t *testing.T) {
 
 // TestLargeFolder is listed whole, although it is read in several parts.
 func TestLargeFolder(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	const files = 1100
 	for i := range files {
 		put(t, host, fmt.Sprintf("workspace/%d", i), "")
@@ -113,7 +113,7 @@ func TestLargeFolder(t *testing.T) {
 
 // TestFoldersAreNoTemporaryFiles, whatever their names.
 func TestFoldersAreNoTemporaryFiles(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "workspace/"+someTemp+"/a", "")
 	if entries, err := f.ReadDir("."); err != nil || len(entries) != 1 || entries[0].Name() != someTemp {
 		t.Errorf("%v, %v", entries, err)

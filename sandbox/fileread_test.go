@@ -47,7 +47,7 @@ func TestReadFileThatFails(t *testing.T) {
 
 // TestReadFileTellsTheSize of what is too large, without reading it.
 func TestReadFileTellsTheSize(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "workspace/a", "1234567")
 	if _, err := f.ReadFile("a", 6); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "7 bytes, the limit is 6") {
 		t.Errorf("%v", err)
@@ -56,7 +56,7 @@ func TestReadFileTellsTheSize(t *testing.T) {
 
 // TestClosedFile: whatever is done with it fails, with its virtual path.
 func TestClosedFile(t *testing.T) {
-	f, _ := house(t)
+	f, _ := threadFolders(t)
 	h, err := f.Create("sub/a")
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestClosedFile(t *testing.T) {
 
 // TestEndOfFile is io.EOF itself, as readers compare it.
 func TestEndOfFile(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "workspace/a", "x")
 	h, err := f.Open("a")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestEndOfFile(t *testing.T) {
 
 // TestPathsThatCannotBe are refused by whatever takes a path, and for what they are.
 func TestPathsThatCannotBe(t *testing.T) {
-	f, _ := house(t)
+	f, _ := threadFolders(t)
 	for path, want := range map[string]error{"/etc/passwd": ErrOutside, "/mnt/user-data/other": ErrOutside, "": ErrInvalidPath} {
 		all, writes := operations(f, path)
 		maps.Copy(all, writes)

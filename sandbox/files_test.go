@@ -24,8 +24,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// house makes the folders of a thread on the host and opens them.
-func house(t testing.TB) (*Files, string) {
+// threadFolders makes the folders of a thread on the host and opens them.
+func threadFolders(t testing.TB) (*Files, string) {
 	t.Helper()
 	host := t.TempDir()
 	var mounts []Mount
@@ -59,7 +59,7 @@ func put(t testing.TB, host, name, text string) {
 }
 
 func TestResolve(t *testing.T) {
-	f, _ := house(t)
+	f, _ := threadFolders(t)
 	long := strings.Repeat("a", 256)
 	for _, tt := range []struct {
 		path, mount, rel string
@@ -103,7 +103,7 @@ func FuzzResolve(f *testing.F) {
 	for _, s := range []string{"a", "/mnt/user-data/workspace/../x", "/mnt/user-data-evil", `a\..\b`, "/mnt", "C:x", "\x00", "/mnt/skills//custom/.", "%2e%2e%2f"} {
 		f.Add(s)
 	}
-	files, _ := house(f)
+	files, _ := threadFolders(f)
 	f.Fuzz(func(t *testing.T, p string) {
 		m, rel, err := files.Resolve(p)
 		if err != nil {
@@ -124,7 +124,7 @@ func FuzzResolve(f *testing.F) {
 }
 
 func TestReadAndWrite(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	if err := f.WriteFile("deep/er/a.txt", []byte("one"), false); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ type brokenReader struct{}
 func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("cut off") }
 
 func TestWriteKeepsMode(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "workspace/run.sh", "old")
 	p := filepath.Join(host, "workspace/run.sh")
 	if err := os.Chmod(p, 0o751); err != nil {
@@ -296,7 +296,7 @@ func TestWhatIsMadeInAPersonsFolderBelongsToIt(t *testing.T) {
 }
 
 func TestVirtualFolders(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "sk/public/SKILL.md", "")
 	put(t, host, "custom/mine/SKILL.md", "")
 	for _, p := range []string{Workspace, "/mnt/user-data", "/mnt"} {
@@ -350,7 +350,7 @@ func TestVirtualFolders(t *testing.T) {
 }
 
 func TestWalk(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for _, p := range []string{"workspace/b/c.txt", "workspace/a.txt", "workspace/skip/x", "workspace/then", "outputs/o", "custom/m"} {
 		put(t, host, p, "")
 	}
@@ -393,7 +393,7 @@ func TestWalk(t *testing.T) {
 }
 
 func TestWriteReadProperty(t *testing.T) {
-	f, _ := house(t)
+	f, _ := threadFolders(t)
 	name := rapid.StringMatching(`[a-z]{1,3}(/[a-zé .]{1,3}){0,2}`)
 	rapid.Check(t, func(t *rapid.T) {
 		p := name.Draw(t, "path")
@@ -413,7 +413,7 @@ func TestWriteReadProperty(t *testing.T) {
 }
 
 func TestLock(t *testing.T) {
-	f, _ := house(t)
+	f, _ := threadFolders(t)
 	unlock := f.Lock("a")
 	f.Lock("b")() // another file is free
 	entered := make(chan string, 3)
@@ -456,7 +456,7 @@ func awaitUsers(t *testing.T, f *Files, name string, want int) {
 
 // TestLockGoesOnToWhoWaited: who comes later waits for that one.
 func TestLockGoesOnToWhoWaited(t *testing.T) {
-	f, _ := house(t)
+	f, _ := threadFolders(t)
 	unlock := f.Lock("a")
 	entered, leave := make(chan bool), make(chan bool)
 	var others sync.WaitGroup
@@ -481,7 +481,7 @@ func TestLockGoesOnToWhoWaited(t *testing.T) {
 
 // TestLockIsHeldByOne: many who change something under it do so one after the other.
 func TestLockIsHeldByOne(t *testing.T) {
-	f, _ := house(t)
+	f, _ := threadFolders(t)
 	var wg sync.WaitGroup
 	var inside atomic.Int32
 	for range 200 {

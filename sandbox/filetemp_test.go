@@ -47,7 +47,7 @@ func FuzzIsTemp(f *testing.F) {
 }
 
 func TestTempFilesAreHiddenAndNotForCallers(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	put(t, host, "workspace/"+someTemp, "half")
 	put(t, host, "workspace/whole", "")
 	entries, err := f.ReadDir(Workspace)
@@ -67,7 +67,7 @@ func TestTempFilesAreHiddenAndNotForCallers(t *testing.T) {
 }
 
 func TestSweep(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for _, name := range []string{"workspace/", "workspace/a/b/", "outputs/", "sk/"} {
 		put(t, host, name+someTemp, "half")
 	}
@@ -108,7 +108,7 @@ func TestSweep(t *testing.T) {
 
 // TestSweepIsBounded: what it looks at counts, and what it removed until then is gone.
 func TestSweepIsBounded(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for _, name := range []string{"a/x", "a/" + someTemp, "b/x", "b/y", "z"} {
 		put(t, host, "workspace/"+name, "x")
 	}
@@ -127,7 +127,7 @@ func TestSweepIsBounded(t *testing.T) {
 
 // TestSweepGoesWhereAPathLeads, and no deeper.
 func TestSweepGoesWhereAPathLeads(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	const deepest = MaxPath - len(Workspace+"/"+someTemp) // bytes of a folder's path, with the slash before it
 	for _, bytes := range []int{deepest, deepest + 1} {
 		root, err := os.OpenRoot(filepath.Join(host, "workspace"))
@@ -163,7 +163,7 @@ func TestSweepGoesWhereAPathLeads(t *testing.T) {
 
 // TestSweepLeavesAWriterAlone sweeps while a write is under way.
 func TestSweepLeavesAWriterAlone(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	r, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {

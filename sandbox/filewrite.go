@@ -93,15 +93,22 @@ func (p place) writeTarget(dir *os.Root) (fs.FileInfo, error) {
 }
 
 // Create makes a new file and opens it for writing. A path that exists, as whatever it may be, is [fs.ErrExist].
-func (f *Files) Create(path string) (*File, error) {
+func (f *Files) Create(path string) (*File, error) { return f.openWith(path, "create", place.create) }
+
+// Append opens a file for writing at its end and creates it when it is missing. What it refuses is as for
+// [Files.WriteFile].
+func (f *Files) Append(path string) (*File, error) { return f.openWith(path, "append", place.extend) }
+
+// openWith opens a file of a folder that may be written to; what names it in errors.
+func (f *Files) openWith(path, what string, open func(place, *os.Root) (*os.File, error)) (*File, error) {
 	at, dir, err := f.writable(path)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	h, err := at.create(dir)
+	h, err := open(at, dir)
 	if err != nil {
-		return nil, at.fail("create", err)
+		return nil, at.fail(what, err)
 	}
 	return &File{h, at.path}, nil
 }
@@ -117,21 +124,6 @@ func (p place) create(dir *os.Root) (*os.File, error) {
 		return nil, err
 	}
 	return h, nil
-}
-
-// Append opens a file for writing at its end and creates it when it is missing. What it refuses is as for
-// [Files.WriteFile].
-func (f *Files) Append(path string) (*File, error) {
-	at, dir, err := f.writable(path)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	h, err := at.extend(dir)
-	if err != nil {
-		return nil, at.fail("append", err)
-	}
-	return &File{h, at.path}, nil
 }
 
 func (f *Files) addTo(path string, data []byte) error {

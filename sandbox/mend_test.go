@@ -7,7 +7,7 @@ import (
 )
 
 func TestFilesMendTheFoldersOfAThread(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	for _, name := range []string{"workspace", "uploads", "outputs"} {
 		lock(t, filepath.Join(host, name))
 		if err := f.WriteFile(UserData+"/"+name+"/a", nil, false); err != nil {
@@ -25,7 +25,7 @@ func TestFilesMendTheFoldersOfAThread(t *testing.T) {
 
 // TestMendOfASpec mends all its mounts.
 func TestMendOfASpec(t *testing.T) {
-	_, host := house(t)
+	_, host := threadFolders(t)
 	var s Spec
 	for _, name := range []string{"workspace", "outputs"} {
 		s.Mounts = append(s.Mounts, Mount{Host: filepath.Join(host, name), Path: UserData + "/" + name})

@@ -84,7 +84,7 @@ func TestMakeMakesTheFolders(t *testing.T) {
 
 // TestFilesKeepTheirFolders: they stay those that were opened, also when something else gets their names on the host.
 func TestFilesKeepTheirFolders(t *testing.T) {
-	f, host := house(t)
+	f, host := threadFolders(t)
 	if err := f.WriteFile("a", []byte("x"), false); err != nil {
 		t.Fatal(err)
 	}

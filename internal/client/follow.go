@@ -18,15 +18,9 @@ import (
 
 // endJSON is how a run ended: what the last line of its log says.
 type endJSON struct {
-	RunID      string    `json:"run_id"`
-	ThreadID   string    `json:"thread_id"`
-	Status     string    `json:"status"`
-	Attempt    int       `json:"attempt"`
-	Error      string    `json:"error"`
-	StopReason string    `json:"stop_reason"`
-	Usage      usageJSON `json:"usage"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	runJSON
+
+	Usage usageJSON `json:"usage"`
 }
 
 type usageJSON struct {
@@ -42,13 +36,6 @@ func (u usageJSON) usage() message.Usage {
 	return message.Usage{
 		InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Total,
 		CacheRead: u.CacheRead, CacheCreation: u.CacheCreation, Reasoning: u.Reasoning,
-	}
-}
-
-func (e endJSON) run() store.Run {
-	return store.Run{
-		ID: e.RunID, ThreadID: e.ThreadID, Status: e.Status, Attempt: e.Attempt, Error: e.Error, StopReason: e.StopReason,
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 }
 

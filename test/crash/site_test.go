@@ -160,10 +160,10 @@ func (s *site) attend(ctx context.Context, conduct func(*attempt, <-chan mark, *
 	case failed() != nil || !killed(cmd):
 	case !a.killedAt.IsZero():
 		s.hits = append(s.hits, hitOf(a, s.idle))
-		a.killed, err = true, s.bury(ctx)
+		a.killed, err = true, s.endLease(ctx)
 	case s.order.Die.File != "":
 		s.deaths++
-		a.killed, err = true, s.bury(ctx)
+		a.killed, err = true, s.endLease(ctx)
 	}
 	if s.idle++; a.step {
 		s.idle = 0
@@ -183,8 +183,8 @@ func killed(cmd *exec.Cmd) bool {
 // owner is the name in the store of the worker that was started last.
 func (s *site) owner() string { return fmt.Sprint("worker-", s.attempts) }
 
-// bury ends the lease of the worker that was killed, so that nobody has to wait for its end.
-func (s *site) bury(ctx context.Context) (err error) {
+// endLease ends the lease of the worker that was killed, so that nobody has to wait for its end.
+func (s *site) endLease(ctx context.Context) (err error) {
 	if s.order.URL == "" {
 		return nil
 	}

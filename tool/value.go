@@ -104,11 +104,10 @@ func (p *parser) value(depth int) (v value) {
 	}
 	switch first {
 	case '{':
-		var o objectBuilder
+		v.kind = isObject
 		for name := p.scan.Object(); name != nil; name = p.scan.Next() {
-			o.set(unquote(name), p.value(depth-1))
+			v.set(unquote(name), p.value(depth-1))
 		}
-		v = o.value()
 	case '[':
 		v.kind = isArray
 		for more := p.scan.List(); more; more = p.scan.More() {
@@ -137,12 +136,6 @@ func scalarKind(raw []byte) kinds {
 	return isNumber
 }
 
-// objectBuilder collects fields; the last value of a name wins, as in encoding/json.
-type objectBuilder struct {
-	fields []field
-	index  map[string]int
-}
-
 const (
 	// usualFields is how many fields most objects have at most.
 	usualFields = 4
@@ -150,29 +143,25 @@ const (
 	indexFrom = 16
 )
 
-func (o *objectBuilder) set(name string, val value) {
-	v := value{fields: o.fields, index: o.index}
+// set adds a field to an object that is being made; the last value of a name wins, as in encoding/json.
+func (v *value) set(name string, val value) {
 	if i := v.find(name); i >= 0 {
-		o.fields[i].val = val
+		v.fields[i].val = val
 		return
 	}
-	if o.fields == nil {
-		o.fields = make([]field, 0, usualFields)
+	if v.fields == nil {
+		v.fields = make([]field, 0, usualFields)
 	}
-	o.fields = append(o.fields, field{name, val})
+	v.fields = append(v.fields, field{name, val})
 	switch {
-	case o.index != nil:
-		o.index[name] = len(o.fields) - 1
-	case len(o.fields) == indexFrom:
-		o.index = make(map[string]int, 2*indexFrom)
-		for i, f := range o.fields {
-			o.index[f.name] = i
+	case v.index != nil:
+		v.index[name] = len(v.fields) - 1
+	case len(v.fields) == indexFrom:
+		v.index = make(map[string]int, 2*indexFrom)
+		for i, f := range v.fields {
+			v.index[f.name] = i
 		}
 	}
-}
-
-func (o *objectBuilder) value() value {
-	return value{kind: isObject, fields: o.fields, index: o.index}
 }
 
 // find returns the position of an object's field, or -1.
@@ -275,7 +264,7 @@ func arrayValue(items []value) value {
 
 // objectValue makes an object of fields that have their bytes.
 func objectValue(fields []field) value {
-	var o objectBuilder
+	v := value{kind: isObject}
 	b := []byte{'{'}
 	for i, f := range fields {
 		if i > 0 {
@@ -283,9 +272,8 @@ func objectValue(fields []field) value {
 		}
 		b = append(append(b, quote(f.name)...), ':')
 		b = append(b, f.val.raw...)
-		o.set(f.name, f.val)
+		v.set(f.name, f.val)
 	}
-	v := o.value()
 	v.raw = append(b, '}')
 	return v
 }

@@ -91,6 +91,19 @@ func TestKillsOnPostgreSQL(t *testing.T) {
 	c.check(t, c.wage(t.Context(), 20))
 }
 
+// TestKillsInATree: the runs below go on as the run does.
+func TestKillsInATree(t *testing.T) {
+	t.Parallel()
+	c := startCampaign(t, order{Dir: dirFor(t), Tree: true})
+	c.check(t, c.wage(t.Context(), 20))
+}
+
+func TestKillsInATreeOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	c := startCampaign(t, order{Dir: dirFor(t), URL: pg.Database(t), Tree: true})
+	c.check(t, c.wage(t.Context(), 10))
+}
+
 func TestKillsAtWriteBoundaries(t *testing.T) {
 	t.Parallel()
 	c := startCampaign(t, order{Dir: dirFor(t)})

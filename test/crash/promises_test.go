@@ -24,6 +24,7 @@ type ending struct {
 	schema  state.Schema
 	state   state.State
 	events  []event.Event
+	below   []state.State   // of the runs below it
 	effects map[string]int  // lines of the effects, by text
 	items   map[string]bool // what was written, see itemsOf
 	faults  []string        // of the store
@@ -48,6 +49,9 @@ func (s *site) end(ctx context.Context) (e ending, err error) {
 	}
 	e.state = cp.State
 	if e.events, err = st.For(user()).Events(ctx, e.run.ID, event.ID{}, 10_000); err != nil {
+		return e, err
+	}
+	if err = e.readBelow(ctx, st); err != nil {
 		return e, err
 	}
 	if e.faults, err = verify(ctx, st, e.schema); err != nil {
@@ -81,7 +85,11 @@ func (s *site) judge(got, want ending) verdict {
 	v.wrong = append(v.wrong, got.faults...)
 	v.checkEnd(got, s.order.Way)
 	unknown := unknownCalls(got.state)
+	for _, below := range got.below {
+		maps.Copy(unknown, unknownCalls(below))
+	}
 	v.checkLog(got, s.order.Way)
+	v.checkBelow(got, want)
 	v.checkEvents(s, got)
 	if s.order.Way == wayRollback { // nothing is left to tell which outcome is unknown
 		v.checkNothingLeft(got, want)

@@ -38,8 +38,9 @@ func callID(turn, i int) string { return fmt.Sprintf("c%d-%d", turn, i) }
 
 // robot is the model: it says the turn that follows as many turns as it has said, whatever came of their calls.
 type robot struct {
-	turns [][]call
-	stuck bool // it says nothing after its first turn
+	turns  [][]call
+	prefix string // of the ids of its calls
+	stuck  bool   // it says nothing after its first turn
 }
 
 var _ model.ChatModel = robot{}
@@ -84,7 +85,7 @@ func (r robot) end(turn int) message.Chunk {
 	c.FinishReason = "tool_calls"
 	for i, asked := range r.turns[turn] {
 		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{
-			Index: i, ID: callID(turn, i), Name: asked.tool, Args: asked.args(callID(turn, i)),
+			Index: i, ID: r.prefix + callID(turn, i), Name: asked.tool, Args: asked.args(r.prefix + callID(turn, i)),
 		})
 	}
 	return c

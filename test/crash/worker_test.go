@@ -60,6 +60,8 @@ type order struct {
 	Die dying
 	// VFS names a layer between SQLite and its files that this program has registered; empty means none.
 	VFS string
+	// Tree has the run delegate parts of its work to runs below it.
+	Tree bool
 	// Hold names a call that does not end by itself.
 	Hold string
 }
@@ -83,6 +85,9 @@ func (o order) storeConfig() sqlstore.Config {
 
 func (o order) turns() [][]call {
 	all := o.Way.turns()
+	if o.Tree {
+		all = delegating()
+	}
 	if o.NoShell {
 		for _, turn := range all {
 			for i, c := range turn {
@@ -125,8 +130,12 @@ func work(ctx context.Context, o order) (err error) {
 	defer func() { err = errors.Join(err, w.space.Close(), w.pool.Close()) }()
 	w.manager = runs.NewManager(runs.Config{
 		Store: w.store, Owner: o.Owner, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Build: func(context.Context, runs.Job) (runs.Built, error) {
-			return runs.Built{Agent: w.agent, Config: w.Way.limits(), Close: w.close}, nil
+		Build: func(_ context.Context, job runs.Job) (b runs.Built, err error) {
+			b = runs.Built{Agent: w.agent, Config: w.Way.limits(), Close: w.close}
+			if w.Tree {
+				b.Agent, err = w.inTree(job)
+			}
+			return b, err
 		},
 	})
 	release, err := w.manager.KeepLease(ctx)

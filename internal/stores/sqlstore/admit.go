@@ -115,11 +115,14 @@ func (d *userData) enterThread(tx *tx, a store.Admission) (fresh bool, head stri
 				return true, "", err
 			}
 		}
-		var title string
+		var title, root string
 		var metadata []byte
-		err := tx.scan("SELECT title, head, metadata FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(),
-			[]any{a.Thread.ID, d.user.ID()}, &title, &head, &metadata)
+		err := tx.scan("SELECT title, head, metadata, root_id FROM threads WHERE id = $1 AND user_id = "+
+			"$2"+tx.k.dialect.locking(),
+			[]any{a.Thread.ID, d.user.ID()}, &title, &head, &metadata, &root)
 		switch {
+		case err == nil && root != "":
+			return false, "", errHidden(root)
 		case err == nil:
 			return false, head, d.introduce(tx, a.Thread, title, metadata)
 		case !errors.Is(err, sql.ErrNoRows):

@@ -55,6 +55,9 @@ func treeAdmission(f *fixture) {
 	_, err = deeper.admitChild("a")
 	f.want(err, store.ErrConflict, "3 deep")
 
+	f.want(f.DeleteThread(f.Context(), c.thread), store.ErrConflict, o.thread)
+	_, err = f.admit(store.Run{ID: "from outside", ThreadID: c.thread, CreatedAt: f.tick()})
+	f.want(err, store.ErrConflict, o.thread)
 	f.equal("list", f.threadIDs(10, 0), []string{o.thread})
 	for _, filter := range []store.ThreadFilter{{}, {Pinned: true}, {Status: store.ThreadBusy},
 		{IDs: []string{o.thread, c.thread}}, {Sort: "created_at"}} {

@@ -135,8 +135,14 @@ func scanThread(scan func(dest ...any) error) (t store.Thread, err error) {
 func (d *userData) DeleteThread(ctx context.Context, id string) error {
 	err := d.write(ctx, 0, func(tx *tx) error {
 		// A run that is being admitted at this moment is waited for here, and seen by the next statement.
-		if err := d.lockThread(tx, id); err != nil {
-			return err
+		var root string
+		err := tx.scan("SELECT root_id FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(),
+			[]any{id, d.user.ID()}, &root)
+		if err == nil && root != "" {
+			err = errHidden(root)
+		}
+		if err != nil {
+			return found(err)
 		}
 		if err := d.emptyThread(tx, id); err != nil {
 			return err
@@ -153,6 +159,12 @@ func (d *userData) DeleteThread(ctx context.Context, id string) error {
 	}
 	d.s.cache.forgetThread(id)
 	return nil
+}
+
+// errHidden refuses what would take a hidden thread out of its tree.
+func errHidden(root string) error {
+	return fmt.Errorf("%w: a run below those of thread %q works on it alone; delete or use that thread",
+		store.ErrConflict, root)
 }
 
 // lockThread locks a thread: nobody else changes or removes it until the transaction ends.

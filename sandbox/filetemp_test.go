@@ -259,7 +259,7 @@ func TestFailedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A report of coverage is written at the end of the process.
-	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) //nolint:errcheck // it was so before
+	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) // it was so before
 	large := make([]byte, 1<<16)
 	for name, err := range map[string]error{
 		"new": WriteNew(root, "new", large), "replace": f.WriteFile("old", large, false), "add": f.WriteFile("grown", large, true),

@@ -208,7 +208,7 @@ func (e *engine) openHub(context.Context) error {
 		Feed:      func(run store.Run) runs.Feed { return e.hub.Own(run) },
 		Events:    e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
 	})
-	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: e.manager.Kinds(), Log: e.log})
+	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: append(e.manager.Kinds(), e.cleaning()...), Log: e.log, Observe: e.watch.metrics.JobTried})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/archive"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -57,14 +58,27 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 	return c.out, errors.Join(err, k.store.Close())
 }
 
-func (c *collection) run(ctx context.Context) (err error) {
-	if c.root, err = os.OpenRoot(c.dir); err != nil {
+// cleaning are the jobs of the system that drop what has outlived its use: files, and rows as the retention says.
+func (e *engine) cleaning() []job.Kind {
+	kind := func(name string, part func(*collection, context.Context) error) job.Kind {
+		return job.Kind{Name: name, Every: 6 * time.Hour, Timeout: time.Hour, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
+			keep := e.now().cfg
+			return nil, part(&collection{store: e.store.System(), dir: e.dir, disk: e.disk, keep: keep.Retention,
+				rests: leavings(keep.ToolOutput), now: time.Now()}, ctx)
+		}}
+	}
+	return []job.Kind{kind("clean-up", (*collection).files), kind("retention", (*collection).rows)}
+}
+
+func (c *collection) run(ctx context.Context) error {
+	if err := c.files(ctx); err != nil {
 		return err
 	}
-	defer c.root.Close()
-	if err := c.files(ctx); err != nil {
-		return fmt.Errorf("collect files: %w", err)
-	}
+	return c.rows(ctx)
+}
+
+// rows drops what the retention says.
+func (c *collection) rows(ctx context.Context) (err error) {
 	c.out.Collected, err = c.store.Collect(ctx, store.Retention{
 		Chunks: c.keep.Chunks.Before(c.now), Snapshots: c.keep.Snapshots.Before(c.now), Rows: c.now,
 		Shrink: c.shrink, DryRun: c.dryRun,
@@ -73,7 +87,16 @@ func (c *collection) run(ctx context.Context) (err error) {
 }
 
 // files goes through the thread folders.
-func (c *collection) files(ctx context.Context) error {
+func (c *collection) files(ctx context.Context) (err error) {
+	if c.root, err = os.OpenRoot(c.dir); err != nil {
+		return err
+	}
+	defer c.root.Close()
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("collect files: %w", err)
+		}
+	}()
 	folders, err := c.disk.Threads()
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/metrics"
 	"github.com/pudu-ai/pudu/internal/outgoing"
@@ -186,7 +187,7 @@ func (es edges) close() {
 func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
-		Folders: folders.New(e.store), Audit: e.audit,
+		Folders: folders.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
 		Files: e.files, DeleteThread: e.deleteThread, User: access.Default(),
 		Answers: e.answers,
 		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins},
@@ -254,6 +255,7 @@ func (e *engine) figures() metrics.Source {
 	return metrics.Source{
 		Version: e.options.Version, Runs: e.manager.Stats, Sandboxes: e.pool.Stats, Database: e.store.Stats, Bus: e.bus,
 		Queue: func(ctx context.Context) (store.Queue, error) { return e.store.System().Queue(ctx, time.Now()) },
+		Jobs:  job.NewQueue(e.store).Counts,
 		Disk:  func() (size, free int64, err error) { return diskOf(e.dir) },
 	}
 }

@@ -44,7 +44,6 @@ func (e *engine) forServer(s config.Server) parts {
 		{"listeners", func(ctx context.Context) error { return e.listen(ctx, s) }, e.closeListeners},
 		working("jobs", func(ctx context.Context) { e.jobs.Work(ctx) }),
 		working("waiting runs", func(ctx context.Context) { e.manager.Serve(ctx, nil) }),
-		working("collection", e.collect),
 		{"gateway", e.answer, e.closeGateway},
 		working("reload", e.heed),
 	}
@@ -55,7 +54,6 @@ func (e *engine) forHandler(stop func()) parts {
 	return parts{
 		working("jobs", func(ctx context.Context) { e.jobs.Work(ctx) }),
 		working("waiting runs", func(ctx context.Context) { e.manager.Serve(ctx, nil) }),
-		working("collection", e.collect),
 		{"gateway", nil, func(context.Context) error { stop(); return nil }},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -98,4 +99,41 @@ func (a App) Audit(ctx context.Context, o cli.Options, f audit.Filter) ([]audit.
 	}
 	list, err := audit.New(k.store, nil, nil).List(ctx, f)
 	return list, errors.Join(err, k.store.Close())
+}
+
+// Jobs implements cli.App.
+func (a App) Jobs(ctx context.Context, o cli.Options, do func(cli.Jobs) error) error {
+	p, err := a.reach(ctx, o)
+	if err != nil {
+		return err
+	}
+	if p.server != nil {
+		return p.close(do(p.server.Jobs()))
+	}
+	return p.close(do(auditedJobs{job.NewQueue(p.store), p}))
+}
+
+// auditedJobs tells the audit log what a command does with jobs here.
+type auditedJobs struct {
+	*job.Queue
+
+	place place
+}
+
+// Retry implements [cli.Jobs].
+func (j auditedJobs) Retry(ctx context.Context, kind, key, user string) (int64, error) {
+	n, err := j.Queue.Retry(ctx, kind, key, user)
+	if n > 0 {
+		j.place.record(ctx, audit.Change, "job", kind+"/"+key)
+	}
+	return n, err
+}
+
+// Drop implements [cli.Jobs].
+func (j auditedJobs) Drop(ctx context.Context, kind, key, user string) (int64, error) {
+	n, err := j.Queue.Drop(ctx, kind, key, user)
+	if n > 0 {
+		j.place.record(ctx, audit.Delete, "job", kind+"/"+key)
+	}
+	return n, err
 }

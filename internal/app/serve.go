@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/pudu-ai/pudu/internal/access/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
@@ -77,23 +76,4 @@ func (e *engine) serve(ctx context.Context, server config.Server, notes []string
 	ready(e.shown)
 	<-ctx.Done()
 	return e.close() //nolint:contextcheck // ctx has ended
-}
-
-// collect drops what has outlived its use, every few hours until ctx ends.
-func (e *engine) collect(ctx context.Context) {
-	const every = 6 * time.Hour
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			keep := e.now().cfg
-			c := &collection{store: e.store.System(), dir: e.dir, disk: e.disk, keep: keep.Retention, rests: leavings(keep.ToolOutput), now: now}
-			if err := c.run(ctx); err != nil && ctx.Err() == nil {
-				e.log.Warn("cannot drop what has outlived its use", "error", err)
-			}
-		}
-	}
 }

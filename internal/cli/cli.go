@@ -92,6 +92,8 @@ type App interface {
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.
 	Record(ctx context.Context, o Options, verb audit.Verb, kind, object string)
+	// Jobs hands do what follows and is still to be done, of all users.
+	Jobs(ctx context.Context, o Options, do func(Jobs) error) error
 	// Audit returns rows of the audit log, the newest first.
 	Audit(ctx context.Context, o Options, f audit.Filter) ([]audit.Entry, error)
 	// TokensFile is the file of the named tokens that callers of the server bring.
@@ -367,6 +369,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		replayCommand(app, &o, stdio),
 		tokenCommand(app, &o, stdio),
 		auditCommand(app, &o, stdio),
+		jobsCommand(app, &o, stdio),
 		doctorCommand(app, &o, stdio),
 		modelsCommand(app, &o, stdio),
 		&cobra.Command{

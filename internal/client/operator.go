@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 )
 
@@ -59,6 +60,38 @@ func (c *Client) DeleteUser(ctx context.Context, user string) (threads, rows int
 	var d Deleted
 	err = c.call(ctx, http.MethodDelete, UserPath+url.PathEscape(user), nil, nil, &d)
 	return d.Threads, d.Rows, err
+}
+
+// Jobs are those of all users.
+func (c *Client) Jobs() Jobs { return Jobs{c} }
+
+// Jobs are a server's jobs.
+type Jobs struct{ c *Client }
+
+// List returns jobs.
+func (j Jobs) List(ctx context.Context, f job.Filter) (list []job.Entry, err error) {
+	q := url.Values{"kind": {f.Kind}, "user": {f.User}}
+	err = j.c.get(ctx, "/jobs?"+q.Encode(), &list)
+	return list, err
+}
+
+// Retry has a job done at once.
+func (j Jobs) Retry(ctx context.Context, kind, key, user string) (int64, error) {
+	return j.change(ctx, http.MethodPost, kind, key, "/retry", user)
+}
+
+// Drop removes a job.
+func (j Jobs) Drop(ctx context.Context, kind, key, user string) (int64, error) {
+	return j.change(ctx, http.MethodDelete, kind, key, "", user)
+}
+
+func (j Jobs) change(ctx context.Context, method, kind, key, rest, user string) (int64, error) {
+	path := "/jobs/" + url.PathEscape(kind) + "/" + url.PathEscape(key) + rest + "?" + url.Values{"user": {user}}.Encode()
+	var n struct {
+		Jobs int64 `json:"jobs"`
+	}
+	err := j.c.call(ctx, method, path, nil, nil, &n)
+	return n.Jobs, err
 }
 
 // Audit returns rows of the audit log.

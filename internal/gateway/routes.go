@@ -43,7 +43,7 @@ func (s *Server) newGroups() groups {
 		files:  files.New(files.Config{Env: s.env, Files: s.Files}),
 		models: models.New(models.Config{Models: s.Models}),
 		operations: operations.New(operations.Config{
-			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, All: s.Routes,
+			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, All: s.Routes,
 		}),
 		pages: pages.New(pages.Config{Env: s.env, About: s.About, Asks: s.Guard.asks, All: s.Routes}),
 	}

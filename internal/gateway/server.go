@@ -24,6 +24,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -53,6 +54,8 @@ type Config struct {
 	Items      *items.Items
 	Assistants *assistants.Assistants
 	Folders    *folders.Folders
+	// Jobs are what follows, of all users.
+	Jobs *job.Queue
 	// Audit keeps who did what; nil keeps nothing.
 	Audit *audit.Log
 	// Files opens the files of a user's thread; the caller closes them.

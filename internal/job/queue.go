@@ -20,14 +20,19 @@ func NewQueue(st database.Store) *Queue {
 
 // Entry is a job as an operator sees it.
 type Entry struct {
-	Kind, Key, User, Thread string
+	Kind   string `json:"kind"`
+	Key    string `json:"key"`
+	User   string `json:"user"`
+	Thread string `json:"thread,omitempty"`
 	// Tries counts those since the last success, Error is why the last of them failed.
-	Tries int
-	Error string
+	Tries int    `json:"tries"`
+	Error string `json:"error,omitempty"`
 	// Begun says that somebody does it now.
-	Begun bool
+	Begun bool `json:"begun,omitempty"`
 	// NotBefore is when it may begin. Dead is since when it is given up; zero if it is not.
-	NotBefore, Created, Dead time.Time
+	NotBefore time.Time `json:"not_before"`
+	Created   time.Time `json:"created"`
+	Dead      time.Time `json:"dead,omitzero"`
 }
 
 // Filter selects jobs; empty fields select all.

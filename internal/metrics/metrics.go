@@ -31,6 +31,7 @@ type Metrics struct {
 	streams  prometheus.Gauge
 	refused  prometheus.Counter
 	lost     prometheus.Counter
+	jobs     *prometheus.CounterVec
 
 	work
 }
@@ -48,10 +49,11 @@ func New() *Metrics {
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pudu_audit_lost_total", Help: "Times that rows of the audit log could not be written.",
 		}),
+		jobs:    counters("pudu_job_tries_total", "Tries of jobs here, by kind and what they came to.", "kind", "outcome"),
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "pudu_streams_open", Help: "Streams that clients follow at present."}),
 		work:    newWork(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.streams, m.refused, m.lost)
+	m.registry.MustRegister(m.requests, m.seconds, m.streams, m.refused, m.lost, m.jobs)
 	m.registry.MustRegister(m.collectors()...)
 	return m
 }
@@ -77,6 +79,9 @@ func (m *Metrics) Refused() { m.refused.Inc() }
 
 // AuditLost counts a failure to write the audit log.
 func (m *Metrics) AuditLost() { m.lost.Inc() }
+
+// JobTried counts a try of a job. Their kinds are the program's own.
+func (m *Metrics) JobTried(kind, outcome string) { m.jobs.WithLabelValues(kind, outcome).Inc() }
 
 // Streaming counts streams: 1 for one that begins, -1 for one that ends.
 func (m *Metrics) Streaming(change int) { m.streams.Add(float64(change)) }

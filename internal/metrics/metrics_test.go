@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/bus"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
@@ -40,12 +41,16 @@ func all() *Metrics {
 		Database: func() store.Stats {
 			return store.Stats{InUse: 1, Idle: 2, Waits: 3, Queued: 4, Commits: 5, Failed: 6, Committing: 1500 * time.Millisecond, Bytes: 7}
 		},
+		Jobs: func(context.Context) ([]job.Count, error) {
+			return []job.Count{{Kind: "webhook", Waiting: 2, Dead: 1, Oldest: time.Now().Add(-time.Minute)}}, nil
+		},
 		Disk: func() (int64, int64, error) { return 1 << 40, 1 << 30, nil },
 		Bus:  away{},
 	})
 	m.Answered("/threads", "GET", 200, 3*time.Millisecond)
 	m.Streaming(1)
 	m.Refused()
+	m.JobTried("webhook", "done")
 	m.RunBegun(time.Second)
 	m.RunEnded("success", time.Second)
 	m.ModelCalled(modelcall.Call{

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pudu-ai/pudu/internal/bus"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -18,6 +19,8 @@ type Source struct {
 	Version   string
 	Runs      func() runs.Stats
 	Sandboxes func() pool.Stats
+	// Jobs counts the jobs by their kinds.
+	Jobs func(ctx context.Context) ([]job.Count, error)
 	// Queue looks at the runs that wait. How long it takes is a figure, too.
 	Queue func(ctx context.Context) (store.Queue, error)
 	// Database tells of the database's connections and files.
@@ -40,7 +43,7 @@ func (source) Describe(chan<- *prometheus.Desc) {}
 func (s source) Collect(to chan<- prometheus.Metric) {
 	out := output(to)
 	out.gauge("pudu_build_info", "The version that runs.", 1, "version", s.Version)
-	for _, collect := range []func(output){s.collectRuns, s.collectSandboxes, s.collectQueue, s.collectDatabase, s.collectDisk, s.collectBus} {
+	for _, collect := range []func(output){s.collectRuns, s.collectSandboxes, s.collectQueue, s.collectJobs, s.collectDatabase, s.collectDisk, s.collectBus} {
 		collect(out)
 	}
 }
@@ -91,6 +94,27 @@ func (s source) collectQueue(out output) {
 	out.gauge("pudu_runs_waiting_seconds", "How long the run has waited that has waited for the longest; 0 if none waits.", oldest)
 }
 
+func (s source) collectJobs(out output) {
+	if s.Jobs == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout/2)
+	defer cancel()
+	list, err := s.Jobs(ctx)
+	if err != nil {
+		return // pudu_database_up tells
+	}
+	for _, c := range list {
+		oldest := 0.0
+		if !c.Oldest.IsZero() {
+			oldest = max(time.Since(c.Oldest).Seconds(), 0)
+		}
+		out.gauge("pudu_jobs_waiting", "Jobs to be done, those for a later time included.", float64(c.Waiting), "kind", c.Kind)
+		out.gauge("pudu_jobs_dead", "Jobs that are given up.", float64(c.Dead), "kind", c.Kind)
+		out.gauge("pudu_jobs_waiting_seconds", "How long the job is due that has waited for the longest.", oldest, "kind", c.Kind)
+	}
+}
+
 const upHelp = "1 if the database answered this time."
 
 func (s source) collectDatabase(out output) {
@@ -105,6 +129,7 @@ func (s source) collectDatabase(out output) {
 	out.counter("pudu_database_commit_errors_total", "Transactions that failed.", float64(d.Failed))
 	out.counter("pudu_database_commit_seconds_total", "Time that transactions took.", d.Committing.Seconds())
 	out.gauge("pudu_database_writes_waiting", "Writes that wait for the next transaction.", float64(d.Queued))
+	out.counter("pudu_jobs_left_out_total", "Jobs that were left out because too many waited.", float64(d.JobsLeftOut))
 	if d.Bytes > 0 {
 		out.gauge("pudu_database_bytes", "Size of SQLite's database with its log.", float64(d.Bytes))
 	}

@@ -15,7 +15,7 @@ import (
 // The kinds of jobs that follow the end of a run. Their key is the run's id.
 const (
 	jobWebhook = "webhook"
-	jobRemoval = "thread removal"
+	jobRemoval = "thread-removal"
 )
 
 const (

@@ -160,7 +160,7 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 						t.Errorf("line %d of the log: %s", i, lines[i])
 					}
 				}
-				if left := w.jobs("webhook") + w.jobs("thread removal"); left > 0 || deleted != c.deleted {
+				if left := w.jobs("webhook") + w.jobs("thread-removal"); left > 0 || deleted != c.deleted {
 					t.Errorf("there is something to do: %d, %d times deleted", left, deleted)
 				}
 			})
@@ -178,7 +178,7 @@ func TestWithoutWebhooksAndRemovals(t *testing.T) {
 		req.Webhook, req.OnCompletion = "http://hook", runs.DeleteThread
 		w.wants(w.submit(m, req), event.StatusSuccess)
 		time.Sleep(10 * time.Second)
-		if left := w.jobs("webhook") + w.jobs("thread removal"); left > 0 {
+		if left := w.jobs("webhook") + w.jobs("thread-removal"); left > 0 {
 			t.Errorf("there is something to do: %d", left)
 		}
 	})

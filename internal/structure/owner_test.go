@@ -20,7 +20,6 @@ func systemCallers() []string {
 		"internal/app/deleteuser.go",
 		"internal/app/gc.go",
 		"internal/app/listen.go", // figures, and whether the database answers
-		"internal/app/serve.go",  // the collecting of every hour
 		"internal/app/store.go",  // who holds a lease
 		"internal/app/verify.go",
 		"internal/feature/audit/audit.go",       // whose rows are the operator's

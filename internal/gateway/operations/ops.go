@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -26,6 +27,8 @@ type Config struct {
 	Ready func(ctx context.Context) error
 	// Metrics serves the figures for Prometheus; nil leaves the route out.
 	Metrics http.Handler
+	// Jobs are those of all users.
+	Jobs *job.Queue
 	// All is the list of routes.
 	All func() []route.Route
 }
@@ -55,6 +58,15 @@ func (g *Group) Routes() []route.Route {
 		route.Get("/audit", "Who did what, the newest first", g.who).
 			Access(access.Admin, "audit:read").Of(route.Nobody).Rate(route.Cheap).Body(route.None).
 			Audits(audit.Look, "audit"),
+		route.Get("/jobs", "What waits, what fails and why", g.waiting).
+			Access(access.Admin, "jobs:read").Of(route.Nobody).Rate(route.Cheap).Body(route.None).
+			Audits(audit.Look, "jobs"),
+		route.Post("/jobs/{kind}/{key}/retry", "Do a job at once, with all its tries before it", g.retry).
+			Access(access.Admin, "jobs:write").Of(route.Nobody).Rate(route.Write).Body(route.None).
+			Audits(audit.Change, "job"),
+		route.Delete("/jobs/{kind}/{key}", "Drop a job", g.drop).
+			Access(access.Admin, "jobs:write").Of(route.Nobody).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "job"),
 	)
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -101,7 +102,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	serving.Go(func() { m.Serve(ctx, nil) })
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
-		Folders: folders.New(st), Audit: audit.New(st, nil, nil),
+		Folders: folders.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		DeleteThread: DeleteFrom(st),
 		User:         access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -24,7 +25,7 @@ func (e *engine) withOperator(next http.Handler) http.Handler {
 	})
 	mux.HandleFunc("DELETE "+client.UserPath+"{user}", func(w http.ResponseWriter, r *http.Request) {
 		user := access.FromRow(r.PathValue("user"))
-		f, err := e.deleteUser(r.Context(), user)
+		f, err := e.deleteUser(context.WithoutCancel(r.Context()), user) // to the end, however long it takes
 		if err == nil {
 			e.audit.Record(r.Context(), audit.Of(operator(socketVia), audit.Delete, "user", user.ID()))
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
@@ -64,9 +65,9 @@ var errLeft = errors.New("the run was left by its owner")
 // Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process die.
 func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event), _ func(string)) (runs.Outcome, error) {
 	m := r.engine.manager
-	var req runs.Request
-	if err := json.Unmarshal(run.Request, &req); err != nil {
-		return runs.Outcome{}, fmt.Errorf("read the request of run %s: %w", run.ID, err)
+	req, err := runs.RequestOf(run)
+	if err != nil {
+		return runs.Outcome{}, err
 	}
 	if err := r.engine.answers(req); err != nil { // the run stays unfinished until there is a model
 		return runs.Outcome{}, err
@@ -77,22 +78,47 @@ func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event
 		if !errors.Is(err, store.ErrConflict) {
 			return out, err
 		}
-		left := func(at store.Run) error {
-			run = at
-			list, err := m.Unfinished(ctx)
-			if err == nil && slices.ContainsFunc(list, func(u store.Run) bool { return u.ID == at.ID }) {
-				err = errLeft
-			}
-			return err
-		}
-		out, err = runs.Follow(ctx, r.engine.mine(), run.ID, last, left, func(ev event.Event) {
+		out, err = r.follow(ctx, run, last, func(ev event.Event) {
 			last = ev.ID
 			show(ev)
 		})
 		if !errors.Is(err, errLeft) {
 			return out, err
 		}
+		if run, err = r.engine.mine().Run(ctx, run.ID); err != nil {
+			return out, err
+		}
 	}
+}
+
+// follow shows the events of a run that another process works on, from the one behind after on, until it has ended, or with
+// errLeft until nobody works on it any more.
+func (r runner) follow(ctx context.Context, run store.Run, after event.ID, show func(event.Event)) (runs.Outcome, error) {
+	watched, stop := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for pause(watched, time.Second) == nil {
+			list, err := r.engine.manager.Unfinished(watched)
+			if err == nil && slices.ContainsFunc(list, func(u store.Run) bool { return u.ID == run.ID }) {
+				err = errLeft
+			}
+			if err != nil {
+				stop(err)
+			}
+		}
+	})
+	end, err := r.engine.hub.Follow(watched, r.user, run.ID, after, func(evs []event.Event) error {
+		for _, ev := range evs {
+			show(ev)
+		}
+		return nil
+	})
+	stop(nil)
+	watching.Wait()
+	if err != nil {
+		return runs.Outcome{Run: run}, err
+	}
+	return runs.Ended(ctx, r.engine.mine(), end)
 }
 
 // ReadFile implements cli.Runner.

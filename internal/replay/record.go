@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -71,9 +70,9 @@ func find(ctx context.Context, s store.UserData, threadID, runID string) (store.
 
 // record fills the recording.
 func (t *tape) record(ctx context.Context) error {
-	var req runs.Request
-	if err := json.Unmarshal(t.run.Request, &req); err != nil {
-		return fmt.Errorf("decode its request: %w", err)
+	req, err := runs.RequestOf(t.run)
+	if err != nil {
+		return err
 	}
 	if len(req.Answers) > 0 || len(req.Input) == 0 {
 		return errors.New("it goes on with an answer to a question of the run before it; record that run, or one that begins with a task")

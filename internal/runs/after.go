@@ -57,7 +57,7 @@ func (m *Manager) Kinds() []job.Kind {
 // endedRun is the run that a job is about; false if it is gone by now, or runs again.
 func (m *Manager) endedRun(ctx context.Context, j job.Job) (run store.Run, req Request, there bool, err error) {
 	if run, err = m.cfg.Store.For(j.User).Run(ctx, j.Key); err == nil {
-		req, err = readRequest(run)
+		req, err = RequestOf(run)
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		return run, req, false, nil

@@ -230,10 +230,10 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 			}
 			return err
 		},
-		"a run is followed": func(r *trial, breakNow func()) error {
+		"the end of a run is read": func(r *trial, breakNow func()) error {
 			run := r.ran(r.on("one"))
 			breakNow()
-			_, err := runs.Follow(r.t.Context(), r.store.For(user()), run.ID, event.ID{}, func(store.Run) error { return nil }, noShow)
+			_, err := runs.Ended(r.t.Context(), r.store.For(user()), run)
 			return err
 		},
 		"a run is looked at as it works": func(r *trial, breakNow func()) error {

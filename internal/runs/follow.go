@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
@@ -14,44 +13,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
-
-// Follow shows the durable events of a run that another process executes, from the one after the id on, and returns the
-// run's outcome when it has ended. It reads the log ten times a second. alive is asked every second whether it makes
-// sense to wait on; its error ends the following.
-func Follow(ctx context.Context, s store.UserData, runID string, after event.ID, alive func(store.Run) error, show func(event.Event)) (Outcome, error) {
-	const page = 1000
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for n := 0; ; n++ {
-		run, err := s.Run(ctx, runID) // before the events: what is written before the end is read after it
-		if err != nil {
-			return Outcome{}, err
-		}
-		evs, err := s.Events(ctx, runID, after, page)
-		if err != nil {
-			return Outcome{Run: run}, err
-		}
-		for _, ev := range evs {
-			show(ev)
-			after = ev.ID
-		}
-		switch {
-		case len(evs) == page:
-			continue
-		case !run.Active():
-			return Ended(ctx, s, run)
-		case n%10 == 0:
-			if err := alive(run); err != nil {
-				return Outcome{Run: run}, err
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return Outcome{Run: run}, context.Cause(ctx)
-		case <-tick.C:
-		}
-	}
-}
 
 // Ended reads the outcome of a run that is at its end and the last one of its thread.
 func Ended(ctx context.Context, s store.UserData, run store.Run) (Outcome, error) {

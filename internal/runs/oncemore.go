@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -46,7 +45,7 @@ func (u *UserRuns) firstRequest(ctx context.Context, threadID string) (first Req
 		return first, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(run.Request, &first)
+		first, err = RequestOf(run)
 	}
 	return first, err
 }

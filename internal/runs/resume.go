@@ -87,7 +87,7 @@ func (m *Manager) fail(ctx context.Context, run store.Run, reason error) error {
 		m.lose(run, err)
 		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
 	}
-	req, _ := readRequest(run)
+	req, _ := RequestOf(run)
 	m.ended(ctx, Job{Run: run, Request: req}, End{end, rec.usage()})
 	return nil
 }

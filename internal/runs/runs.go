@@ -225,7 +225,7 @@ func (m *Manager) executeAt(ctx context.Context, run store.Run, show func(event.
 // execute is Execute, but that the outcome's run is as it was at the beginning.
 func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at seat) (Outcome, error) {
 	defer to.leave()
-	req, err := readRequest(run)
+	req, err := RequestOf(run)
 	if err != nil {
 		return m.unreadable(ctx, run, to.show, err)
 	}
@@ -249,14 +249,6 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 	}
 	m.ended(ctx, job, End{end, rec.usage()})
 	return Outcome{Run: run, State: last, Usage: rec.usage()}, nil
-}
-
-// readRequest is what the client wanted.
-func readRequest(run store.Run) (req Request, err error) {
-	if err := json.Unmarshal(run.Request, &req); err != nil {
-		return req, fmt.Errorf("decode request of run %s: %w", run.ID, err)
-	}
-	return req, nil
 }
 
 // audience is who sees what happens in an attempt of a run.
@@ -384,7 +376,7 @@ func (m *Manager) newID() string { return id.New(m.cfg.Now()) }
 // RequestOf is what a run was asked for.
 func RequestOf(run store.Run) (req Request, err error) {
 	if err = json.Unmarshal(run.Request, &req); err != nil {
-		err = fmt.Errorf("read the request of run %s: %w", run.ID, err)
+		err = fmt.Errorf("decode request of run %s: %w", run.ID, err)
 	}
 	return req, err
 }

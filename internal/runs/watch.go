@@ -36,7 +36,7 @@ func (m *Manager) endedWaiting(ctx context.Context, run store.Run, now time.Time
 	if run.Active() || run.UpdatedAt.UnixMicro() != now.UnixMicro() {
 		return
 	}
-	req, _ := readRequest(run)
+	req, _ := RequestOf(run)
 	m.ended(ctx, Job{Run: run, Request: req}, End{Run: event.Run{Status: run.Status, Error: run.Error, StopReason: run.StopReason}})
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/frames"
-	"github.com/pudu-ai/pudu/message"
 )
 
 // stateJSON is the state of a thread at a checkpoint, as clients see it. LangGraph's clients read where it is from the
@@ -207,13 +206,8 @@ func (v *viewer) maker(ctx context.Context, runID string) (maker, error) {
 }
 
 func (by *maker) read(run store.Run) error {
-	var req struct {
-		Metadata    json.RawMessage            `json:"metadata"`
-		AssistantID string                     `json:"assistant_id"`
-		Input       []message.Message          `json:"input"`
-		Values      map[string]json.RawMessage `json:"values"`
-	}
-	if err := json.Unmarshal(run.Request, &req); err != nil {
+	req, err := runs.RequestOf(run)
+	if err != nil {
 		return err
 	}
 	by.metadata, _ = rawjson.Members(shape.OrEmpty(req.Metadata))

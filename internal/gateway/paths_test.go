@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
@@ -56,6 +58,15 @@ func TestOpenAPIPaths(t *testing.T) {
 			if len(list) != strings.Count(path, "{") {
 				t.Errorf("%s %s has the parameters %v", method, path, list)
 			}
+		}
+	}
+	const properties = "/runs.post.requestBody.content.application/json.schema.properties."
+	for member, want := range map[string]any{
+		"input": []any{"object", "null"}, "command": []any{"object", "null"}, "config": []any{"object", "null"},
+		"stream_mode": []any{"string", "array", "null"},
+	} {
+		if d := cmp.Diff(want, jsontest.At(paths, properties+member+".type")); d != "" {
+			t.Errorf("the types of %s (-want +got): %s", member, d)
 		}
 	}
 	for _, path := range []string{"/", "/models/{name}", "/threads/{thread_id}/artifacts/{path}"} {

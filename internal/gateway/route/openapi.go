@@ -127,6 +127,9 @@ func (f field) required() bool { _, ok := f.tag.Lookup("required"); return ok }
 func (f field) schema() *jsonschema.Schema {
 	s := schemaOf(f.typ)
 	s.Description = f.tag.Get("doc")
+	if types, ok := f.tag.Lookup("types"); ok { // of a field that reads itself, or whose handler reads it
+		s.Types = strings.Split(types, ",")
+	}
 	if enum := f.tag.Get("enum"); enum != "" {
 		for v := range strings.SplitSeq(enum, ",") {
 			s.Enum = append(s.Enum, v)

@@ -50,14 +50,14 @@ type createIn struct {
 // of it, which is what is stored.
 type asked struct {
 	Assistant    string          `body:"assistant_id" doc:"an assistant; the name of the graph is the default"`
-	Input        route.Rest      `body:"input" doc:"messages, and other channels of the state"`
-	Command      route.Rest      `body:"command" doc:"an answer to a question, a change of the state, a node to go to"`
-	Config       route.Rest      `body:"config" doc:"recursion_limit, configurable, context"`
-	Context      route.Rest      `body:"context" doc:"the options of the agent"`
-	Modes        route.Rest      `body:"stream_mode" doc:"how the run is told, one mode or several"`
-	Checkpoint   route.Rest      `body:"checkpoint" doc:"where the run begins; the newest is the default"`
-	Delay        route.Rest      `body:"after_seconds" doc:"when the run may begin"`
-	Webhook      route.Rest      `body:"webhook" doc:"an address that is told of the end"`
+	Input        route.Rest      `body:"input" types:"object,null" doc:"messages, and other channels of the state"`
+	Command      route.Rest      `body:"command" types:"object,null" doc:"an answer, a change of the state, a node to go to"`
+	Config       route.Rest      `body:"config" types:"object,null" doc:"recursion_limit, configurable, context"`
+	Context      route.Rest      `body:"context" types:"object,null" doc:"the options of the agent"`
+	Modes        route.Rest      `body:"stream_mode" types:"string,array,null" doc:"how the run is told"`
+	Checkpoint   route.Rest      `body:"checkpoint" types:"object,null" doc:"where it begins; the newest is the default"`
+	Delay        route.Rest      `body:"after_seconds" types:"number,string,null" doc:"when the run may begin"`
+	Webhook      route.Rest      `body:"webhook" types:"string,null" doc:"an address that is told of the end"`
 	Subgraphs    bool            `body:"stream_subgraphs"`
 	OnDisconnect string          `body:"on_disconnect" enum:"continue,cancel"`
 	OnCompletion string          `body:"on_completion" enum:"keep,delete"`

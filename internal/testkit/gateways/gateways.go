@@ -73,7 +73,7 @@ func NewOf(t *testing.T, of agent.Config, change func(*gateway.Config), middlewa
 // NewAt makes a kit on a database.
 func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*gateway.Config), middlewares ...agent.Middleware) *Kit {
 	t.Helper()
-	database.Features = feature.All()
+	database.Features, database.After = feature.All(), []store.After{runs.After}
 	opened, err := sqlstore.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +100,8 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
+	jobs := job.New(job.Config{Store: opened, Owner: "test", Kinds: m.Kinds()})
+	serving.Go(func() { jobs.Work(ctx) })
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		Folders: folders.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),

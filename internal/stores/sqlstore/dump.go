@@ -165,7 +165,7 @@ func appendRecord(b []byte, t database.Table, cells []any, row scanner) ([]byte,
 	o := rawjson.Begin(b)
 	o.String("kind", t.Kind)
 	for i, c := range t.Columns {
-		o.Key(c.Name)
+		o.Key(memberOf(t, c))
 		o.Buf = appendCell(o.Buf, c.Form, cells[i])
 	}
 	b, err := o.End()

@@ -173,7 +173,7 @@ func insert(tx *tx, t database.Table, members map[string]json.RawMessage) error 
 	}
 	values := make([]any, len(t.Columns))
 	for i, c := range t.Columns {
-		raw := members[c.Name]
+		raw := members[memberOf(t, c)]
 		if len(raw) == 0 {
 			return fmt.Errorf("%s has no %s", t.Kind, c.Name)
 		}

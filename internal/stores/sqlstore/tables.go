@@ -57,6 +57,14 @@ func names(t database.Table) string {
 	return strings.Join(all, ", ")
 }
 
+// memberOf is the member of a record that has the value of a column; "kind" is the record's own.
+func memberOf(t database.Table, c database.Column) string {
+	if c.Name == "kind" {
+		return t.Kind + "_kind"
+	}
+	return c.Name
+}
+
 // keyOf lists the columns of a table's key for a statement.
 func keyOf(t database.Table) string { return strings.Join(t.Key, ", ") }
 

@@ -539,6 +539,8 @@ func dumpedAndDeleted(f *databases.Fixture) {
 	_, err = f.System().DeleteUser(f.Context(), f.Ann())
 	f.Must(err)
 	f.Equal("left", len(k.list()), 1)
+	f.Equal("records", strings.Count(b.String(), `{"kind":"job",`), 2)
+	f.Equal("their kinds", strings.Count(b.String(), `"job_kind":"note"`), 2)
 	f.Equal("whose", k.list()[0].User, "bob")
 	f.Sound()
 }

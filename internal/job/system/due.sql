@@ -1,2 +1,2 @@
 -- When the next job of each kind may begin.
-SELECT kind, min(not_before) FROM jobs WHERE owner = '' AND dead_at = 0 GROUP BY kind
+SELECT job_kind, min(not_before) FROM jobs WHERE owner = '' AND dead_at = 0 GROUP BY job_kind

@@ -3,4 +3,4 @@ UPDATE jobs SET owner = '', error = $8, updated_at = CAST($6 AS BIGINT),
     not_before = CASE WHEN generation > taken AND not_before > $7 THEN not_before ELSE $7 END,
     attempts = CASE WHEN CAST($9 AS BIGINT) = 1 AND generation > taken THEN 0 ELSE attempts END,
     dead_at = CASE WHEN CAST($9 AS BIGINT) = 1 AND generation = taken THEN CAST($6 AS BIGINT) ELSE 0 END
-WHERE user_id = $1 AND kind = $2 AND key = $3 AND owner = $4 AND fence = $5
+WHERE user_id = $1 AND job_kind = $2 AND key = $3 AND owner = $4 AND fence = $5

@@ -4,7 +4,7 @@
 -- +goose Up
 CREATE TABLE jobs (
     user_id    TEXT COLLATE "C" NOT NULL,
-    kind       TEXT COLLATE "C" NOT NULL,
+    job_kind       TEXT COLLATE "C" NOT NULL,
     key        TEXT COLLATE "C" NOT NULL,
     thread_id  TEXT COLLATE "C" NOT NULL,
     generation BIGINT  NOT NULL,
@@ -19,9 +19,9 @@ CREATE TABLE jobs (
     dead_at    BIGINT  NOT NULL,
     error      TEXT    NOT NULL,
     body       TEXT,
-    PRIMARY KEY (user_id, kind, key)
+    PRIMARY KEY (user_id, job_kind, key)
 );
-CREATE INDEX jobs_waiting ON jobs (kind, attempts, not_before) WHERE owner = '' AND dead_at = 0;
+CREATE INDEX jobs_waiting ON jobs (job_kind, attempts, not_before) WHERE owner = '' AND dead_at = 0;
 CREATE INDEX jobs_held ON jobs (owner) WHERE owner <> '';
-CREATE INDEX jobs_dead ON jobs (kind, dead_at) WHERE dead_at > 0;
+CREATE INDEX jobs_dead ON jobs (job_kind, dead_at) WHERE dead_at > 0;
 CREATE INDEX jobs_by_thread ON jobs (thread_id);

@@ -5,7 +5,7 @@
 -- +goose Up
 CREATE TABLE jobs (
     user_id    TEXT    NOT NULL,
-    kind       TEXT    NOT NULL,
+    job_kind       TEXT    NOT NULL,
     key        TEXT    NOT NULL,
     thread_id  TEXT    NOT NULL,
     generation INTEGER NOT NULL,
@@ -20,9 +20,9 @@ CREATE TABLE jobs (
     dead_at    INTEGER NOT NULL,
     error      TEXT    NOT NULL,
     body       TEXT,
-    PRIMARY KEY (user_id, kind, key)
+    PRIMARY KEY (user_id, job_kind, key)
 ) STRICT;
-CREATE INDEX jobs_waiting ON jobs (kind, attempts, not_before) WHERE owner = '' AND dead_at = 0;
+CREATE INDEX jobs_waiting ON jobs (job_kind, attempts, not_before) WHERE owner = '' AND dead_at = 0;
 CREATE INDEX jobs_held ON jobs (owner) WHERE owner <> '';
-CREATE INDEX jobs_dead ON jobs (kind, dead_at) WHERE dead_at > 0;
+CREATE INDEX jobs_dead ON jobs (job_kind, dead_at) WHERE dead_at > 0;
 CREATE INDEX jobs_by_thread ON jobs (thread_id);

@@ -19,7 +19,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"time"
 )
 
@@ -58,7 +57,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 		return 2, nil
 	}
 	if flags.NArg() == 0 {
-		return 2, errors.New("name the packages, such as ./state ./agent")
+		return 2, errors.New("name the packages, such as ./state or, by the tests of another, ./internal/gateway/route@./internal/gateway")
 	}
 	known, err := readTable(o.table)
 	if err != nil {
@@ -70,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	defer os.RemoveAll(o.dir)
 	code := 0
 	for _, pkg := range flags.Args() {
-		r, err := o.examine(ctx, filepath.Clean(pkg), known, out)
+		r, err := o.examine(ctx, pkg, known, out)
 		if err != nil {
 			return 2, fmt.Errorf("%s: %w", pkg, err)
 		}

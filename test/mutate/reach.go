@@ -28,13 +28,13 @@ type reachingTest struct {
 // block is a piece of a file, from its first to its last line.
 type block struct{ from, to int }
 
-// findReach runs each test of a package alone. dir is for its files.
-func findReach(ctx context.Context, pkg, dir string) (r reach, err error) {
+// findReach runs each test of a package alone, and looks which lines of pkg it reaches. dir is for its files.
+func findReach(ctx context.Context, pkg, tests, dir string) (r reach, err error) {
 	binary := filepath.Join(dir, "cover.test")
-	if out, err := build(ctx, pkg, binary, "-cover"); err != nil {
+	if out, err := build(ctx, tests, binary, "-cover", "-coverpkg=./"+pkg); err != nil {
 		return r, fmt.Errorf("build its tests: %w\n%s", err, out)
 	}
-	list, err := runTests(ctx, pkg, binary, time.Minute, "-test.list", ".")
+	list, err := runTests(ctx, tests, binary, time.Minute, "-test.list", ".")
 	if err != nil {
 		return r, fmt.Errorf("list its tests: %w\n%s", err, list)
 	}
@@ -44,7 +44,7 @@ func findReach(ctx context.Context, pkg, dir string) (r reach, err error) {
 			continue
 		}
 		profile, begun := filepath.Join(dir, "cover.out"), time.Now()
-		out, err := runTests(ctx, pkg, binary, 10*time.Minute, "-test.run", only(name), "-test.coverprofile", profile)
+		out, err := runTests(ctx, tests, binary, 10*time.Minute, "-test.run", only(name), "-test.coverprofile", profile)
 		if ctx.Err() != nil {
 			return r, ctx.Err()
 		}

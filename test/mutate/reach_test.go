@@ -14,13 +14,14 @@ import (
 // TestReach runs a package whose tests reach different lines of two files.
 func TestReach(t *testing.T) {
 	dir := module(t, map[string]string{
-		"p/one.go": "package p\n\nfunc One() int {\n\treturn 1\n}\n\nfunc Nobody() int {\n\treturn 0\n}\n",
-		"p/two.go": "package p\n\nfunc Two() int {\n\treturn One() + 1\n}\n",
+		"p/one.go":    "package p\n\nfunc One() int {\n\treturn 1\n}\n\nfunc Nobody() int {\n\treturn 0\n}\n",
+		"p/two.go":    "package p\n\nfunc Two() int {\n\treturn One() + 1\n}\n",
+		"q/q_test.go": "package q\n\nimport (\n\t\"testing\"\n\n\t\"example.org/p/p\"\n)\n\nfunc TestTwo(*testing.T) { p.Two() }\n",
 		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestOne(*testing.T) { One() }\n\n" +
 			"func ExampleTwo() {\n\tTwo()\n\t// Output:\n}\n\nfunc BenchmarkOne(*testing.B) { One() }\n",
 	})
 	t.Chdir(dir)
-	r, err := findReach(t.Context(), "p", t.TempDir())
+	r, err := findReach(t.Context(), "p", "p", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +44,13 @@ func TestReach(t *testing.T) {
 			t.Errorf("%s:%d is reached by %q, want %q", tt.file, tt.line, got, tt.want)
 		}
 	}
+	if r, err := findReach(t.Context(), "p", "./q", t.TempDir()); err != nil || len(r.tests) != 1 || len(r.of("p/two.go", 4)) != 1 {
+		t.Errorf("by the tests of another package: %+v, %v", r, err)
+	}
 	if err := os.WriteFile("p/fails_test.go", []byte("package p\n\nimport \"testing\"\n\nfunc TestFails(t *testing.T) { t.Fatal(1) }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := findReach(t.Context(), "p", t.TempDir()); err == nil || !strings.Contains(err.Error(), "TestFails fails without a change") {
+	if _, err := findReach(t.Context(), "p", "p", t.TempDir()); err == nil || !strings.Contains(err.Error(), "TestFails fails without a change") {
 		t.Errorf("a test that fails by itself: %v", err)
 	}
 }

@@ -26,9 +26,14 @@ const (
 	stale                // it does not compile
 )
 
-// examine tries a sample of the changes of a package.
-func (o options) examine(ctx context.Context, pkg string, known map[string]string, out io.Writer) (r result, err error) {
+// examine tries a sample of the changes of a package, by its own tests or, if it is named as PACKAGE@OTHER, by those of
+// the other one.
+func (o options) examine(ctx context.Context, named string, known map[string]string, out io.Writer) (r result, err error) {
 	begun := time.Now()
+	pkg, tests, of := strings.Cut(named, "@")
+	if pkg = filepath.Clean(pkg); !of {
+		tests = pkg
+	}
 	r.pkg = filepath.ToSlash(pkg)
 	files, err := sources(ctx, pkg)
 	if err != nil {
@@ -42,7 +47,7 @@ func (o options) examine(ctx context.Context, pkg string, known map[string]strin
 	rnd := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // a sample
 	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = slices.DeleteFunc(all, func(c change) bool { return !strings.Contains(c.name(), o.match) })
-	reached, err := findReach(ctx, pkg, o.dir)
+	reached, err := findReach(ctx, pkg, tests, o.dir)
 	if err != nil {
 		return r, err
 	}
@@ -65,7 +70,7 @@ func (o options) examine(ctx context.Context, pkg string, known map[string]strin
 	for n := range o.parallel {
 		trying.Go(func() {
 			for c, ok := next(); ok; c, ok = next() {
-				f, failed := o.try(ctx, pkg, c, filepath.Join(o.dir, strconv.Itoa(n)), reached)
+				f, failed := o.try(ctx, tests, c, filepath.Join(o.dir, strconv.Itoa(n)), reached)
 				mu.Lock()
 				err = errors.Join(err, failed)
 				open--
@@ -103,8 +108,8 @@ func sources(ctx context.Context, pkg string) (files []string, err error) {
 	return files, nil
 }
 
-// try runs the tests on a change. dir is for its files.
-func (o options) try(ctx context.Context, pkg string, c change, dir string, r reach) (fate, error) {
+// try runs the tests of a package on a change. dir is for its files.
+func (o options) try(ctx context.Context, tests string, c change, dir string, r reach) (fate, error) {
 	path, err := filepath.Abs(c.file)
 	if err != nil {
 		return stale, err
@@ -120,12 +125,12 @@ func (o options) try(ctx context.Context, pkg string, c change, dir string, r re
 		return stale, fmt.Errorf("write change: %w", err)
 	}
 	binary := filepath.Join(dir, "changed.test")
-	if _, err := build(ctx, pkg, binary, "-overlay", overlay); err != nil {
+	if _, err := build(ctx, tests, binary, "-overlay", overlay); err != nil {
 		return stale, ctx.Err()
 	}
 	for _, g := range append(r.of(c.file, c.line), r.all()) {
 		limit := 30*time.Second + 3*g.takes
-		if _, failed := runTests(ctx, pkg, binary, limit, "-test.failfast", "-test.run", only(g.tests...)); failed != nil {
+		if _, failed := runTests(ctx, tests, binary, limit, "-test.failfast", "-test.run", only(g.tests...)); failed != nil {
 			return noticed, ctx.Err()
 		}
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,13 +63,7 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 
 func printAudit(stdio IO, list []audit.Entry, asJSON bool) error {
 	if asJSON {
-		out := json.NewEncoder(stdio.Out)
-		for _, e := range list {
-			if err := out.Encode(e); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printLines(stdio.Out, list)
 	}
 	rows := make([][]string, len(list))
 	for i, e := range list {

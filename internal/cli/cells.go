@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -58,6 +59,17 @@ func (stdio IO) tell(paint func(string) string, text string) {
 			fmt.Fprintln(stdio.Err, paint(l))
 		}
 	}
+}
+
+// printLines prints each of a list as a JSON object on a line of its own.
+func printLines[T any](w io.Writer, list []T) error {
+	out := json.NewEncoder(w)
+	for _, v := range list {
+		if err := out.Encode(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printTable prints rows in columns that are as wide as their widest cell.

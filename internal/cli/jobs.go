@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,7 +57,7 @@ func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(
-		change("retry KIND KEY", "Do a job at once, with all its tries before it", "It is done at once.",
+		change("retry KIND KEY", "Do a job now, with all its tries before it", "It is done within seconds.",
 			func(ctx context.Context, jobs Jobs, args []string) (int64, error) {
 				return jobs.Retry(ctx, args[0], args[1], f.User)
 			}),
@@ -72,13 +71,7 @@ func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 func printJobs(stdio IO, list []job.Entry, asJSON bool) error {
 	if asJSON {
-		out := json.NewEncoder(stdio.Out)
-		for _, e := range list {
-			if err := out.Encode(e); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printLines(stdio.Out, list)
 	}
 	rows := make([][]string, len(list))
 	for i, e := range list {

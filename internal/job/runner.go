@@ -130,7 +130,7 @@ func (r *Runner) do(ctx context.Context, what string, part func(context.Context)
 	}
 }
 
-// begin sees to it that the system's own jobs are there, and takes over what versions before this one have left to do.
+// begin sees to it that the system's own jobs are there.
 func (r *Runner) begin(ctx context.Context) error {
 	return r.rows.Write(ctx, 0, func(tx database.Tx) error {
 		for _, k := range r.cfg.Kinds {

@@ -68,7 +68,7 @@ func (r *Runner) fail(stop context.Context, k Kind, j Job, why error) string {
 		last, outcome = 1, dead
 		log.Error("a job failed and is given up; pudu jobs shows it", "error", why)
 	} else {
-		log.Warn("a job failed and is called again", "error", why, "next", next)
+		log.Warn("a job failed and is tried again", "error", why, "next", next)
 	}
 	return r.outcome(j, outcome, r.change(stop, j, "fail", next, excerpt.Clip(database.Plain(why.Error()), maxError), last))
 }

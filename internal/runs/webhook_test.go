@@ -121,7 +121,7 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 		deleted int
 	}{
 		"a webhook":             {request: runs.Request{Webhook: "http://hook"}, wait: 2 * time.Second},
-		"a webhook that fails":  {request: runs.Request{Webhook: "http://hook"}, notify: broken, wait: time.Minute, want: []string{"called again", "called again", "called again", "called again", "given up"}},
+		"a webhook that fails":  {request: runs.Request{Webhook: "http://hook"}, notify: broken, wait: time.Minute, want: []string{"tried again", "tried again", "tried again", "tried again", "given up"}},
 		"a webhook of a backup": {request: runs.Request{OnCompletion: runs.DeleteThread, WebhookDropped: true}, wait: 8 * time.Second, want: []string{"backups leave webhooks out"}, deleted: 1},
 		"a removal":             {request: runs.Request{OnCompletion: runs.DeleteThread}, wait: 8 * time.Second, deleted: 1},
 		"a removal that fails": {

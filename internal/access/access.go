@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // ErrNoUser refuses work for the zero [User].
@@ -54,6 +55,11 @@ type Principal struct {
 	Scopes []string
 	// Via is how it came in, for people: "loopback", "token ci", "cli".
 	Via string
+	// Token is the name of the token that it came with, or that its session began with; empty if it has none.
+	Token string
+	// Session is the id of the session that it came by, empty for none, and Until when that ends.
+	Session string
+	Until   time.Time
 }
 
 // May returns nil if the principal has a role, or one that may do more, and a scope; else what is missing.

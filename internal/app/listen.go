@@ -23,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/job"
@@ -187,11 +188,12 @@ func (es edges) close() {
 func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
-		Folders: folders.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
+		Folders: folders.New(e.store), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
 		Files: e.files, DeleteThread: e.deleteThread, User: access.Default(),
 		Answers: e.answers,
-		Guard:   gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins},
-		Log:     e.log, Ready: e.ready,
+		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
+			Proxies: server.Proxies},
+		Log: e.log, Ready: e.ready,
 		About: gateway.About{
 			Version: e.options.Version, PID: os.Getpid(), Sandbox: s.Sandbox, Notes: s.Notes, Data: e.dir,
 			Address: s.Address, Examples: s.Examples, Started: time.Now(),

@@ -148,6 +148,7 @@ func (e *engine) changed(cfg *config.Config, dir string, sections map[string]any
 	note("PUDU_TOKEN", was.Token, server.Token)
 	note("PUDU_NATS", was.NATS, server.NATS)
 	note("GATEWAY_CORS_ORIGINS", was.Origins, server.Origins)
+	note("PUDU_TRUSTED_PROXIES", was.Proxies, server.Proxies)
 	note("PUDU_WEBHOOK_NETWORKS", was.Webhooks, server.Webhooks)
 	note("PUDU_LOG_FORMAT", was.JSONLog, server.JSONLog)
 	database, err := cfg.ChooseDatabase(e.options.Database)

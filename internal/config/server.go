@@ -21,6 +21,8 @@ type Server struct {
 	Token Secret
 	// Origins are the web origins whose pages may call, beside the server's own.
 	Origins []string
+	// Proxies are the networks whose word about the address of a client, and about https, is believed.
+	Proxies []netip.Prefix
 	// NATS is the URL of the bus between processes that share a database; empty means that each looks for itself.
 	NATS Secret
 	// Webhooks are private networks whose webhooks may be called.
@@ -31,7 +33,7 @@ type Server struct {
 
 // ChooseServer returns how the server is reached: at addr (--addr), else PUDU_ADDR, else GATEWAY_HOST and GATEWAY_PORT,
 // else [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS; calling webhooks in
-// the networks of PUDU_WEBHOOK_NETWORKS too; with PUDU_LOG_FORMAT.
+// the networks of PUDU_WEBHOOK_NETWORKS too; behind the proxies of PUDU_TRUSTED_PROXIES, else behind those of this machine; with PUDU_LOG_FORMAT.
 func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	s := Server{Addr: addr, Token: Secret(strings.TrimSpace(c.Env.Get("PUDU_TOKEN"))), NATS: Secret(nats)}
 	by := "--addr"
@@ -55,12 +57,11 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	if s.NATS == "" {
 		s.NATS = Secret(strings.TrimSpace(c.Env.Get("PUDU_NATS")))
 	}
-	for _, text := range fields(c.Env.Get("PUDU_WEBHOOK_NETWORKS")) {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return s, fmt.Errorf("PUDU_WEBHOOK_NETWORKS: %.40q is no network: write 10.0.0.0/8, several with commas between them", text)
-		}
-		s.Webhooks = append(s.Webhooks, network)
+	if s.Webhooks, err = c.Env.networks("PUDU_WEBHOOK_NETWORKS", ""); err != nil {
+		return s, err
+	}
+	if s.Proxies, err = c.Env.networks("PUDU_TRUSTED_PROXIES", "127.0.0.0/8,::1/128"); err != nil {
+		return s, err
 	}
 	switch format := c.Env.Get("PUDU_LOG_FORMAT"); format {
 	case "", "text":
@@ -70,6 +71,18 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 		return s, fmt.Errorf("PUDU_LOG_FORMAT: %.40q is neither text nor json", format)
 	}
 	return s, nil
+}
+
+// networks reads a variable that names networks, or else what stands for it.
+func (e Env) networks(name, or string) (list []netip.Prefix, err error) {
+	for _, text := range fields(cmp.Or(e.Get(name), or)) {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %.40q is no network: write 10.0.0.0/8, several with commas between them", name, text)
+		}
+		list = append(list, network)
+	}
+	return list, nil
 }
 
 // TokensFile is where the named tokens of callers stand: in PUDU_TOKENS_FILE, else in the data folder.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,12 +39,12 @@ func TestChooseServer(t *testing.T) {
 func TestChooseServerReadsTheRest(t *testing.T) {
 	s, err := (&Config{Env: EnvFrom(vars(map[string]string{
 		"PUDU_TOKEN": " secret ", "GATEWAY_CORS_ORIGINS": "http://a:1/, https://b", "PUDU_NATS": "nats://n",
-		"PUDU_WEBHOOK_NETWORKS": "10.0.0.0/8", "PUDU_LOG_FORMAT": "json",
+		"PUDU_WEBHOOK_NETWORKS": "10.0.0.0/8", "PUDU_LOG_FORMAT": "json", "PUDU_TRUSTED_PROXIES": "192.0.2.0/24",
 	}))}).ChooseServer("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"http://a:1", "https://b"}, s.Origins); d != "" || s.Token.Reveal() != "secret" || s.NATS.Reveal() != "nats://n" || len(s.Webhooks) != 1 || !s.JSONLog {
+	if d := cmp.Diff([]string{"http://a:1", "https://b"}, s.Origins); d != "" || s.Token.Reveal() != "secret" || s.NATS.Reveal() != "nats://n" || len(s.Webhooks) != 1 || fmt.Sprint(s.Proxies) != "[192.0.2.0/24]" || !s.JSONLog {
 		t.Errorf("%+v", s)
 	}
 }
@@ -53,6 +54,7 @@ func TestChooseServerRefuses(t *testing.T) {
 		`PUDU_ADDR: "nowhere" is no address`:       {"PUDU_ADDR": "nowhere"},
 		`"127.0.0.1:99999" is no address`:          {"GATEWAY_PORT": "99999"},
 		`PUDU_WEBHOOK_NETWORKS: "x" is no network`: {"PUDU_WEBHOOK_NETWORKS": "x"},
+		`PUDU_TRUSTED_PROXIES: "x" is no network`:  {"PUDU_TRUSTED_PROXIES": "x"},
 		`PUDU_LOG_FORMAT: "xml" is neither`:        {"PUDU_LOG_FORMAT": "xml"},
 	} {
 		if _, err := (&Config{Env: EnvFrom(vars(env))}).ChooseServer("", ""); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,6 +8,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/job"
 )
 
@@ -18,6 +19,7 @@ func All() []database.Feature {
 		assistants.Feature(),
 		folders.Feature(),
 		audit.Feature(),
+		session.Feature(),
 		job.Feature(),
 	}
 }

@@ -1,13 +1,16 @@
 package gateway
 
 import (
+	"crypto/sha256"
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
@@ -25,6 +28,8 @@ type Guard struct {
 	Open bool
 	// Origins are web origins, as https://host:port, whose pages may call; "*" is every page.
 	Origins []string
+	// Proxies are the networks whose X-Forwarded-For and X-Forwarded-Proto are believed.
+	Proxies []netip.Prefix
 }
 
 // Tokens are the tokens that have a name. It is a bearer.File.
@@ -33,6 +38,8 @@ type Tokens interface {
 	Required() bool
 	// Name returns the name of a token; false if it is none of them.
 	Name(token string) (string, bool)
+	// Sum is the SHA-256 of the token of a name; false if there is none.
+	Sum(name string) (sum session.Sum, ok bool)
 }
 
 // admit reports whether the request may go on, and answers it if not, or if it only asks whether it may. asks is [Guard.asks].
@@ -77,6 +84,64 @@ func (g Guard) knows(r *http.Request) (name string, ok bool) {
 		return "", false
 	}
 	return g.Named.Name(given)
+}
+
+// sum is the SHA-256 of the token of a name, as long as that is good.
+func (g Guard) sum(name string) (sum session.Sum, ok bool) {
+	switch {
+	case name == "":
+		return sha256.Sum256([]byte(g.Token)), g.Token != ""
+	case g.Named == nil:
+		return sum, false
+	}
+	return g.Named.Sum(name)
+}
+
+// ownPage reports whether a request comes from a page of this server, or of an origin that is named. A browser says so of each
+// request that changes something. A page of another port of this machine, or of another name below the same domain, is none,
+// although the browser sends the cookie with its requests.
+func (g Guard) ownPage(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return r.Header.Get("Sec-Fetch-Site") == "same-origin"
+	}
+	return slices.Contains(g.Origins, origin) ||
+		sameHost(origin, r.Host) && (!g.secure(r) || strings.HasPrefix(origin, "https://"))
+}
+
+// secure reports whether the client sent the request by https.
+func (g Guard) secure(r *http.Request) bool {
+	return r.TLS != nil || g.proxy(route.From(r)) && strings.EqualFold(last(r.Header.Values("X-Forwarded-Proto")), "https")
+}
+
+// client is the address that a request comes from, behind the proxies.
+func (g Guard) client(r *http.Request) string {
+	at := route.From(r)
+	if !g.proxy(at) {
+		return at
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		addr, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil {
+			return at
+		}
+		if at = addr.Unmap().String(); !g.proxy(at) {
+			return at
+		}
+	}
+	return at
+}
+
+func (g Guard) proxy(at string) bool {
+	addr, err := netip.ParseAddr(at)
+	return err == nil && slices.ContainsFunc(g.Proxies, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+}
+
+// last is the last value of a list in a header: that of the nearest proxy.
+func last(values []string) string {
+	list := strings.Split(strings.Join(values, ","), ",")
+	return strings.TrimSpace(list[len(list)-1])
 }
 
 // tokenOf is the token that the request brings; empty if it brings none.

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/pages"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
+	"github.com/pudu-ai/pudu/internal/gateway/sessions"
 	storeroutes "github.com/pudu-ai/pudu/internal/gateway/store"
 	"github.com/pudu-ai/pudu/internal/gateway/threads"
 )
@@ -24,6 +25,7 @@ type groups struct {
 	store      *storeroutes.Group
 	files      *files.Group
 	models     *models.Group
+	sessions   *sessions.Group
 	operations *operations.Group
 	pages      *pages.Group
 }
@@ -42,6 +44,9 @@ func (s *Server) newGroups() groups {
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files:  files.New(files.Config{Env: s.env, Files: s.Files}),
 		models: models.New(models.Config{Models: s.Models}),
+		sessions: sessions.New(sessions.Config{
+			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: s.Guard.sum,
+		}),
 		operations: operations.New(operations.Config{
 			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, All: s.Routes,
 		}),
@@ -61,6 +66,7 @@ func (s *Server) Routes() []route.Route {
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts
 		g.models.Routes(),     // models and features
+		g.sessions.Routes(),   // a browser signs in and out
 		g.operations.Routes(), // health, info, metrics, OpenAPI
 		g.pages.Routes(),      // the user interface, and this list
 	)

@@ -19,6 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/session"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -54,6 +55,8 @@ type Config struct {
 	Items      *items.Items
 	Assistants *assistants.Assistants
 	Folders    *folders.Folders
+	// Sessions are those of browsers; nil is none.
+	Sessions *session.Sessions
 	// Jobs are what follows, of all users.
 	Jobs *job.Queue
 	// Audit keeps who did what; nil keeps nothing.
@@ -104,6 +107,7 @@ type Server struct {
 	mux    *http.ServeMux
 	public map[string]bool // the patterns of the mux that need no principal
 	groups groups
+	tries  tries
 	stop   context.CancelFunc
 }
 

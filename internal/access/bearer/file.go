@@ -157,6 +157,18 @@ func (f *File) Name(secret string) (string, bool) {
 	return found, found != ""
 }
 
+// Sum is the SHA-256 of the token of a name; false if there is none.
+func (f *File) Sum(called string) (sum [sha256.Size]byte, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refresh()
+	i := slices.IndexFunc(f.tokens, func(t Token) bool { return t.Name == called })
+	if i < 0 {
+		return sum, false
+	}
+	return f.tokens[i].hash, true
+}
+
 // refresh reads the file again if it has changed. f.mu is held.
 func (f *File) refresh() {
 	if err := f.read(); err != nil {

@@ -1,6 +1,6 @@
 // Package pages is the group of routes that people look at in a browser: the names that the user interface will have, the
-// files it loads, and the list of all routes. Whoever has to bring a token is asked for it by the page, which keeps it until
-// the tab is closed.
+// files it loads, and the list of all routes. Whoever has to bring a token is asked for it by the page, which trades it for the
+// cookie of a session.
 //
 //	gateway -> pages -> HTML, and the files below /assets
 package pages
@@ -124,13 +124,17 @@ func (g *Group) page(w http.ResponseWriter, r *http.Request, _ *nothing) error {
 	for i, t := range threads {
 		rows[i] = row{t.ID, t.Title, t.Status, t.UpdatedAt.UTC().Format(time.DateTime)}
 	}
-	return html(w, "page", plain, struct {
+	policy := plain
+	if by.Session != "" {
+		policy = scripted
+	}
+	return html(w, "page", policy, struct {
 		shape.About
 
-		Up      string
-		Token   bool
-		Threads []row
-	}{g.About, up(r), g.Asks(), rows})
+		Up             string
+		Token, Session bool
+		Threads        []row
+	}{g.About, up(r), g.Asks(), by.Session != "", rows})
 }
 
 // up leads from the path of a page to where the server's paths begin, which need not be the root of the address.

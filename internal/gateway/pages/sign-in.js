@@ -1,49 +1,41 @@
-// Asks for the token, keeps it until the tab is closed, and shows the pages of the server with it.
-const key = "pudu-token";
-const info = new URL("../info", document.currentScript.src);
+// Trades the token for the cookie of a session, and ends the session.
+const session = new URL("../session", document.currentScript.src);
+const fault = document.getElementById("fault");
 
-const ask = (path) => fetch(path, { headers: { Authorization: "Bearer " + sessionStorage.getItem(key) } });
+// next is where to go after signing in: a page of this server that the address names, else this page again.
+function next() {
+  const asked = new URLSearchParams(location.search).get("next");
+  const url = asked && new URL(asked, location.href);
+  return url && url.origin === location.origin ? url.href : location.href;
+}
 
-// show puts what the server has at a path in the place of this page: HTML as it is, everything else as text.
-async function show(path) {
-  const res = await ask(path);
-  const text = await res.text();
-  if (!(res.headers.get("Content-Type") || "").startsWith("text/html")) {
-    const pre = document.createElement("pre");
-    pre.textContent = text;
-    document.body.replaceChildren(pre);
+// go loads a page, this one too.
+function go(url) {
+  if (url === location.href) location.reload();
+  else location.replace(url);
+}
+
+async function signIn(token) {
+  fault.textContent = "The token is wrong.";
+  if (!/^[\x21-\x7e]+$/.test(token)) return; // no header can have it
+  let res;
+  try {
+    res = await fetch(session, { method: "POST", headers: { Authorization: "Bearer " + token } });
+  } catch {
+    fault.textContent = "The server does not answer. Try again.";
     return;
   }
-  const page = new DOMParser().parseFromString(text, "text/html");
-  document.title = page.title;
-  document.querySelector("style").textContent = page.querySelector("style").textContent;
-  document.body.replaceChildren(...page.body.childNodes);
+  if (res.ok) return go(next());
+  const body = await res.json().catch(() => ({}));
+  if (res.status !== 401) fault.textContent = body.detail || "The server says " + res.status + ".";
 }
 
-const here = () => location.pathname + location.search;
-
-// signIn tries the token that is kept. A wrong one is forgotten.
-async function signIn() {
-  const res = await ask(info);
-  if (res.status !== 401) return show(here());
-  sessionStorage.removeItem(key);
-  document.getElementById("fault").textContent = "The token is wrong.";
-}
-
-document.getElementById("sign-in").addEventListener("submit", (event) => {
+document.getElementById("sign-in")?.addEventListener("submit", (event) => {
   event.preventDefault();
-  sessionStorage.setItem(key, document.getElementById("token").value.trim());
-  signIn();
+  signIn(document.getElementById("token").value.trim());
 });
 
-// Links are followed with the token, too.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("a[href]");
-  if (!link || link.origin !== location.origin || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  history.pushState(null, "", link.href);
-  show(here());
+document.getElementById("sign-out")?.addEventListener("click", async () => {
+  const res = await fetch(session, { method: "DELETE" });
+  if (res.ok) location.reload();
 });
-addEventListener("popstate", () => show(here()));
-
-if (sessionStorage.getItem(key)) signIn();

@@ -23,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/job"
@@ -104,7 +105,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	serving.Go(func() { jobs.Work(ctx) })
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
-		Folders: folders.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
+		Folders: folders.New(st), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		DeleteThread: DeleteFrom(st),
 		User:         access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 	}

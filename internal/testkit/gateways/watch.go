@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +46,16 @@ func (s *Streams) Streaming(change int) { s.Now.Add(int64(change)) }
 type Known map[string]string
 
 func (k Known) Name(token string) (string, bool) { name, ok := k[token]; return name, ok }
+
+// Sum implements gateway.Tokens.
+func (k Known) Sum(name string) ([sha256.Size]byte, bool) {
+	for token, called := range k {
+		if called == name {
+			return sha256.Sum256([]byte(token)), true
+		}
+	}
+	return [sha256.Size]byte{}, false
+}
 
 // Required implements gateway.Tokens.
 func (Known) Required() bool { return true }

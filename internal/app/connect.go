@@ -20,7 +20,7 @@ func (App) Connect(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	if c == nil || err != nil {
 		return nil, err
 	}
-	s := &cli.Session{List: c, Messages: c.Messages, Notes: c.Info.Notes, Close: func() error { c.Close(); return nil }}
+	s := &cli.Session{List: c, Shelf: c, Messages: c.Messages, Notes: c.Info.Notes, Close: func() error { c.Close(); return nil }}
 	s.Why = fmt.Sprintf("through the server at %s, version %s", serverOf(o), c.Info.Version)
 	if len(o.Mounts) > 0 {
 		return nil, errors.Join(errors.New("--mount shows a folder of this machine, which the server does not see; give it the files with --file"), s.Close())

@@ -21,6 +21,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
@@ -130,6 +131,13 @@ type Lister interface {
 	ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error)
 }
 
+// Shelf shows people the files of a thread, here or at a server.
+type Shelf interface {
+	Tree(ctx context.Context, thread, path string, limit, offset int) (list []threadfiles.Entry, more bool, err error)
+	// Zip writes a ZIP of the files and folders at the paths, or of all.
+	Zip(ctx context.Context, thread string, paths []string, w io.Writer) error
+}
+
 // Session is an open Pudu.
 type Session struct {
 	Runner Runner
@@ -154,6 +162,8 @@ type Session struct {
 	Notes []string
 	// Demo is the task and the file of the demonstration, if that answers the runs; else nil.
 	Demo *Demo
+	// Shelf has the files of threads.
+	Shelf Shelf
 	// Messages is the conversation of a thread, as the agent knows it. It is there in a session that was opened for
 	// reading.
 	Messages func(ctx context.Context, threadID string) ([]message.Message, error)

@@ -42,11 +42,12 @@ type Tokens interface {
 	Sum(name string) (sum session.Sum, ok bool)
 }
 
-// admit reports whether the request may go on, and answers it if not, or if it only asks whether it may. asks is [Guard.asks].
-func (g Guard) admit(w http.ResponseWriter, r *http.Request, asks bool) bool {
+// admit reports whether the request may go on, and answers it if not, or if it only asks whether it may. asks is [Guard.asks]; anywhere
+// lets pages of all origins in.
+func (g Guard) admit(w http.ResponseWriter, r *http.Request, asks, anywhere bool) bool {
 	origin := r.Header.Get("Origin")
-	foreign := origin != "" && !sameHost(origin, r.Host)
-	if origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+	foreign := origin != "" && !sameHost(origin, r.Host) && !anywhere
+	if !anywhere && origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 		return refuse(w, http.StatusForbidden, "Pages of other sites may not load this")
 	}
 	if foreign {

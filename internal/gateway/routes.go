@@ -42,7 +42,7 @@ func (s *Server) newGroups() groups {
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
 		}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
-		files:  files.New(files.Config{Env: s.env, Files: s.Files}),
+		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers}),
 		models: models.New(models.Config{Models: s.Models}),
 		sessions: sessions.New(sessions.Config{
 			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: s.Guard.sum,

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/session"
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -63,6 +64,9 @@ type Config struct {
 	Audit *audit.Log
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
+	// Links are those to previews of files, and Makers knows who made which files; nil knows no more than their paths say.
+	Links  *threadfiles.Links
+	Makers threadfiles.Makers
 	// DeleteThread removes a user's thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, u access.User, threadID string) error
 	// User is every caller's, until there are accounts; Role and Scopes are what every caller may do. Without them he is an
@@ -105,7 +109,7 @@ type Server struct {
 
 	env    *route.Env
 	mux    *http.ServeMux
-	public map[string]bool // the patterns of the mux that need no principal
+	routes map[string]route.Route // by the patterns of the mux
 	groups groups
 	tries  tries
 	stop   context.CancelFunc
@@ -125,13 +129,13 @@ func New(c Config) *Server {
 	if c.Watch == nil {
 		c.Watch = nobody{}
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), public: make(map[string]bool)}
+	s := &Server{Config: c, mux: http.NewServeMux(), routes: make(map[string]route.Route)}
 	s.env = &route.Env{Store: c.Store, Limits: c.Limits, Log: c.Log, Now: c.Now, Watch: c.Watch, Audit: c.Audit}
 	s.env.Stopping, s.stop = context.WithCancel(context.Background())
 	s.groups = s.newGroups()
 	for _, r := range s.Routes() {
 		pattern := r.Method + " " + r.Path
-		s.public[pattern] = r.Role == route.Anyone
+		s.routes[pattern] = r
 		s.mux.Handle(pattern, r.Handler(s.env))
 	}
 	return s
@@ -144,11 +148,12 @@ func (s *Server) Stop() { s.stop() }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = s.identified(w, r)
 	asks := s.Guard.asks()
-	if !s.Guard.admit(w, r, asks) {
+	next, pattern := s.route(r)
+	to, routed := s.routes[pattern]
+	if !s.Guard.admit(w, r, asks, to.Foreign) {
 		return
 	}
-	next, pattern := s.route(r)
-	next, ok := s.authenticated(w, next, asks, s.public[pattern])
+	next, ok := s.authenticated(w, next, asks, routed && to.Role == route.Anyone)
 	switch {
 	case !ok:
 	case pattern == "":

@@ -125,12 +125,21 @@ func (g *Group) get(w http.ResponseWriter, r *http.Request, in *getIn) error {
 	return g.serve(w, r, content{name: path.Base(p), size: info.Size(), data: h, modified: info.ModTime()}, in.Download)
 }
 
-// serve sends content. What it is follows from its name; a browser shall not guess.
+// serve sends content as a file of this server.
 func (g *Group) serve(w http.ResponseWriter, r *http.Request, c content, download bool) error {
 	kind, err := mediaType(c.name, c.data)
 	if err != nil {
 		return err
 	}
+	if active(kind) {
+		w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+		download = true
+	}
+	return g.send(w, r, c, kind, download)
+}
+
+// send sends content of a kind, which follows from its name; a browser shall not guess.
+func (g *Group) send(w http.ResponseWriter, r *http.Request, c content, kind string, download bool) error {
 	asked := r.Header.Get("Range")
 	if asked != "" && !strings.HasPrefix(asked, "bytes=") {
 		return route.Failf(http.StatusBadRequest, "Only support bytes range")
@@ -139,10 +148,6 @@ func (g *Group) serve(w http.ResponseWriter, r *http.Request, c content, downloa
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Disposition", "inline; filename*=UTF-8''"+percent(c.name))
-	if active(kind) {
-		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-		download = true
-	}
 	if download {
 		h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+percent(c.name))
 	}

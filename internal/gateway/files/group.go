@@ -9,16 +9,21 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// Config is what the group works with. Every field is required.
+// Config is what the group works with. Every field but Makers is required.
 type Config struct {
 	*route.Env
 
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(user access.User, threadID string) (*sandbox.Files, error)
+	// Links are those to previews.
+	Links *threadfiles.Links
+	// Makers knows who made which files; nil knows no more than their paths say.
+	Makers threadfiles.Makers
 }
 
 // Group has the handlers.
@@ -36,7 +41,7 @@ const (
 	write = "files:write"
 )
 
-// Routes are those of uploads and artifacts.
+// Routes are those of uploads and artifacts, and of the files as people look at them.
 func (g *Group) Routes() []route.Route {
 	const uploads, artifacts = "/threads/{thread_id}/uploads", "/threads/{thread_id}/artifacts/{path...}"
 	return route.Under("files",
@@ -50,6 +55,14 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None).Audits(audit.Delete, "file"),
 		route.Raw(http.MethodGet, artifacts, "Download a file of a thread, or a part of it", g.get).
 			Access(access.Viewer, read).Of(route.ThreadOrNew).Rate(route.Costly).Body(route.None),
+		route.Get("/threads/{thread_id}/files", "List the files of a thread, or of one of its folders", g.tree).
+			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
+		route.Raw(http.MethodGet, "/threads/{thread_id}/files.zip", "Download files of a thread as a ZIP", g.zip).
+			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
+		route.Raw(http.MethodGet, "/threads/{thread_id}/preview", "A URL that shows a file of a thread as a page", g.link).
+			Access(access.Viewer, read).Of(route.Thread).Rate(route.Cheap).Body(route.None),
+		route.Raw(http.MethodGet, "/preview/{link}/{path...}", "A file of a thread, by a link that has the permission", g.page).
+			Access(route.Anyone, "").Of(route.Nobody).Rate(route.Costly).Body(route.None).FromAnywhere(),
 		route.Put(artifacts, "Change the text of a file in the outputs", g.save).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
 	)

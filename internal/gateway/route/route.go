@@ -92,6 +92,9 @@ type Route struct {
 	Verb audit.Verb
 	Kind string
 
+	// Foreign says that pages of any origin may load it, also those of none.
+	Foreign bool
+
 	in      *plan
 	out     reflect.Type // nil if the handler writes the answer itself
 	handler handler
@@ -104,6 +107,12 @@ type handler func(e *Env, w *answer, r *http.Request, rt *Route) error
 // or by In if that is an [Audited].
 func (r Route) Audits(verb audit.Verb, kind string) Route {
 	r.Verb, r.Kind = verb, kind
+	return r
+}
+
+// FromAnywhere lets pages of any origin load the route, also those of none: its path is the permission.
+func (r Route) FromAnywhere() Route {
+	r.Foreign = true
 	return r
 }
 

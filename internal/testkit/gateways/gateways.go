@@ -24,10 +24,12 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/session"
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
@@ -63,6 +65,16 @@ type Kit struct {
 func New(t *testing.T, change func(*gateway.Config)) *Kit {
 	t.Helper()
 	return NewOf(t, agent.Config{Tools: Tools()}, change)
+}
+
+// links are signed with a key of the test.
+func links(t *testing.T) *threadfiles.Links {
+	t.Helper()
+	s, err := secrets.Open(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return threadfiles.NewLinks(s)
 }
 
 // NewOf makes a kit whose agent is made of that and the middlewares. Without a model it has the kit's own.
@@ -106,8 +118,8 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		Folders: folders.New(st), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
-		DeleteThread: DeleteFrom(st),
-		User:         access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
+		DeleteThread: DeleteFrom(st), Links: links(t),
+		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 	}
 	if change != nil {
 		change(&c)

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"io"
+
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// shelf has the files of the threads of a session here.
+type shelf struct{ *cli.Session }
+
+// Tree implements [cli.Shelf].
+func (s shelf) Tree(ctx context.Context, thread, path string, limit, offset int) (list []threadfiles.Entry, more bool, err error) {
+	err = s.with(ctx, thread, func(files *sandbox.Files) (err error) {
+		list, more, err = threadfiles.Tree(ctx, files, path, limit, offset)
+		return err
+	})
+	return list, more, err
+}
+
+// Zip implements [cli.Shelf].
+func (s shelf) Zip(ctx context.Context, thread string, paths []string, w io.Writer) error {
+	return s.with(ctx, thread, func(files *sandbox.Files) error {
+		a, err := threadfiles.Choose(ctx, files, paths)
+		if err != nil {
+			return err
+		}
+		return a.Write(ctx, w)
+	})
+}
+
+// with opens the files of a thread; one that has none yet has empty folders.
+func (s shelf) with(ctx context.Context, thread string, do func(*sandbox.Files) error) error {
+	t, err := s.List.Thread(ctx, thread)
+	if err != nil {
+		return err
+	}
+	files, err := s.Files(t)
+	if err == nil && files == nil {
+		files, err = sandbox.NewFiles(nil, sandbox.FilesOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	return do(files)
+}

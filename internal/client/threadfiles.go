@@ -1,0 +1,40 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+)
+
+// Tree lists the files of a thread below a path.
+func (c *Client) Tree(ctx context.Context, thread, path string, limit, offset int) ([]threadfiles.Entry, bool, error) {
+	var list []threadfiles.Entry
+	query := url.Values{"path": {path}, "limit": {fmt.Sprint(limit + 1)}, "offset": {fmt.Sprint(offset)}}
+	if err := c.get(ctx, threadPath(thread)+"/files?"+query.Encode(), &list); err != nil {
+		return nil, false, err
+	}
+	more := len(list) > limit
+	return list[:min(limit, len(list))], more, nil
+}
+
+// Zip writes a ZIP of the files and folders at the paths, or of all.
+func (c *Client) Zip(ctx context.Context, thread string, paths []string, w io.Writer) error {
+	req, err := c.request(ctx, http.MethodGet, threadPath(thread)+"/files.zip?"+url.Values{"path": paths}.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	res, err := c.send(c.http, req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if _, err = io.Copy(w, res.Body); errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%s broke off; there is no whole ZIP: %w", c.name, err)
+	}
+	return err
+}

@@ -1,0 +1,83 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+type treeIn struct {
+	Thread store.Thread `of:"thread"`
+	Path   string       `query:"path"`
+	Limit  int          `query:"limit" default:"1000" min:"1" max:"10001"`
+	Offset int          `query:"offset" max:"100000"`
+}
+
+// tree lists the files of a thread, or of one of its folders.
+func (g *Group) tree(ctx context.Context, in *treeIn) (out route.Page[threadfiles.Entry], err error) {
+	files, err := g.open(ctx, in.Thread.ID)
+	if err != nil {
+		return out, err
+	}
+	defer files.Close()
+	list, more, err := threadfiles.Tree(ctx, files, in.Path, in.Limit, in.Offset)
+	if err != nil {
+		return out, artifactError(err, in.Path)
+	}
+	err = threadfiles.Fill(ctx, g.Makers, route.Caller(ctx).User, in.Thread.ID, list)
+	return route.Page[threadfiles.Entry]{Entries: list, Offset: in.Offset, More: more}, err
+}
+
+type zipIn struct {
+	Thread store.Thread `of:"thread"`
+	Paths  []string     `query:"path" max:"1000"`
+}
+
+// zip sends some files of a thread, or all, as they are read. Once it has begun, the cut connection says that it is not whole.
+func (g *Group) zip(w http.ResponseWriter, r *http.Request, in *zipIn) error {
+	files, err := g.open(r.Context(), in.Thread.ID)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	archive, err := threadfiles.Choose(r.Context(), files, in.Paths)
+	switch {
+	case errors.Is(err, threadfiles.ErrTooMany), errors.Is(err, threadfiles.ErrTooLarge):
+		return route.Failf(http.StatusRequestEntityTooLarge, "The archive would have %v", err)
+	case err != nil:
+		return artifactError(err, route.Clip(strings.Join(in.Paths, ", ")))
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/zip")
+	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+percent(zipName(in)))
+	h.Set("Cache-Control", "private, no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if err := archive.Write(r.Context(), g.SteadyWriter(w)); err != nil {
+		g.Log.WarnContext(r.Context(), "a download broke off", "thread", in.Thread.ID, "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// zipName is what a browser saves it as: the one thing that is in it, else the title of the thread.
+func zipName(in *zipIn) string {
+	const most = 100
+	name := in.Thread.Title
+	if len(in.Paths) == 1 {
+		name = in.Paths[0][strings.LastIndexByte(in.Paths[0], '/')+1:]
+	}
+	name = strings.ReplaceAll(threadfiles.SafeName(strings.ToValidUTF8(name, "")), "/", "_")
+	if name == "_" {
+		name = in.Thread.ID
+	}
+	if runes := []rune(name); len(runes) > most {
+		name = string(runes[:most])
+	}
+	return strings.TrimPrefix(name, sandbox.TempPrefix) + ".zip"
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
+	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
@@ -191,6 +192,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
 		Folders: folders.New(e.store), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
 		Files: e.files, Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
+		Histories: history.New(e.store), CloneFiles: e.cloneFiles,
 		Answers: e.answers,
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
 			Proxies: server.Proxies},
@@ -221,6 +223,7 @@ func (e *engine) models(c *gateway.Config) {
 			c.Models = append(c.Models, gateway.Model{
 				Name: m.Name, DisplayName: m.DisplayName, Model: m.ID, Description: m.Description,
 				Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
+				Window: m.ContextWindow,
 			})
 		}
 	}
@@ -228,6 +231,7 @@ func (e *engine) models(c *gateway.Config) {
 		c.Models = []gateway.Model{{
 			Name: name, DisplayName: name, Model: name,
 			Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
+			Window: m.ContextWindow,
 		}}
 	}
 	if !slices.ContainsFunc(c.Models, func(m gateway.Model) bool { return m.Name == config.Demo }) {

@@ -7,6 +7,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
+	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/job"
@@ -18,6 +19,7 @@ func All() []database.Feature {
 		items.Feature(),
 		assistants.Feature(),
 		folders.Feature(),
+		history.Feature(),
 		audit.Feature(),
 		session.Feature(),
 		job.Feature(),

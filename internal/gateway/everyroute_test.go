@@ -98,6 +98,8 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"PATCH /threads/{thread_id}", "POST /threads/{thread_id}/state",
 		"PATCH /threads/{thread_id}/state", "POST /runs/cancel", "PUT /store/items", "DELETE /store/items",
 		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
+		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
+		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
 	}
 	for _, r := range bodies(k) {
 		for _, body := range []string{"", "null", " "} {

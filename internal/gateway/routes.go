@@ -6,6 +6,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/assistants"
 	"github.com/pudu-ai/pudu/internal/gateway/files"
 	folderroutes "github.com/pudu-ai/pudu/internal/gateway/folders"
+	historyroutes "github.com/pudu-ai/pudu/internal/gateway/history"
 	"github.com/pudu-ai/pudu/internal/gateway/models"
 	"github.com/pudu-ai/pudu/internal/gateway/operations"
 	"github.com/pudu-ai/pudu/internal/gateway/pages"
@@ -22,6 +23,7 @@ type groups struct {
 	threads    *threads.Group
 	folders    *folderroutes.Group
 	runs       *runroutes.Group
+	history    *historyroutes.Group
 	store      *storeroutes.Group
 	files      *files.Group
 	models     *models.Group
@@ -40,6 +42,9 @@ func (s *Server) newGroups() groups {
 		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders}),
 		runs: runroutes.New(runroutes.Config{
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
+		}),
+		history: historyroutes.New(historyroutes.Config{
+			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, CloneFiles: s.CloneFiles,
 		}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers}),
@@ -63,6 +68,7 @@ func (s *Server) Routes() []route.Route {
 		g.threads.Routes(),    // threads, their states and histories
 		g.folders.Routes(),    // folders of threads
 		g.runs.Routes(),       // on threads, and stateless
+		g.history.Routes(),    // messages by pages, events, versions, branches
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts
 		g.models.Routes(),     // models and features

@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
+	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
@@ -58,6 +59,8 @@ type Config struct {
 	Folders    *folders.Folders
 	// Sessions are those of browsers; nil is none.
 	Sessions *session.Sessions
+	// Histories are the messages of all threads by pages.
+	Histories *history.Histories
 	// Jobs are what follows, of all users.
 	Jobs *job.Queue
 	// Audit keeps who did what; nil keeps nothing.
@@ -67,6 +70,8 @@ type Config struct {
 	// Links are those to previews of files, and Makers knows who made which files; nil knows no more than their paths say.
 	Links  *threadfiles.Links
 	Makers threadfiles.Makers
+	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; nil copies none.
+	CloneFiles func(ctx context.Context, u access.User, from, to string) (bool, error)
 	// DeleteThread removes a user's thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, u access.User, threadID string) error
 	// User is every caller's, until there are accounts; Role and Scopes are what every caller may do. Without them he is an

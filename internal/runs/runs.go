@@ -243,7 +243,7 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 	last, errRun := m.drive(ctx, job, rec)
 	job.Children.end()
 	end := ending(ctx, run.ID, last, errRun)
-	if err := m.finish(ctx, run, rec, end); err != nil {
+	if err := m.finish(ctx, job, rec, end); err != nil {
 		m.lose(run, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
@@ -295,9 +295,12 @@ func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event
 	return Outcome{Run: run}, nil
 }
 
-// finish records the end. A run that is rolled back gives the thread the state back that it began on.
-func (m *Manager) finish(ctx context.Context, run store.Run, rec *recorder, end event.Run) error {
-	if end.Error != store.RolledBack || !errors.Is(context.Cause(ctx), ErrRolledBack) {
+// finish records the end. A run that is rolled back, or that was to answer other words and failed, gives the thread the state
+// back that it had before.
+func (m *Manager) finish(ctx context.Context, job Job, rec *recorder, end event.Run) error {
+	run := job.Run
+	rolledBack := end.Error == store.RolledBack && errors.Is(context.Cause(ctx), ErrRolledBack)
+	if !rolledBack && !(end.Status == event.StatusError && job.Request.isEdit()) {
 		return rec.end(end, nil)
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -309,6 +312,16 @@ func (m *Manager) finish(ctx context.Context, run store.Run, rec *recorder, end 
 		return fmt.Errorf("roll back: %w", err)
 	}
 	return rec.end(end, step)
+}
+
+// ReplayEdit is the "replay_kind" in the metadata of a run that answers other words than those that were said.
+const ReplayEdit = "edit"
+
+func (r *Request) isEdit() bool {
+	var about struct {
+		Kind string `json:"replay_kind"`
+	}
+	return json.Unmarshal(r.Metadata, &about) == nil && about.Kind == ReplayEdit
 }
 
 // undo is the step that brings back the state before a run; nil if the run has changed nothing.

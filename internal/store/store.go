@@ -157,8 +157,8 @@ type Threads interface {
 	// PatchThread changes a thread in one transaction and returns it as it is then.
 	PatchThread(ctx context.Context, id string, p ThreadPatch) (Thread, error)
 	// CopyThread adds the thread to, with the checkpoints of the thread named from, under their ids, but without its runs
-	// and events. [ErrConflict] if to's id is taken, [ErrNotFound] if there is no from.
-	CopyThread(ctx context.Context, from string, to Thread) error
+	// and events: all of them, or those up to the one named at, which is the new thread's head then. [ErrConflict] if to's id is taken, [ErrNotFound] if there is no from, or no at.
+	CopyThread(ctx context.Context, from, at string, to Thread) error
 	// DeleteThread removes the thread with its runs, log and snapshots, and the hidden threads that work on its files.
 	// A thread with an active run is [ErrConflict].
 	DeleteThread(ctx context.Context, id string) error

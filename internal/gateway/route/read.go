@@ -180,7 +180,7 @@ func number(f reflect.StructField, tag string, def int) int {
 // read fills in a request and finds what it is about. The order is that of the answers: a thread's id that can be none, a
 // body that cannot be read, fields with faults, and then what is not there.
 func (p *plan) read(e *Env, w http.ResponseWriter, r *http.Request, rt *Route, v reflect.Value) error {
-	if rt.Owner == Thread || rt.Owner == ThreadOrNew || rt.Owner == ThreadName {
+	if rt.Owner == Thread || rt.Owner == ThreadOrNew || rt.Owner == ThreadName || rt.Owner == RunName {
 		if err := checkThread(r); err != nil {
 			return err
 		}

@@ -44,6 +44,8 @@ const (
 	ThreadName Owner = "thread name"
 	// Run: the caller's run of the path, on the thread of the path if that names one, or a 404. `of:"run"` gets it.
 	Run Owner = "run"
+	// RunName: any id that a run may have, on the thread of the path, which is a ThreadName.
+	RunName Owner = "run name"
 	// InBody: the body names it; the handler asks the caller's own store.
 	InBody Owner = "in body"
 )

@@ -29,6 +29,8 @@ type Model struct {
 	Name, DisplayName, Model, Description string
 
 	Thinking, ReasoningEffort, Vision bool
+	// Window is the size of its window in tokens; 0 is unknown.
+	Window int
 	// Hidden keeps it out of the list: clients choose the first one of that by themselves.
 	Hidden bool
 }

@@ -247,7 +247,7 @@ func (g *Group) copy(ctx context.Context, in *ofThread) (threadJSON, error) {
 	now := g.Now()
 	to := store.Thread{ID: id.New(now), Title: in.Thread.Title, CreatedAt: now, UpdatedAt: now}
 	to.Metadata = shape.With(in.Thread.Metadata, map[string]string{"thread_id": to.ID})
-	if err := g.Mine(ctx).CopyThread(ctx, in.Thread.ID, to); err != nil {
+	if err := g.Mine(ctx).CopyThread(ctx, in.Thread.ID, "", to); err != nil {
 		return threadJSON{}, err
 	}
 	return g.now(ctx, to.ID)

@@ -105,7 +105,7 @@ func trials() map[string]*trial {
 			return err1(r.s.For(ann()).PatchThread(r.t.Context(), "waits thread", store.ThreadPatch{Metadata: object, Title: &title, UpdatedAt: now}))
 		}},
 		"copy thread": {prepare: conversed, do: func(r *trial) error {
-			return r.s.For(ann()).CopyThread(r.t.Context(), r.talk.thread, store.Thread{ID: "copy"})
+			return r.s.For(ann()).CopyThread(r.t.Context(), r.talk.thread, "", store.Thread{ID: "copy"})
 		}},
 		"delete thread": {prepare: ended, do: func(r *trial) error { return r.s.For(ann()).DeleteThread(r.t.Context(), "ended thread") }},
 

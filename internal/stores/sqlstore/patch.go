@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,11 +79,11 @@ func merge(metadata, patch json.RawMessage) (json.RawMessage, error) {
 }
 
 // CopyThread implements [store.Threads].
-func (d *userData) CopyThread(ctx context.Context, from string, to store.Thread) error {
+func (d *userData) CopyThread(ctx context.Context, from, at string, to store.Thread) error {
 	to.UserID, to.Root = d.user.ID(), ""
 	err := errors.Join(database.CheckID("thread", from), checkNewThread(to))
 	if err == nil {
-		err = d.write(ctx, len(to.Metadata), func(tx *tx) error { return d.copyThread(tx, from, to) })
+		err = d.write(ctx, len(to.Metadata), func(tx *tx) error { return d.copyThread(tx, from, at, to) })
 	}
 	if err != nil {
 		return fmt.Errorf("copy thread %q to %q: %w", from, to.ID, err)
@@ -92,9 +93,17 @@ func (d *userData) CopyThread(ctx context.Context, from string, to store.Thread)
 
 // copyThread copies the checkpoints as ones that no run has made: a run belongs to one thread. The lock keeps steps of
 // the old thread's runs from moving its head meanwhile.
-func (d *userData) copyThread(tx *tx, from string, to store.Thread) error {
+func (d *userData) copyThread(tx *tx, from, at string, to store.Thread) error {
 	if err := d.lockThread(tx, from); err != nil {
 		return err
+	}
+	if at != "" {
+		if err := tx.scan("SELECT 1 FROM log WHERE thread_id = $1 AND checkpoint_id = $2", []any{from, at}, new(int)); err != nil {
+			if errors.Is(err, sql.ErrNoRows) {
+				err = store.ErrNotFound
+			}
+			return fmt.Errorf("checkpoint %q: %w", at, err)
+		}
 	}
 	if err := tx.exec(insertThread, threadValues(to)...); err != nil {
 		return err
@@ -102,12 +111,13 @@ func (d *userData) copyThread(tx *tx, from string, to store.Thread) error {
 	for _, query := range []string{
 		"INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, created_at, next, updates) " +
 			"SELECT CAST($2 AS TEXT), checkpoint_id, parent_id, '', 0, 0, 0, step, since, snap, created_at, next, updates FROM log " +
-			"WHERE thread_id = $1 AND checkpoint_id IS NOT NULL ORDER BY seq",
+			"WHERE thread_id = $1 AND checkpoint_id IS NOT NULL AND (checkpoint_id <= $3 OR $3 = '') ORDER BY seq",
 		"INSERT INTO snapshots (thread_id, checkpoint_id, bytes, state) " +
-			"SELECT CAST($2 AS TEXT), checkpoint_id, bytes, state FROM snapshots WHERE thread_id = $1",
-		"UPDATE threads SET head = (SELECT head FROM threads WHERE id = $1) WHERE id = $2",
+			"SELECT CAST($2 AS TEXT), checkpoint_id, bytes, state FROM snapshots WHERE thread_id = $1 AND (checkpoint_id <= $3 OR $3 = '')",
+		"UPDATE threads SET head = COALESCE((SELECT checkpoint_id FROM log WHERE thread_id = $1 AND checkpoint_id = $3), " +
+			"(SELECT head FROM threads WHERE id = $1)) WHERE id = $2",
 	} {
-		if err := tx.exec(query, from, to.ID); err != nil {
+		if err := tx.exec(query, from, to.ID, at); err != nil {
 			return err
 		}
 	}

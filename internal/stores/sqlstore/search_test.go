@@ -95,7 +95,7 @@ func TestCopyOfManySteps(t *testing.T) {
 				}
 			}
 			begun := time.Now()
-			if err := s.For(ann()).CopyThread(t.Context(), tk.thread, store.Thread{ID: "copy"}); err != nil {
+			if err := s.For(ann()).CopyThread(t.Context(), tk.thread, "", store.Thread{ID: "copy"}); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("took %v", time.Since(begun))

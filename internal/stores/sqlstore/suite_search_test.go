@@ -150,7 +150,7 @@ func threadPinned(f *fixture) {
 		f.must(err)
 	}
 	f.equal("after a change", f.found(store.ThreadFilter{Pinned: true}), "3 1 7 6 5 4 2 0")
-	f.must(f.CopyThread(f.Context(), "5", store.Thread{ID: "copy", UserID: "ann", Metadata: json.RawMessage(`{"deerflow_pinned":true}`)}))
+	f.must(f.CopyThread(f.Context(), "5", "", store.Thread{ID: "copy", UserID: "ann", Metadata: json.RawMessage(`{"deerflow_pinned":true}`)}))
 	f.equal("after a copy", f.found(store.ThreadFilter{Pinned: true}), "3 1 copy 7 6 5 4 2 0")
 	f.sound()
 }
@@ -269,7 +269,7 @@ func threadCopy(f *fixture) {
 	o.commit(store.Step{Events: []event.Event{o.event(custom(1))}, Now: f.tick()})
 	now := f.tick()
 	to := store.Thread{ID: "copy", UserID: "ann", Title: "A copy", Metadata: json.RawMessage(`{"of":"x"}`), CreatedAt: now, UpdatedAt: now}
-	f.must(f.CopyThread(f.Context(), o.thread, to)) // while its run is active
+	f.must(f.CopyThread(f.Context(), o.thread, "", to)) // while its run is active
 	to.Head, to.Status = head, store.ThreadIdle
 	got, err := f.Thread(f.Context(), "copy")
 	f.must(err)
@@ -315,15 +315,15 @@ func (f *fixture) firstOf(run string) string {
 func threadCopyRefused(f *fixture) {
 	f.thread("t")
 	f.thread("there")
-	f.want(f.CopyThread(f.Context(), "nobody", store.Thread{ID: "new"}), store.ErrNotFound, "nobody")
-	f.want(f.CopyThread(f.Context(), "t", store.Thread{ID: "there"}), store.ErrConflict, "there")
-	f.want(f.CopyThread(f.Context(), "t", store.Thread{ID: "t"}), store.ErrConflict, "t")
+	f.want(f.CopyThread(f.Context(), "nobody", "", store.Thread{ID: "new"}), store.ErrNotFound, "nobody")
+	f.want(f.CopyThread(f.Context(), "t", "", store.Thread{ID: "there"}), store.ErrConflict, "there")
+	f.want(f.CopyThread(f.Context(), "t", "", store.Thread{ID: "t"}), store.ErrConflict, "t")
 	for _, bad := range []store.Thread{{ID: ""}, {ID: "a\x00"}, {ID: "n", Metadata: json.RawMessage(`[]`)}} {
-		if err := f.CopyThread(f.Context(), "t", bad); err == nil {
+		if err := f.CopyThread(f.Context(), "t", "", bad); err == nil {
 			f.Errorf("CopyThread took %+v", bad)
 		}
 	}
-	f.must(f.CopyThread(f.Context(), "t", store.Thread{ID: "empty"}))
+	f.must(f.CopyThread(f.Context(), "t", "", store.Thread{ID: "empty"}))
 	f.equal("head of a copy without checkpoints", f.load("empty", "").ID, "")
 	_, err := f.Thread(f.Context(), "new")
 	f.want(err, store.ErrNotFound, "new")
@@ -336,7 +336,7 @@ func copiesBesideSteps(a, b *fixture) {
 	o := a.running("x")
 	_, errs := together(6, func(i int) (int, error) {
 		if i > 0 {
-			return 0, b.CopyThread(b.Context(), o.thread, store.Thread{ID: fmt.Sprint("copy", i)})
+			return 0, b.CopyThread(b.Context(), o.thread, "", store.Thread{ID: fmt.Sprint("copy", i)})
 		}
 		for range 40 {
 			o.say(strings.Repeat("x", 4000))

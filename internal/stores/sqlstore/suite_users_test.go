@@ -110,7 +110,7 @@ func attemptsAtThreads(of belongings) []attempt {
 			return d.PatchThread(ctx, of.thread, store.ThreadPatch{Metadata: []byte(`{"a":2}`)})
 		}},
 		{"CopyThread", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
-			return nil, d.CopyThread(ctx, of.thread, store.Thread{ID: "copy"})
+			return nil, d.CopyThread(ctx, of.thread, "", store.Thread{ID: "copy"})
 		}},
 		{"DeleteThread", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
 			return nil, d.DeleteThread(ctx, of.thread)

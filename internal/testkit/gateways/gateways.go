@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
+	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
@@ -120,6 +121,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Folders: folders.New(st), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
+		Histories: history.New(st),
 	}
 	if change != nil {
 		change(&c)

@@ -101,8 +101,8 @@ func (f faultyData) PatchThread(ctx context.Context, id string, p store.ThreadPa
 	return askFor(ctx, func() (store.Thread, error) { return f.UserData.PatchThread(ctx, id, p) })
 }
 
-func (f faultyData) CopyThread(ctx context.Context, from string, to store.Thread) error {
-	return ask(ctx, func() error { return f.UserData.CopyThread(ctx, from, to) })
+func (f faultyData) CopyThread(ctx context.Context, from, at string, to store.Thread) error {
+	return ask(ctx, func() error { return f.UserData.CopyThread(ctx, from, at, to) })
 }
 
 func (f faultyData) DeleteThread(ctx context.Context, id string) error {

@@ -1,0 +1,46 @@
+-- What each checkpoint of a thread does to its messages, read out of the log for those who look at the messages by pages.
+-- Both tables follow from the log and are filled when a thread is looked at. seq counts a thread's rows, with room where a
+-- run ends. A row of op
+--   run     begins the rows of a run, or of a change from outside
+--   branch  says that the rows from here on stand on the one numbered base, and not on the one before
+--   append, replace, remove, reset    are those of the state's channel; an append is of a message that was not there
+-- kind is empty for a message that nobody is shown. prev is the shown message before it on its branch, turn the human message
+-- that it answers, base which turn of its branch this is, call counts a run's answers, millis is how long the step took, tokens what the
+-- call of the model took.
+-- history_heads has how far each thread was read.
+
+-- +goose Up
+CREATE TABLE history (
+    thread_id     TEXT    NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+    seq           INTEGER NOT NULL,
+    op            TEXT    NOT NULL,
+    message_id    TEXT    NOT NULL,
+    kind          TEXT    NOT NULL,
+    run_id        TEXT    NOT NULL,
+    checkpoint_id TEXT    NOT NULL,
+    n             INTEGER NOT NULL,
+    base          INTEGER NOT NULL,
+    prev          INTEGER NOT NULL,
+    turn          INTEGER NOT NULL,
+    call          INTEGER NOT NULL,
+    millis        INTEGER NOT NULL,
+    tokens        INTEGER NOT NULL,
+    created_at    INTEGER NOT NULL,
+    model         TEXT    NOT NULL,
+    PRIMARY KEY (thread_id, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX history_by_message ON history (thread_id, message_id, seq) WHERE message_id <> '';
+CREATE INDEX history_marks ON history (thread_id, seq) WHERE op IN ('branch', 'reset');
+CREATE INDEX history_runs ON history (thread_id, run_id, seq) WHERE op = 'run';
+
+CREATE TABLE history_heads (
+    thread_id     TEXT    NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,
+    checkpoint_id TEXT    NOT NULL,
+    run_id        TEXT    NOT NULL,
+    seq           INTEGER NOT NULL,
+    prev          INTEGER NOT NULL,
+    turn          INTEGER NOT NULL,
+    turns         INTEGER NOT NULL,
+    calls         INTEGER NOT NULL,
+    read_at       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,2 @@
+SELECT l.parent_id FROM threads t JOIN log l ON l.thread_id = t.id
+WHERE t.user_id = $1 AND t.id = $2 AND l.checkpoint_id = $3

@@ -1,0 +1,5 @@
+-- The first message that is shown of some rows, of one kind if that is not empty.
+SELECT h.seq, h.message_id, h.kind, h.prev, h.turn, h.base, h.checkpoint_id, COALESCE(r.status, '')
+FROM threads t JOIN history h ON h.thread_id = t.id LEFT JOIN runs r ON r.id = h.run_id
+WHERE t.user_id = $1 AND t.id = $2 AND h.seq >= $3 AND h.seq <= $4 AND h.op = 'append' AND h.kind <> ''
+    AND (h.kind = $5 OR $5 = '') ORDER BY h.seq LIMIT 1

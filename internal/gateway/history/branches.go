@@ -1,0 +1,155 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/feature/history"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
+	"github.com/pudu-ai/pudu/internal/gateway/shape"
+	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// Members of the metadata of a thread that is a branch of another, and of one that stands beside another.
+const (
+	metaBranch     = "deerflow_branch"
+	metaParent     = "branch_parent_thread_id"
+	metaCheckpoint = "branch_parent_checkpoint_id"
+	metaMessage    = "branch_parent_message_id"
+	metaCreated    = "branch_created_at"
+	metaSidecar    = "deerflow_sidecar"
+)
+
+// maxTitle bounds the title of a branch, in characters.
+const maxTitle = 256
+
+// title is what a branch is called.
+type title string
+
+// ReadFrom implements [route.Reader].
+func (t *title) ReadFrom(in *route.Input, name string) {
+	*t = title(in.Text(name, 4<<10))
+	if utf8.RuneCountInString(string(*t)) > maxTitle {
+		in.Add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxTitle), route.Quoted(in.Raw(name)), in.Loc(name)...).
+			Ctx = map[string]any{"max_length": maxTitle}
+	}
+}
+
+type branchIn struct {
+	Thread  store.Thread `of:"thread"`
+	Message filled       `body:"message_id"`
+	Also    []string     `body:"message_ids" max:"1000"`
+	Title   title        `body:"title"`
+}
+
+// branchJSON says which thread was made, of what, and whether with the files.
+type branchJSON struct {
+	ThreadID   string `json:"thread_id"`
+	Parent     string `json:"parent_thread_id"`
+	Checkpoint string `json:"parent_checkpoint_id"`
+	Message    string `json:"branched_from_message_id"`
+	Clone      string `json:"workspace_clone_mode"`
+	Seed       string `json:"history_seed_mode"`
+}
+
+// What became of the files.
+const (
+	cloned        = "current_thread_best_effort"
+	notFound      = "not_found"
+	cloneFailed   = "failed"
+	notOfThatTurn = "skipped_historical_turn"
+)
+
+// branch makes a thread that begins with what was said on another one up to an answer. It has the files as they are now if that
+// is the last answer.
+func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err error) {
+	if string(shape.Members(in.Thread.Metadata)[metaSidecar]) == "true" {
+		return out, conflict("Branching is only available in the main conversation.")
+	}
+	t, err := g.answered(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	if t.Last && in.Thread.Status == store.ThreadBusy {
+		return out, conflict("Thread has work in flight. Branch from this turn after the work finishes.")
+	}
+	now := g.Now()
+	out = branchJSON{
+		ThreadID: id.New(now), Parent: in.Thread.ID, Checkpoint: cmp.Or(t.End, in.Thread.Head), Message: string(in.Message),
+		Clone: notOfThatTurn, Seed: "seeded",
+	}
+	to := store.Thread{
+		ID: out.ThreadID, Title: cmp.Or(string(in.Title), in.Thread.Title), CreatedAt: now, UpdatedAt: now,
+		Metadata: route.Object(map[string]json.RawMessage{metaBranch: json.RawMessage("true")}),
+	}
+	to.Metadata = shape.With(to.Metadata, map[string]string{
+		metaParent: out.Parent, metaCheckpoint: out.Checkpoint, metaMessage: out.Message, metaCreated: shape.Stamp(now),
+	})
+	if t.Last {
+		out.Clone = g.clone(ctx, in.Thread.ID, to.ID)
+	}
+	if err = g.Mine(ctx).CopyThread(ctx, in.Thread.ID, out.Checkpoint, to); err == nil {
+		err = g.settle(ctx, to)
+	}
+	return out, err
+}
+
+// answered is the turn whose answer the branch goes on from.
+func (g *Group) answered(ctx context.Context, in *branchIn) (history.Turn, error) {
+	for _, want := range append([]string{string(in.Message)}, in.Also...) {
+		t, err := g.mine(ctx).Turn(ctx, in.Thread.ID, want)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return t, err
+		}
+		for _, m := range t.Answers {
+			if m.Kind == message.AI && idOf(m) == want {
+				return t, nil
+			}
+		}
+	}
+	return history.Turn{}, conflict("This turn can no longer be branched from.")
+}
+
+// clone copies the files, and says what came of it. A branch without them is one all the same.
+func (g *Group) clone(ctx context.Context, from, to string) string {
+	if g.CloneFiles == nil {
+		return notFound
+	}
+	there, err := g.CloneFiles(ctx, route.Caller(ctx).User, from, to)
+	switch {
+	case err != nil:
+		g.Log.WarnContext(ctx, "a branch has not all files of its thread", "thread", from, "branch", to, "error", err)
+		return cloneFailed
+	case !there:
+		return notFound
+	}
+	return cloned
+}
+
+// settle makes the state of a copy that of the new thread: its title, and nothing of where the other one works.
+func (g *Group) settle(ctx context.Context, t store.Thread) error {
+	cp, err := g.Mine(ctx).Checkpoint(ctx, g.Manager.Schema(), t.ID, "")
+	if err != nil {
+		return err
+	}
+	update := threadstate.ThreadData.Delete().With(threadstate.Sandbox.Delete())
+	if t.Title != "" {
+		update = update.With(threadstate.Title.Put(t.Title))
+	}
+	next, _, err := cp.State.Apply(update)
+	if err != nil {
+		return err
+	}
+	_, err = g.Mine(ctx).Write(ctx, t.ID, store.Step{
+		Parent: cp.ID, OnHead: true, Updates: []store.NodeUpdate{{Node: "branch", Update: update}}, State: next, Next: cp.Next,
+		Now: g.Now(),
+	})
+	return err
+}

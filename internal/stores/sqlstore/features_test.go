@@ -40,7 +40,7 @@ func TestEveryTableIsDescribed(t *testing.T) {
 			err := s.read(t.Context(), tt.columns, nil, func(r *sql.Rows) (bool, error) {
 				var table, column string
 				err := r.Scan(&table, &column)
-				if column != "seq" && !slices.Contains(tt.besides, table) { // the order of the records says it
+				if table+"."+column != "log.seq" && !slices.Contains(tt.besides, table) { // the order of the records says it
 					there[table] = append(there[table], column)
 				}
 				return true, err

@@ -300,7 +300,7 @@ func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event
 func (m *Manager) finish(ctx context.Context, job Job, rec *recorder, end event.Run) error {
 	run := job.Run
 	rolledBack := end.Error == store.RolledBack && errors.Is(context.Cause(ctx), ErrRolledBack)
-	if !rolledBack && !(end.Status == event.StatusError && job.Request.isEdit()) {
+	if !rolledBack && (end.Status != event.StatusError || !job.Request.isEdit()) {
 		return rec.end(end, nil)
 	}
 	ctx = context.WithoutCancel(ctx)

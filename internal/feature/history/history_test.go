@@ -168,7 +168,7 @@ func (k *talk) texts(list []history.Message) (out []string) {
 // Whatever was written, the pages of a branch are the messages of its state that people are shown, with their last content.
 func pagesAreTheState(f *databases.Fixture) {
 	for seed := range uint64(6) {
-		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
+		r := rand.New(rand.NewPCG(seed, 1))
 		k := newTalk(f, fmt.Sprint("t", seed))
 		for i := range 120 {
 			k.random(r, i)
@@ -289,7 +289,7 @@ func ofRuns(f *databases.Fixture) {
 	k := newTalk(f, "r")
 	run := func(id string, from string, say ...string) {
 		f.Helper()
-		mine := f.Store.For(f.Ann())
+		mine := f.For(f.Ann())
 		got, err := mine.Admit(f.Context(), store.Admission{
 			Run:    store.Run{ID: id, ThreadID: k.id, Owner: "o", Status: "pending", CreatedAt: k.clock, UpdatedAt: k.clock},
 			Thread: store.Thread{ID: k.id}, MustExist: true, Strategy: store.Reject,

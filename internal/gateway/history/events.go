@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -107,9 +108,7 @@ func (r *rows) event(run store.Run, typ, category string, seq int64, content any
 	if _, text := content.(string); text {
 		all = map[string]any{}
 	}
-	for name, v := range metadata {
-		all[name] = v
-	}
+	maps.Copy(all, metadata)
 	return rowJSON{
 		ThreadID: r.thread, RunID: run.ID, UserID: r.user, EventType: typ, Category: category, Content: content, Seq: seq,
 		CreatedAt: shape.Stamp(run.UpdatedAt), Metadata: all,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -197,11 +198,9 @@ func (g *Group) edit(ctx context.Context, in *editIn) (out preparedJSON, err err
 	words := messageJSON{Type: string(message.Human), ID: id.New(g.Now()), Name: userInput, Content: content(said, text)}
 	words.Kwargs = encoded(kept(said.Kwargs))
 	out.Input.Messages = []messageJSON{words}
-	for name, v := range map[string]string{
+	maps.Copy(out.Metadata, map[string]string{
 		"replay_kind": runs.ReplayEdit, "edit_from_message_id": said.ID, "edit_message_id": words.ID, "edit_version_group_id": said.ID,
-	} {
-		out.Metadata[name] = v
-	}
+	})
 	out.Replacement, out.Sources = words.ID, []string{said.ID}
 	for _, m := range t.Answers {
 		out.Sources = append(out.Sources, idOf(m))

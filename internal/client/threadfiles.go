@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 )
@@ -14,7 +15,7 @@ import (
 // Tree lists the files of a thread below a path.
 func (c *Client) Tree(ctx context.Context, thread, path string, limit, offset int) ([]threadfiles.Entry, bool, error) {
 	var list []threadfiles.Entry
-	query := url.Values{"path": {path}, "limit": {fmt.Sprint(limit + 1)}, "offset": {fmt.Sprint(offset)}}
+	query := url.Values{"path": {path}, "limit": {strconv.Itoa(limit + 1)}, "offset": {strconv.Itoa(offset)}}
 	if err := c.get(ctx, threadPath(thread)+"/files?"+query.Encode(), &list); err != nil {
 		return nil, false, err
 	}

@@ -226,7 +226,7 @@ func TestBehindAProxy(t *testing.T) {
 	} {
 		r := k.Request("GET", "/", "")
 		r.Header.Set("X-Forwarded-For", forwarded)
-		if got := k.Config.Guard.Client(r); got != want {
+		if got := k.Guard.Client(r); got != want {
 			t.Errorf("%q: %s, want %s", forwarded, got, want)
 		}
 	}

@@ -56,7 +56,13 @@ func whole(f *databases.Fixture) {
 		_, err := all.Find(f.Context(), cookie, good.sum, now)
 		f.Want(err, session.ErrNone, "")
 	}
-	f.Must(all.End(f.Context(), f.Ann(), made.ID))
+	ends := all
+	if other := f.Another(); other != nil { // what one node begins another one ends
+		ends = session.New(other)
+		_, err := ends.Find(f.Context(), made.Cookie, good.sum, now)
+		f.Must(err)
+	}
+	f.Must(ends.End(f.Context(), f.Ann(), made.ID))
 	f.Want(all.End(f.Context(), f.Ann(), made.ID), session.ErrNone, "")
 	_, err = all.Find(f.Context(), made.Cookie, good.sum, now)
 	f.Want(err, session.ErrNone, "")

@@ -76,7 +76,7 @@ func CookieOf(r *http.Request, secure bool) string {
 // Cookie is what the browser is to keep; an empty value takes it back. Pages of other sites may lead here, as links in mails
 // do, and their scripts, forms and images come without it.
 func Cookie(r *http.Request, secure bool, value string) *http.Cookie {
-	c := &http.Cookie{
+	c := &http.Cookie{ //nolint:gosec // where there is no https, it cannot be for that alone
 		Name: name(r, secure), Value: value, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
 		MaxAge: int(session.Keep.Seconds()),
 	}

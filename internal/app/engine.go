@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -208,7 +209,8 @@ func (e *engine) openHub(context.Context) error {
 		Feed:      func(run store.Run) runs.Feed { return e.hub.Own(run) },
 		Events:    e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
 	})
-	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: append(e.manager.Kinds(), e.cleaning()...), Log: e.log, Observe: e.watch.metrics.JobTried})
+	kinds := slices.Concat(e.manager.Kinds(), e.cleaning(), newIndexer(e.store, e.disk, e.schema).Kinds())
+	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: kinds, Log: e.log, Observe: e.watch.metrics.JobTried})
 	return nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
@@ -190,7 +191,7 @@ func (es edges) close() {
 func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
-		Folders: folders.New(e.store), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
+		Folders: folders.New(e.store), Searches: search.New(e.store, nil), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
 		Files: e.files, Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), CloneFiles: e.cloneFiles,
 		Answers: e.answers,

@@ -21,6 +21,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/model/probe"
@@ -89,6 +90,8 @@ type App interface {
 	DeleteThread(ctx context.Context, o Options, id string) error
 	// Folders has do work with the folders of the user, here or at the server.
 	Folders(ctx context.Context, o Options, do func(Folders) error) error
+	// Search finds words in what the user's threads have, here or at the server.
+	Search(ctx context.Context, o Options, q Search) (hits []search.Hit, more bool, err error)
 	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.
@@ -370,6 +373,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		reloadCommand(app, &o, stdio),
 		threadsCommand(app, &o, stdio),
 		foldersCommand(app, &o, stdio),
+		searchCommand(app, &o, stdio),
 		usersCommand(app, &o, stdio),
 		runsCommand(app, &o, stdio),
 		exportCommand(app, &o, stdio),

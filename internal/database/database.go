@@ -35,6 +35,9 @@ type Feature struct {
 	// NAME.postgres.sql is what PostgreSQL takes.
 	Files  fs.FS
 	Checks []Check
+	// Index begins the names of tables that are an index of the others: their rows come and go with those, by triggers and keys
+	// of the database. Empty if there are none.
+	Index string
 }
 
 // Table describes a table: what is the system's to know of its rows.
@@ -52,6 +55,8 @@ type Table struct {
 	Columns []Column
 	Age     Age
 	Quota   Quota
+	// Derived says that the feature makes the rows again from what else is there: no dump has them.
+	Derived bool
 }
 
 // Column is a column of a table.

@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/job"
 )
@@ -23,5 +24,6 @@ func All() []database.Feature {
 		audit.Feature(),
 		session.Feature(),
 		job.Feature(),
+		search.Feature(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/pages"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
+	searchroutes "github.com/pudu-ai/pudu/internal/gateway/search"
 	"github.com/pudu-ai/pudu/internal/gateway/sessions"
 	storeroutes "github.com/pudu-ai/pudu/internal/gateway/store"
 	"github.com/pudu-ai/pudu/internal/gateway/threads"
@@ -22,6 +23,7 @@ type groups struct {
 	assistants *assistants.Group
 	threads    *threads.Group
 	folders    *folderroutes.Group
+	search     *searchroutes.Group
 	runs       *runroutes.Group
 	history    *historyroutes.Group
 	store      *storeroutes.Group
@@ -40,6 +42,7 @@ func (s *Server) newGroups() groups {
 		assistants: own,
 		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Delete: s.DeleteThread}),
 		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders}),
+		search:     searchroutes.New(searchroutes.Config{Env: s.env, Searches: s.Searches, Folders: s.Folders}),
 		runs: runroutes.New(runroutes.Config{
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
 		}),
@@ -67,6 +70,7 @@ func (s *Server) Routes() []route.Route {
 		g.assistants.Routes(), // also as graphs and schemas
 		g.threads.Routes(),    // threads, their states and histories
 		g.folders.Routes(),    // folders of threads
+		g.search.Routes(),     // words in threads
 		g.runs.Routes(),       // on threads, and stateless
 		g.history.Routes(),    // messages by pages, events, versions, branches
 		g.store.Routes(),      // items and namespaces

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 
@@ -61,6 +62,8 @@ type Config struct {
 	Sessions *session.Sessions
 	// Histories are the messages of all threads by pages.
 	Histories *history.Histories
+	// Searches find words in the threads of all users.
+	Searches *search.Searches
 	// Jobs are what follows, of all users.
 	Jobs *job.Queue
 	// Audit keeps who did what; nil keeps nothing.

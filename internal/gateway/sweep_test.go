@@ -116,6 +116,9 @@ func (s *sweep) try(r route.Route, kind, body string) swept {
 	if strings.HasPrefix(r.Path, "/store/items") && r.Method == http.MethodGet {
 		path += "?namespace=ns&key=k"
 	}
+	if r.Path == "/search" {
+		path += "?q=owners"
+	}
 	ctx, cancel := context.WithTimeout(s.T.Context(), 20*time.Second)
 	if r.Rate == route.Stream {
 		ctx, cancel = context.WithTimeout(s.T.Context(), 300*time.Millisecond)

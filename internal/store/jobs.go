@@ -46,3 +46,7 @@ func (j NewJob) Check() error {
 // rollback. It is called inside the transaction that ends the run, with the run as it is then, perhaps more than once: it does
 // nothing but look at the run.
 type After func(r Run) []NewJob
+
+// Changed makes the jobs that follow a change of a thread that no run has made: of its title, its metadata or its state, and that it
+// was made. It is called inside the transaction, as [After] is.
+type Changed func(threadID string) []NewJob

@@ -84,7 +84,10 @@ func (d *userData) Write(ctx context.Context, threadID string, step store.Step) 
 		err = errors.New("a step outside of a run has updates, no events and no jobs, and changes no run")
 	}
 	if err == nil {
-		err = d.s.commit(ctx, d.checkIdle, c)
+		err = d.s.commit(ctx, func(t *tx, all []*commit) error {
+			t.changed(d.user.ID(), threadID)
+			return d.checkIdle(t, all)
+		}, c)
 	}
 	if err != nil {
 		return "", fmt.Errorf("write checkpoint of thread %q: %w", threadID, err)

@@ -73,7 +73,7 @@ func (s *Store) dump(ctx context.Context, threadID string, w io.Writer) (n count
 	}
 	n = make(counts, len(s.tables))
 	for i, t := range s.tables {
-		if t.Thread == "" && threadID != "" {
+		if t.Derived || t.Thread == "" && threadID != "" {
 			continue
 		}
 		if n[i], err = s.dumpTable(ctx, tx, t, threadID, w); err != nil {
@@ -106,7 +106,9 @@ func (*postgres) unhurry() string { return "SET LOCAL idle_in_transaction_sessio
 func (s *Store) endRecord(c counts) []byte {
 	b := []byte(`{"kind":"end"`)
 	for i, t := range s.tables {
-		b = fmt.Appendf(b, `,"%s":%d`, t.Name, c[i])
+		if !t.Derived {
+			b = fmt.Appendf(b, `,"%s":%d`, t.Name, c[i])
+		}
 	}
 	return append(b, "}\n"...)
 }

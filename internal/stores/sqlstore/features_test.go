@@ -40,7 +40,10 @@ func TestEveryTableIsDescribed(t *testing.T) {
 			err := s.read(t.Context(), tt.columns, nil, func(r *sql.Rows) (bool, error) {
 				var table, column string
 				err := r.Scan(&table, &column)
-				if table+"."+column != "log.seq" && !slices.Contains(tt.besides, table) { // the order of the records says it
+				index := slices.ContainsFunc(feature.All(), func(f database.Feature) bool {
+					return f.Index != "" && strings.HasPrefix(table, f.Index)
+				})
+				if table+"."+column != "log.seq" && !index && !slices.Contains(tt.besides, table) { // the order of the records says it
 					there[table] = append(there[table], column)
 				}
 				return true, err

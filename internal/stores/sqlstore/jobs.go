@@ -20,13 +20,16 @@ import (
 type backlog struct {
 	insert string // empty without the feature
 	after  []store.After
-	stored chan struct{} // has room for one: there are new jobs
-	log    *slog.Logger
-	full   atomic.Int64 // jobs that were left out
+	// changed are those of changes outside of runs, now their clock.
+	changed []store.Changed
+	now     func() time.Time
+	stored  chan struct{} // has room for one: there are new jobs
+	log     *slog.Logger
+	full    atomic.Int64 // jobs that were left out
 }
 
 func newBacklog(features map[string]*known, cfg Config) *backlog {
-	b := &backlog{after: cfg.After, stored: make(chan struct{}, 1), log: cfg.Logger}
+	b := &backlog{after: cfg.After, changed: cfg.Changed, now: cfg.Now, stored: make(chan struct{}, 1), log: cfg.Logger}
 	if f := features[jobs.Feature().Name]; f != nil {
 		b.insert = f.system["enqueue"].text
 	}
@@ -142,6 +145,13 @@ func (t *tx) ended(r store.Run) {
 	}
 	for _, after := range t.k.backlog.after {
 		t.follow(r.UserID, r.ThreadID, r.UpdatedAt, after(r)...)
+	}
+}
+
+// changed stores what follows a change of a thread outside of a run.
+func (t *tx) changed(user, thread string) {
+	for _, changed := range t.k.backlog.changed {
+		t.follow(user, thread, t.k.backlog.now(), changed(thread)...)
 	}
 }
 

@@ -109,8 +109,13 @@ func (d sqlite) check(ctx context.Context, db *sql.DB, limit int64) error {
 	if info.Size() > limit {
 		return nil
 	}
+	plain, err := d.openWith(1, true, stablePlans) // an index takes seconds, and can be made again
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
 	var result string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+	if err := plain.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
 		return fmt.Errorf("check %s: %w", d.path, err)
 	}
 	if result != "ok" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -107,6 +108,11 @@ func stablePlans(c *sqlite3.Conn) error {
 // open makes a pool of at most conns connections to a file that is there: a connection made later must not put an empty one
 // in the place of one that was deleted. Nothing is opened before the first use.
 func (d sqlite) open(conns int, readOnly bool) (*sql.DB, error) {
+	return d.openWith(conns, readOnly, func(c *sqlite3.Conn) error { return errors.Join(stablePlans(c), fts5.Register(c)) })
+}
+
+// openWith is open with another preparation of each connection. Without the tables that find words they are not examined.
+func (d sqlite) openWith(conns int, readOnly bool, prepare func(*sqlite3.Conn) error) (*sql.DB, error) {
 	pragmas := []string{"busy_timeout(10000)", fmt.Sprintf("page_size(%d)", pageSize), "journal_mode(wal)",
 		"synchronous(full)", "foreign_keys(on)", "cache_size(-16000)", "journal_size_limit(67108864)", "temp_store(memory)"}
 	if readOnly {
@@ -117,7 +123,7 @@ func (d sqlite) open(conns int, readOnly bool) (*sql.DB, error) {
 		query.Set("vfs", d.vfs)
 	}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(d.path), RawQuery: query.Encode()}
-	db, err := driver.Open(u.String(), stablePlans)
+	db, err := driver.Open(u.String(), prepare)
 	if err != nil {
 		return nil, err
 	}

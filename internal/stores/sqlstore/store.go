@@ -63,6 +63,8 @@ type Config struct {
 	Features []database.Feature
 	// After make the jobs that follow the end of a run. They need the feature of package job.
 	After []store.After
+	// Changed make the jobs that follow other changes of a thread. They need it too.
+	Changed []store.Changed
 	// Now is the clock that names backups; nil means time.Now.
 	Now func() time.Time
 	// Logger is told of migrations and backups; nil means slog.Default().

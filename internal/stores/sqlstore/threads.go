@@ -61,7 +61,10 @@ func (d *userData) CreateThread(ctx context.Context, t store.Thread) error {
 	t.UserID, t.Root = d.user.ID(), ""
 	err := checkNewThread(t)
 	if err == nil {
-		err = d.write(ctx, len(t.Metadata), func(tx *tx) error { return tx.exec(insertThread, threadValues(t)...) })
+		err = d.write(ctx, len(t.Metadata), func(tx *tx) error {
+			tx.changed(t.UserID, t.ID)
+			return tx.exec(insertThread, threadValues(t)...)
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("create thread %q: %w", t.ID, err)

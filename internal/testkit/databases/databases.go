@@ -48,6 +48,27 @@ func Run(t *testing.T, features []database.Feature, cases []Case) {
 	}
 }
 
+// Bench runs a benchmark on both databases, each with a store of its own that has the features.
+func Bench(b *testing.B, features []database.Feature, run func(*testing.B, database.Store)) {
+	b.Helper()
+	pg := pgtest.Lazy{Config: pgtest.Config{Settings: []string{"fsync = off"}}}
+	b.Cleanup(func() { pg.Stop() }) //nolint:errcheck // the process ends with the tests
+	for _, name := range []string{"sqlite", "postgres"} {
+		b.Run(name, func(b *testing.B) {
+			c := sqlstore.Config{Dir: b.TempDir(), Features: features}
+			if name == "postgres" {
+				c = sqlstore.Config{URL: pg.Database(b), Features: features}
+			}
+			st, err := sqlstore.Open(b.Context(), c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer st.Close()
+			run(b, st)
+		})
+	}
+}
+
 func open(t *testing.T, c sqlstore.Config) *Fixture {
 	t.Helper()
 	f := &Fixture{T: t, config: c}

@@ -24,6 +24,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
@@ -37,6 +38,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -87,7 +89,8 @@ func NewOf(t *testing.T, of agent.Config, change func(*gateway.Config), middlewa
 // NewAt makes a kit on a database.
 func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*gateway.Config), middlewares ...agent.Middleware) *Kit {
 	t.Helper()
-	database.Features, database.After = feature.All(), []store.After{runs.After}
+	database.Features, database.After = feature.All(), []store.After{runs.After, search.After}
+	database.Changed = []store.Changed{search.Changed}
 	opened, err := sqlstore.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
@@ -114,11 +117,12 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
-	jobs := job.New(job.Config{Store: opened, Owner: "test", Kinds: m.Kinds()})
+	indexer := search.NewIndexer(search.Config{Store: opened, Content: contentOf(st, m.Schema())})
+	jobs := job.New(job.Config{Store: opened, Owner: "test", Kinds: append(m.Kinds(), indexer.Kinds()...)})
 	serving.Go(func() { jobs.Work(ctx) })
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
-		Folders: folders.New(st), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
+		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 		Histories: history.New(st),
@@ -138,6 +142,18 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		}
 	})
 	return k
+}
+
+// contentOf reads what the messages of a thread say.
+func contentOf(st store.Store, schema state.Schema) func(context.Context, access.User, string) (search.Content, error) {
+	return func(ctx context.Context, u access.User, id string) (search.Content, error) {
+		t, err := st.For(u).Thread(ctx, id)
+		if err != nil {
+			return search.Content{}, err
+		}
+		cp, err := st.For(u).Checkpoint(ctx, schema, id, t.Head)
+		return search.Content{Thread: t, Messages: agent.Messages.Get(cp.State)}, err
+	}
 }
 
 // Change puts another server in the place of the kit's, on the same store.

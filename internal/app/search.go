@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/client"
+	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
+	"github.com/pudu-ai/pudu/internal/feature/search"
+	"github.com/pudu-ai/pudu/internal/lead"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
+	"github.com/pudu-ai/pudu/sandbox"
+	"github.com/pudu-ai/pudu/state"
+)
+
+// newIndexer makes what keeps the index of the search: of threads in a store, whose files are on a disk.
+func newIndexer(st database.Store, disk userdata.Disk, schema state.Schema) *search.Indexer {
+	return search.NewIndexer(search.Config{Store: st, Content: func(ctx context.Context, u access.User, id string) (c search.Content, err error) {
+		if c.Thread, err = st.For(u).Thread(ctx, id); err != nil {
+			return c, err
+		}
+		cp, err := st.For(u).Checkpoint(ctx, schema, id, c.Thread.Head)
+		if err != nil {
+			return c, err
+		}
+		c.Messages = agent.Messages.Get(cp.State)
+		c.Files, err = filesOf(ctx, disk, c.Thread)
+		return c, err
+	}})
+}
+
+// walked bounds how many entries of a folder are looked at.
+const walked = 10_000
+
+// filesOf lists the files of a thread, what people have put there and what they are given first. What tools keep for themselves is
+// left out.
+func filesOf(ctx context.Context, disk userdata.Disk, t store.Thread) (list []string, err error) {
+	place, err := disk.Of(t)
+	if err != nil { // no folder can have its id
+		return nil, nil
+	}
+	files, err := place.Open(true)
+	if err != nil || files == nil {
+		return nil, err
+	}
+	defer files.Close()
+	for _, folder := range []string{sandbox.Uploads, sandbox.Outputs, sandbox.Workspace} {
+		err := files.Walk(ctx, folder, walked, func(name string, e fs.DirEntry) error {
+			switch {
+			case e.IsDir() && (strings.HasPrefix(path.Base(name), ".") || path.Base(name) == "node_modules" || path.Base(name) == "__pycache__"):
+				return fs.SkipDir
+			case e.Type().IsRegular() && !strings.HasPrefix(path.Base(name), "."):
+				list = append(list, name)
+			}
+			if len(list) >= search.MaxFiles {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil && !errors.Is(err, sandbox.ErrTooMany) && !errors.Is(err, fs.ErrNotExist) {
+			return list, err
+		}
+	}
+	return list, nil
+}
+
+// Search implements cli.App: here, through the server that holds the data folder, or at a server elsewhere. Here what has changed
+// without a server is indexed first.
+func (a App) Search(ctx context.Context, o cli.Options, q cli.Search) (hits []search.Hit, more bool, err error) {
+	p, err := a.reach(ctx, o)
+	if err != nil {
+		return nil, false, err
+	}
+	if p.server != nil {
+		hits, more, err = client.Search{Client: p.server}.Find(ctx, q.Query, q.Folder)
+		return hits, more, p.close(err)
+	}
+	mine := access.Default()
+	schema, err := lead.Schema(p.cfg)
+	if err == nil {
+		err = newIndexer(p.store, p.disk, schema).Fill(ctx, mine)
+	}
+	if err == nil && q.Folder != "" {
+		var f folders.Folder
+		f, err = folders.New(p.store).For(mine).Folder(ctx, q.Folder)
+		q.Threads = f.Threads
+	}
+	if err == nil {
+		hits, more, err = search.New(p.store, nil).For(mine).Find(ctx, q.Query)
+	}
+	return hits, more, p.close(err)
+}

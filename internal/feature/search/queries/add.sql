@@ -1,0 +1,3 @@
+-- A thread that is gone, or another user's, gets none.
+INSERT INTO search_docs (user_id, thread_id, form, ref, part, role, at, digest, text)
+SELECT $1, t.id, $3, $4, $5, $6, $7, $8, $9 FROM threads t WHERE t.user_id = $1 AND t.id = $2

@@ -1,0 +1,1 @@
+SELECT seq, form, ref, part, digest FROM search_docs WHERE user_id = $1 AND thread_id = $2

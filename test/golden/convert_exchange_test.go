@@ -16,10 +16,18 @@ type converter struct {
 	vars   map[string]string // the name of each id
 	needed map[string]bool   // ids that stand in a request
 	there  map[string]bool   // variables of threads and runs that exist by now
+	cut    []*Shape          // lists of which a few rows are shown
 }
 
+const uuidText = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
+
 var (
-	uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// uuid is what ids are; those of messages may have more around it.
+	uuid = regexp.MustCompile(`lc_run--` + uuidText + `(?:-\d+)?|` + uuidText + `(?:__user)?`)
+	// alike stands for rows of a list that are not shown.
+	alike = regexp.MustCompile(`\n\.\.\. \d+ rows of the same kind \.\.\.\n`)
+	// leftOutFrames are frames that a trace does not show.
+	leftOutFrames = regexp.MustCompile("\\.\\.\\. \\d+ `(\\w+)` frames left out")
 	// ofState are the routes that answer with the values of the graph's state.
 	ofState = regexp.MustCompile(`/(wait|join)(\?|$)`)
 	// system are the ids of the built-in assistants of the server that was recorded.
@@ -42,6 +50,13 @@ func convert(name string, traces []trace) Recording {
 		}
 		r.Exchanges = append(r.Exchanges, c.exchange(name, traces, i))
 	}
+	var rows *Shape // of all that are shown, as the others are of their kinds
+	for _, list := range c.cut {
+		rows = Merge(rows, list.Items)
+	}
+	for _, list := range c.cut {
+		list.Items = rows
+	}
 	return r
 }
 
@@ -59,7 +74,8 @@ func (c *converter) needs(t *trace, e *Exchange) {
 		}
 		return
 	}
-	if t.status == 404 || c.set == "gateway" && strings.Contains(e.Path, "/uploads") {
+	missing := t.status == 404 && !strings.HasPrefix(t.answer, `{"detail":"Message `)
+	if missing || c.set == "gateway" && strings.Contains(e.Path, "/uploads") {
 		return
 	}
 	if m := threadInPath.FindStringSubmatch(e.Path); m != nil && !c.there[m[1]] {
@@ -179,13 +195,21 @@ func (c *converter) body(t *trace, e *Exchange) {
 		return
 	}
 	first, _, _ := strings.Cut(t.answer, "\n")
+	rows := alike.ReplaceAllString(t.answer, "")
+	if rows != t.answer {
+		first = rows
+	}
 	var v any
 	dec := json.NewDecoder(strings.NewReader(first))
 	dec.UseNumber()
 	if dec.Decode(&v) != nil || strings.Contains(first, "   (extract") || strings.Contains(t.path, "/artifacts/") && t.status < 400 {
 		return
 	}
-	if e.JSON = c.shape("", v); c.set == "langgraph" && ofState.MatchString(t.path) {
+	e.JSON = c.shape("", v)
+	if list := e.JSON.Fields["data"]; rows != t.answer && list != nil {
+		c.cut = append(c.cut, list)
+	}
+	if c.set == "langgraph" && ofState.MatchString(t.path) {
 		e.JSON = &Shape{Kind: Object}
 	}
 }
@@ -226,6 +250,11 @@ func (c *converter) stream(t *trace, e *Exchange) *Stream {
 				"langgraph_checkpoint_ns", "source", "step", "parents")
 		}
 		s.Events[f.Key()] = Merge(s.Events[f.Key()], shape)
+	}
+	for _, m := range leftOutFrames.FindAllStringSubmatch(t.answer, -1) {
+		if s.Events[m[1]] == nil && m[1] != "messages" { // those are by the type of the message
+			s.Events[m[1]] = &Shape{}
+		}
 	}
 	if c.set == "langgraph" { // it just closes the stream; ours says that it is over
 		s.Last, s.Events["end"] = "end", &Shape{}

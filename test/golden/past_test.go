@@ -1,5 +1,7 @@
 package golden
 
+import "fmt"
+
 // Past is what happened to a thread before an exchange and stands in no recording.
 type Past struct {
 	// Absent: there is no such thread, though the exchange does not say so.
@@ -8,6 +10,11 @@ type Past struct {
 	Metadata string
 	// Said is what a run was asked before, to its end; empty means that there was none.
 	Said string
+	// Talk is what several runs were asked, one after the other, and Model who answered, if not the default one.
+	Talk  []string
+	Model string
+	// Names are variables of messages: "ai 0" is the first answer, "human 1" the second question.
+	Names map[string]string
 	// Quiet: the runs of the thread have ended, which nobody followed.
 	Quiet bool
 }
@@ -16,8 +23,21 @@ type Past struct {
 func pasts() map[string]Past {
 	talked, looked := Past{Said: "hello"}, Past{Said: "look into the folder"}
 	return map[string]Past{
-		"gateway/11-thread-get, exchange 1":                {Metadata: `"k":"w"`},
-		"gateway/13-thread-patch, exchange 1":              {Metadata: `"a":1`},
+		"gateway/11-thread-get, exchange 1":   {Metadata: `"k":"w"`},
+		"gateway/13-thread-patch, exchange 1": {Metadata: `"a":1`},
+		"gateway/15-thread-branches, exchange 1": {
+			Talk:  []string{"hello branch", "second branch question"},
+			Names: map[string]string{"n2": "ai 1", "c4": "ai 0", "c5": "human 1"},
+		},
+		"gateway/15-thread-branches, exchange 12": {Metadata: `"deerflow_sidecar":true`},
+		"gateway/23-messages, exchange 1":         {Talk: []string{"hello rows", "look into it, rows", "and again"}},
+		"gateway/24-messages-page, exchange 1":    {Talk: questions(17)},
+		"gateway/26-token-usage, exchange 1":      {Talk: questions(3)},
+		"gateway/26-token-usage, exchange 5":      {Talk: questions(1), Model: "think"},
+		"gateway/50-regenerate-and-edit, exchange 1": {
+			Talk:  []string{"first question", "second question"},
+			Names: map[string]string{"n2": "ai 0", "n3": "human 1", "n4": "ai 1", "c8": "human 0"},
+		},
 		"gateway/20-state-get, exchange 2":                 talked,
 		"gateway/21-state-update, exchange 1":              talked,
 		"gateway/31c-reasoning, exchange 1":                looked,
@@ -38,4 +58,12 @@ func pasts() map[string]Past {
 		"langgraph/70-config-context-metadata, exchange 6": {Quiet: true},
 		"langgraph/65-if-not-exists, exchange 6":           {Absent: true},
 	}
+}
+
+// questions are so many.
+func questions(n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprint("question ", i+1))
+	}
+	return list
 }

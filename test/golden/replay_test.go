@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -112,22 +113,60 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 	if e.NeedsThread != "" && !past.Absent {
 		r.post(ctx, api+"/threads", `{"thread_id":"${`+e.NeedsThread+`}","metadata":{`+past.Metadata+`}}`)
 	}
+	thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
 	if past.Said != "" {
-		thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
 		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":"`+past.Said+`"},"config":{"recursion_limit":100}}`)
 	}
+	for _, said := range past.Talk {
+		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":[{"type":"text","text":"`+said+
+			`"}]}]},"config":{"recursion_limit":100},"context":{"model_name":"`+cmp.Or(past.Model, "fake")+`"}}`)
+	}
+	r.name(ctx, api+thread+"/state", past.Names)
 	if past.Quiet {
 		r.awaitQuiet(ctx, api+regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path))
 	}
 	if e.NeedsRun == "" {
 		return
 	}
-	thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
 	resp := r.post(ctx, api+thread+"/runs/stream", `{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":"hello"}]}}`)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.vars, e.NeedsRun)
 	match("*/runs/${"+e.NeedsRun+"}", resp.Get("Content-Location"), r.vars)
+}
+
+// name gives variables the ids of messages.
+func (r *replayer) name(ctx context.Context, url string, names map[string]string) {
+	if len(names) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fill(url, r.vars), http.NoBody)
+	if err != nil {
+		return
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	var state struct {
+		Values struct {
+			Messages []struct{ ID, Type string }
+		}
+	}
+	if json.NewDecoder(resp.Body).Decode(&state) != nil {
+		return
+	}
+	ids, seen := make(map[string]string), make(map[string]int)
+	for _, m := range state.Values.Messages {
+		ids[fmt.Sprint(m.Type, " ", seen[m.Type])] = m.ID
+		seen[m.Type]++
+	}
+	for variable, message := range names {
+		r.vars[variable] = ids[message]
+	}
 }
 
 // awaitQuiet waits until a thread has no active run. One that never comes to that shows by the exchange that follows.

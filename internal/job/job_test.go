@@ -34,6 +34,7 @@ func TestJobs(t *testing.T) {
 		{Name: "not yet", Test: notYet},
 		{Name: "taken away", Test: takenAway},
 		{Name: "effect", Test: effect},
+		{Name: "its failure cannot be written", Test: failureUnwritten},
 		{Name: "left by a process that is gone", Test: leftBehind},
 		{Name: "ends its process each time", Test: endsItsProcess},
 		{Name: "stopped with its process", Test: stoppedWithItsProcess},
@@ -50,6 +51,8 @@ func TestJobs(t *testing.T) {
 // kit is a store in which steps of a run ask for jobs, and a runner that does them.
 type kit struct {
 	*databases.Fixture
+
+	faults atomic.Int64 // how many of the next ends of jobs cannot be written
 
 	mu    sync.Mutex
 	clock time.Time
@@ -87,10 +90,24 @@ func (k *kit) ask(u access.User, jobs ...store.NewJob) {
 
 var seq atomic.Int64
 
+// faulty is a store that fails, for no reason that passes by itself as far as it says, to write ends of jobs.
+type faulty struct {
+	database.Store
+
+	left *atomic.Int64
+}
+
+func (f faulty) Across(ctx context.Context, do func(database.Joint) error) error {
+	if f.left.Add(-1) >= 0 {
+		return errors.New("the disk has a bad day")
+	}
+	return f.Store.Across(ctx, do)
+}
+
 // runner is a process that does jobs until stop, or the end of the test.
 func (k *kit) runner(owner string, kinds ...job.Kind) (r *job.Runner, stop func()) {
 	r = job.New(job.Config{
-		Store: k.Store, Owner: owner, Kinds: kinds, Now: k.now, Lease: time.Second,
+		Store: faulty{k.Store, &k.faults}, Owner: owner, Kinds: kinds, Now: k.now, Lease: time.Second,
 		Observe: func(kind, outcome string) {
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -367,6 +384,22 @@ func (k *kit) claimBy(owner string) {
 		var body []byte
 		return tx.Scan("claim", []any{&s[0], &s[1], &s[2], &n[0], &n[1], &n[2], &s[3], &body}, "note", owner, database.Micros(k.now()))
 	}))
+}
+
+// failureUnwritten is a job whose success, and then whose failure, cannot be written for another reason than an outage: it is not
+// kept from everybody until the process ends.
+func failureUnwritten(f *databases.Fixture) {
+	k := newKit(f)
+	k.faults.Store(2)
+	k.runner("me", k.notes(nil))
+	k.ask(k.Ann(), note("a", "1"))
+	k.until("a failure", func() bool { return k.outcomes() == "failed" })
+	k.pass(time.Hour)
+	k.nudge()
+	k.until("the end", k.empty)
+	if got := k.outcomes(); got != "failed done" {
+		k.Errorf("outcomes: %s", got)
+	}
 }
 
 func leftBehind(f *databases.Fixture) {

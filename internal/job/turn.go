@@ -26,7 +26,7 @@ func (r *Runner) perform(stop, under context.Context, k Kind, j Job) (outcome st
 	var wait LaterError
 	switch {
 	case err == nil:
-		outcome, err = done, r.settle(stop, func(x database.Joint) error { return r.finish(x, k, j, write) })
+		outcome, err = done, r.settle(stop, outage, func(x database.Joint) error { return r.finish(x, k, j, write) })
 		if err == nil || errors.Is(err, errGone) || stop.Err() != nil {
 			break
 		}
@@ -94,7 +94,8 @@ func (r *Runner) finish(x database.Joint, k Kind, j Job, write func(Tx) error) e
 // change gives a job back by a statement, to be done at a time, and drops the oldest of too many dead ones.
 func (r *Runner) change(stop context.Context, j Job, statement string, next time.Time, more ...any) error {
 	args := append(r.mine(j), database.Micros(r.cfg.Now()), database.Micros(next))
-	return r.settle(stop, func(x database.Joint) error {
+	again := func(err error) bool { return !errors.Is(err, errGone) } // else nobody would do the job until this process ends
+	return r.settle(stop, again, func(x database.Joint) error {
 		rows := x.System(Feature().Name)
 		n, err := rows.Exec(statement, append(args, more...)...)
 		if err == nil && n == 0 {
@@ -112,14 +113,19 @@ func (r *Runner) mine(j Job) []any {
 	return []any{j.User.ID(), j.Kind, j.Key, r.cfg.Owner, j.fence}
 }
 
-// settle writes what became of a job. While the database cannot be used it tries again, until the process stops: then the next
+// outage reports whether the database cannot be used for a while.
+func outage(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown)
+}
+
+// settle writes what became of a job. After an error that again accepts it tries again, until the process stops: then the next
 // one does the job.
-func (r *Runner) settle(stop context.Context, do func(database.Joint) error) error {
+func (r *Runner) settle(stop context.Context, again func(error) bool, do func(database.Joint) error) error {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), 10*time.Second)
 		err := r.cfg.Store.Across(ctx, do)
 		cancel()
-		if !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrUnknown) {
+		if err == nil || !again(err) {
 			return err
 		}
 		r.cfg.Log.Warn("cannot write what became of a job", "error", err)

@@ -51,6 +51,15 @@ func TestTheExampleOfWhatAToolMayUseRuns(t *testing.T) {
 	}
 }
 
+func TestTheExampleOfAJobThatFollowsAToolRuns(t *testing.T) {
+	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: send_report, args: {to: Ada, text: All is well.}}]\n      - text: Done.\n"
+	env := []string{"PUDU_CONFIG=" + configured(t, script, ""), "PUDU_DATA=" + t.TempDir()}
+	out, told := example(t, ".", env, "run", "./examples/jobs")
+	if out != "try 2 for the user default: to Ada: All is well.\n" || !strings.Contains(told, "the mail server is down") {
+		t.Errorf("got %q\n%s", out, told)
+	}
+}
+
 func TestTheExampleOfTheWholeAgentRuns(t *testing.T) {
 	const script = `dialogues:
   - turns:

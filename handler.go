@@ -27,7 +27,7 @@ type Server struct {
 // [http.StripPrefix].
 //
 // With the first call this process begins to do a server's work: it goes on with the runs that a crash or the last Close cut
-// off, starts those that wait, and calls webhooks. That ends with [Pudu.Close]. Shut the HTTP server down before it, with a
+// off, starts those that wait, calls webhooks, and does jobs. That ends with [Pudu.Close]. Shut the HTTP server down before it, with a
 // bound: streams end with Close. Runs by [Pudu.Run] and by the handler may be of the same threads. Bounds of connections, such
 // as [http.Server.ReadHeaderTimeout], are those of the program.
 func (p *Pudu) Handler() http.Handler {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -57,6 +58,8 @@ type Program struct {
 	Start func(ctx context.Context, s *Setup) error
 	// Stop is called once after the last run, if Start returned without an error. ctx ends after ten seconds.
 	Stop func(ctx context.Context) error
+	// Jobs are kinds of work that follows a step: tools and hooks ask for it by [tool.Env.Later].
+	Jobs []JobKind
 	// Events sees the events of all runs of this process, whoever asked for them: those of one run in their order, one at a
 	// time, those of several at the same time. The run waits for it, so it should return at once.
 	// What was committed right before a crash may not be shown; the thread has it.
@@ -67,10 +70,11 @@ type Program struct {
 type Setup struct {
 	// Data is the folder that threads and files are kept in.
 	Data string
-	// Tools, Sources and Middlewares are those of the program.
+	// Tools, Sources, Middlewares and Jobs are those of the program.
 	Tools       []tool.Tool
 	Sources     []tool.Source
 	Middlewares []agent.Middleware
+	Jobs        []JobKind
 }
 
 // RunEvent is an event of any run.
@@ -85,13 +89,13 @@ func Main(p Program) int { return p.app().Main(p.Version) }
 func (p Program) app() app.App {
 	a := app.App{
 		Tools: p.Tools, Sources: p.Sources, Middlewares: p.Middlewares, Without: p.Without, System: p.System, Model: p.Model, Sandbox: p.Sandbox,
-		Sections: p.Sections, Stop: p.Stop,
+		Sections: p.Sections, Stop: p.Stop, Work: works(p.Jobs),
 	}
 	if start := p.Start; start != nil {
 		a.Start = func(ctx context.Context, a *app.App, dir string) error {
-			s := &Setup{Data: dir, Tools: a.Tools, Sources: a.Sources, Middlewares: a.Middlewares}
+			s := &Setup{Data: dir, Tools: a.Tools, Sources: a.Sources, Middlewares: a.Middlewares, Jobs: slices.Clone(p.Jobs)}
 			err := start(ctx, s)
-			a.Tools, a.Sources, a.Middlewares = s.Tools, s.Sources, s.Middlewares
+			a.Tools, a.Sources, a.Middlewares, a.Work = s.Tools, s.Sources, s.Middlewares, works(s.Jobs)
 			return err
 		}
 	}
@@ -132,13 +136,14 @@ type Options struct {
 	Sections    map[string]any
 	Start       func(ctx context.Context, s *Setup) error
 	Stop        func(ctx context.Context) error
+	Jobs        []JobKind
 	Events      func(e RunEvent)
 }
 
 func (o Options) app() app.App {
 	a := Program{
 		Tools: o.Tools, Sources: o.Sources, Middlewares: o.Middlewares, Without: o.Without, System: o.System, Model: o.Model, Sandbox: o.Sandbox,
-		Sections: o.Sections, Start: o.Start, Stop: o.Stop, Events: o.Events,
+		Sections: o.Sections, Start: o.Start, Stop: o.Stop, Jobs: o.Jobs, Events: o.Events,
 	}.app()
 	a.Log = o.Logger
 	return a

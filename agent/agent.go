@@ -125,6 +125,9 @@ type run struct {
 	// pending are the updates since the last commit.
 	pending []NodeUpdate
 	events  []Emitted
+	jobs    asked      // by hooks, since the last commit
+	called  []tool.Job // asked for by calls that end with the next commit
+	later   func(tool.Job) error
 	usage   spending
 	ran     string // the node before next, empty at first
 	// tools are the agent's and those that the sources have now, with the hashes of the latter; changed are those that
@@ -139,7 +142,8 @@ type run struct {
 func newRun(a *Agent, rt *Runtime, s state.State) *run {
 	r := &run{Agent: a, tools: a.tools, rt: rt.withDefaults(), state: s, next: NodeBeforeAgent}
 	r.rt.Spend = r.usage.add
-	r.rt.Env = r.rt.env()
+	r.rt.Env, r.later = r.rt.env(), rt.Env.Services.Later
+	r.rt.Env.Services.Later = r.jobs.collect(r.later)
 	if rt.Resume != nil {
 		r.next, r.saved = rt.Resume.Next, rt.Resume.Next
 	}
@@ -254,10 +258,14 @@ func (r *run) commitLazy(ctx context.Context, next string) error {
 
 func (r *run) commitStep(ctx context.Context, next string, lazy bool) error {
 	r.next = next
-	if len(r.pending) == 0 && len(r.events) == 0 {
+	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage.sum(), Lazy: lazy}
+	if step.empty() && next != Done { // jobs alone wait for the next step: who goes on without one asks for them again
 		return nil
 	}
-	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage.sum(), Lazy: lazy}
+	if step.Jobs = append(r.called, r.jobs.drain(false)...); step.empty() && len(step.Jobs) == 0 {
+		return nil
+	}
+	r.called = nil
 	r.saved, r.pending, r.events = next, nil, nil
 	return r.write(ctx, step)
 }

@@ -104,6 +104,7 @@ type ToolRequest struct {
 
 	tool      tool.Tool
 	messageID string // the AI message that asked
+	jobs      *asked // of the call
 }
 
 // Hook is one of the six hook names, as in node names.

@@ -69,12 +69,17 @@ type Step struct {
 	Next    string
 	State   state.State
 	Events  []Emitted
+	// Jobs are to be stored with the step.
+	Jobs []tool.Job
 	// Usage is what the model calls of the run took so far.
 	Usage message.Usage
 	// Lazy says that the step need not be durable when Commit returns, only before any later one is: nothing outside
 	// depends on it yet. A failure is then the next Commit's.
 	Lazy bool
 }
+
+// empty reports whether nothing has happened.
+func (s Step) empty() bool { return len(s.Updates) == 0 && len(s.Events) == 0 }
 
 // NodeUpdate is what one node wrote to the state.
 type NodeUpdate struct {

@@ -58,6 +58,7 @@ type outcome struct {
 	end       event.ToolEnd
 	fresh     bool // there is a result, and its end is not recorded yet
 	update    state.Update
+	jobs      []tool.Job // to be stored with the end
 	interrupt *event.Interrupt
 	err       error
 }
@@ -100,9 +101,14 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 	o.fresh = false
 	o.err = r.write(
 		ctx,
-		Step{Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)},
+		Step{Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Jobs: o.jobs, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)},
 	)
 	return o
+}
+
+// tell has the end of a call, and what it asks for, committed with the next step.
+func (r *run) tell(o outcome, end event.ToolEnd) {
+	r.events, r.called = append(r.events, Emitted{NodeTools, end}), append(r.called, o.jobs...)
 }
 
 // whole is the end event with the update, for a step that does not hold the update itself.
@@ -141,7 +147,9 @@ func (r *run) runCall(ctx context.Context, messageID string, call openCall) (o o
 	case err != nil:
 		return outcome{call: call, err: fmt.Errorf("tools: %s: %w", call.Name, err)}
 	}
-	return r.ended(messageID, call, res, r.rt.Now().Sub(start))
+	o = r.ended(messageID, call, res, r.rt.Now().Sub(start))
+	o.jobs = req.jobs.drain(true)
+	return o
 }
 
 // known answers a call from the durable past: a recorded result is used, and a call with side effects that was started
@@ -206,7 +214,7 @@ func (r *run) ended(messageID string, call openCall, res *tool.Result, took time
 // toolRequest checks the call and prepares it for the wrappers.
 func (r *run) toolRequest(messageID string, call openCall) *ToolRequest {
 	rt := r.rt
-	req := &ToolRequest{Runtime: rt, messageID: messageID, Invalid: call.invalid, Call: tool.Call{
+	req := &ToolRequest{Runtime: rt, messageID: messageID, jobs: &asked{}, Invalid: call.invalid, Call: tool.Call{
 		ID: call.ID, Name: call.Name, Args: call.Args, State: r.state,
 		ThreadID: rt.ThreadID, RunID: rt.RunID, UserID: rt.UserID, Env: rt.Env,
 		Emit: func(v any) {
@@ -216,6 +224,7 @@ func (r *run) toolRequest(messageID string, call openCall) *ToolRequest {
 		},
 		Progress: func(s string) { rt.Emit(NodeTools, event.Progress{CallID: call.ID, Text: s}) },
 	}}
+	req.Call.Env.Services.Later = req.jobs.collect(r.later)
 	if rt.Resume != nil {
 		req.Call.Answer = rt.Resume.Answers[call.ID]
 	}
@@ -315,7 +324,7 @@ func (r *run) merge(ctx context.Context, outcomes []outcome) error {
 			return fmt.Errorf("%s: %w", o.call.Name, err)
 		}
 		if o.fresh { // without Writes: the update itself is in this step
-			r.events = append(r.events, Emitted{NodeTools, o.end})
+			r.tell(o, o.end)
 		}
 		lazy = lazy && r.repeatable(o.call)
 		direct = direct && r.tools.byName[o.call.Name].spec.ReturnDirect && !o.end.IsError
@@ -338,7 +347,7 @@ func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event
 		if o.interrupt != nil {
 			r.events = append(r.events, Emitted{NodeTools, *o.interrupt})
 		} else if o.fresh {
-			r.events = append(r.events, Emitted{NodeTools, o.whole()})
+			r.tell(o, o.whole())
 		}
 	}
 	if err := r.commit(ctx, NodeTools); err != nil {
@@ -359,7 +368,7 @@ func (r *run) keepSiblings(outcomes []outcome, failure error) error {
 				return fmt.Errorf("%s: %w", o.call.Name, err)
 			}
 			if o.fresh {
-				r.events = append(r.events, Emitted{NodeTools, o.end})
+				r.tell(o, o.end)
 			}
 		}
 	}

@@ -18,6 +18,7 @@ func TestTheZeroEnvSaysWhatIsMissing(t *testing.T) {
 		"files":           func() error { _, err := env.Files(); return err },
 		"sandbox":         func() error { _, err := env.Shell(ctx); return err },
 		"model for cheap": func() error { _, err := env.Model(tool.CheapModel); return err },
+		"follows":         func() error { return env.Later(tool.Job{}) },
 		"items put":       func() error { return env.Items().Put(ctx, tool.Item{}) },
 		"items get":       func() error { _, err := env.Items().Get(ctx, nil, ""); return err },
 		"items delete":    func() error { return env.Items().Delete(ctx, nil, "") },

@@ -50,6 +50,8 @@ type App struct {
 	// Start is called with the data folder before there are runs, and may add to the App; Stop after the last one.
 	Start func(ctx context.Context, a *App, dir string) error
 	Stop  func(ctx context.Context) error
+	// Work are kinds of jobs that tools and hooks ask for.
+	Work []Work
 	// Events sees the events of all runs.
 	Events func(run store.Run, ev event.Event)
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -209,7 +208,11 @@ func (e *engine) openHub(context.Context) error {
 		Feed:      func(run store.Run) runs.Feed { return e.hub.Own(run) },
 		Events:    e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
 	})
-	kinds := slices.Concat(e.manager.Kinds(), e.cleaning(), newIndexer(e.store, e.disk, e.schema).Kinds())
+	kinds, err := e.kinds()
+	if err != nil {
+		e.hub.Close()
+		return err
+	}
 	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: kinds, Log: e.log, Observe: e.watch.metrics.JobTried})
 	return nil
 }

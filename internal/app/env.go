@@ -25,12 +25,17 @@ const (
 
 // envOf is what the tools and hooks of a run may use.
 func (e *engine) envOf(s *settings, run store.Run, space sandbox.Space, c *lead.Config) tool.Env {
+	var later func(tool.Job) error
+	if len(e.own.Work) > 0 {
+		later = e.later
+	}
 	return tool.Env{
 		Ref: tool.Ref{User: run.UserID, Thread: run.ThreadID, Run: run.ID, Agent: c.Agent.Name, Parent: run.Parent},
 		Services: tool.Services{
 			Space: space, HTTP: e.guard.Client(outgoing.Profile{MaxBytes: maxAnswer, Redirects: maxRedirects}),
 			Items: userItems{items.New(e.store).For(access.FromRow(run.UserID))},
 			Model: func(role string) (model.ChatModel, error) { return s.forRole(role, c) },
+			Later: later,
 		},
 	}
 }

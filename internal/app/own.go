@@ -28,7 +28,7 @@ func (e *engine) begin(ctx context.Context) error {
 		return nil
 	}
 	e.own.Tools, e.own.Middlewares = slices.Clone(e.own.Tools), slices.Clone(e.own.Middlewares)
-	e.own.Sources = slices.Clone(e.own.Sources)
+	e.own.Sources, e.own.Work = slices.Clone(e.own.Sources), slices.Clone(e.own.Work)
 	if err := e.own.Start(ctx, &e.own, e.dir); err != nil {
 		return fmt.Errorf("start of the program: %w", err)
 	}

@@ -416,6 +416,9 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 		for _, ev := range w.events {
 			step.Events = append(step.Events, *ev)
 		}
+		for _, j := range w.step.Jobs {
+			step.Jobs = append(step.Jobs, store.NewJob(j))
+		}
 		if updates {
 			full = true
 			step.Next, step.State = w.step.Next, w.step.State

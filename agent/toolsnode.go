@@ -99,10 +99,10 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 		return o
 	}
 	o.fresh = false
-	o.err = r.write(
-		ctx,
-		Step{Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Jobs: o.jobs, Usage: r.usage.sum(), Lazy: r.repeatable(o.call)},
-	)
+	o.err = r.write(ctx, Step{
+		Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Jobs: o.jobs,
+		Usage: r.usage.sum(), Lazy: r.repeatable(o.call),
+	})
 	return o
 }
 

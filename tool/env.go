@@ -43,16 +43,16 @@ type Services struct {
 	Later func(j Job) error
 }
 
-// Job is work that is to follow a step: it is stored in the step's transaction, for the run's user and thread, and done later by a
-// server. A job of the same user, kind and key that waits already is the same job, which has then been asked for once more, with
-// the newer body.
+// Job is work that is to follow a step: it is stored in the step's transaction, for the run's user and thread, and done
+// later by a server. A job of the same user, kind and key that waits already is the same job, which has then been asked
+// for once more, with the newer body.
 type Job struct {
 	// Kind says who does it, Key what it is about: texts of 1 to 256 bytes.
 	Kind, Key string
 	// Body is what the work needs to know, JSON of at most 64 KiB or nil. It holds no secrets: backups have it.
 	Body json.RawMessage
-	// NotBefore is when it may begin; zero means at once. A job that waits and is asked for again waits until then, but for no
-	// longer than the Latest of its first request, whose zero value means its NotBefore.
+	// NotBefore is when it may begin; zero means at once. A job that waits and is asked for again waits until then, but
+	// for no longer than the Latest of its first request, whose zero value means its NotBefore.
 	NotBefore, Latest time.Time
 }
 
@@ -116,9 +116,9 @@ func (e Env) Model(role string) (model.ChatModel, error) {
 	return e.Services.Model(role)
 }
 
-// Later has a job done after the step: one that a tool asks for is stored with the result of its call, one that a hook asks for
-// with the next step. What is not stored by then, because the process was killed, the tool failed its run or asked a person, is
-// asked for again when the call, or the hook, runs again.
+// Later has a job done after the step: one that a tool asks for is stored with the result of its call, one that a hook
+// asks for with the next step. What is not stored by then, because the process was killed, the tool failed its run or
+// asked a person, is asked for again when the call, or the hook, runs again.
 func (e Env) Later(j Job) error {
 	if e.Services.Later == nil {
 		return notSetUp("work that follows a step")

@@ -2,16 +2,11 @@ package gateway_test
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/pudu-ai/pudu/agent"
-	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
-	"github.com/pudu-ai/pudu/message"
 )
 
 // watched is a context that counts who waits for its end.
@@ -61,33 +56,4 @@ func TestStreamsLeaveNothingBehind(t *testing.T) {
 	gateways.Eventually(t, func() bool { return w.open.Load() == 1 }) // the stream itself, but not the run's
 	goes()
 	gateways.Eventually(t, func() bool { return w.open.Load() == 0 })
-}
-
-// TestStatesThatCannotBeTold are a failure of the server, and no states without what is missing.
-func TestStatesThatCannotBeTold(t *testing.T) {
-	k := gateways.New(t, nil)
-	run := k.Run("t", "hello")
-	unsound := &gateways.Trouble{SpoilState: func(cp *store.Checkpoint) {
-		bad := message.New(message.Human, "x")
-		bad.ID, bad.Kwargs = "bad", message.Fields{"k": json.RawMessage("{")}
-		next, _, err := cp.State.Apply(agent.Messages.Append(bad))
-		if err != nil {
-			t.Error(err)
-		}
-		cp.State = next
-	}}
-	for _, path := range []string{"GET /threads/t", "GET /threads/t/state", "POST /threads/t/history",
-		"POST /threads/t/copy", "POST /threads/t/state/checkpoint"} {
-		method, path, _ := strings.Cut(path, " ")
-		if w := k.Send(gateways.Troubled(k.Request(method, path, ""),
-			unsound)); w.Code != http.StatusInternalServerError || w.Body.String() != `{"detail":"Internal Server Error"}` {
-			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
-		}
-	}
-	if w, cut := k.Cut(gateways.Troubled(k.Request("GET", "/runs/"+run.ID+"/join", ""), unsound)); !cut || w.Body.Len() > 0 {
-		t.Errorf("cut %t: %s", cut, w.Body)
-	}
-	if report, err := k.Report(context.WithValue(t.Context(), gateways.TroubleKey{}, unsound), run); err == nil {
-		t.Errorf("a report %s", report)
-	}
 }

@@ -145,7 +145,7 @@ func (f field) schema() *jsonschema.Schema {
 		}
 		s.Minimum, s.Maximum = new(float64(least)), new(float64(n))
 	case reflect.Slice:
-		if bounded && s.Type == "array" {
+		if bounded && s.Items != nil { // no JSON as it comes, which is a slice too
 			s.MaxItems = &n
 		}
 	}

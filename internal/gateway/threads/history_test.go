@@ -96,17 +96,25 @@ func TestTheBoundOfAHistory(t *testing.T) {
 func TestCallsOfUsualRequests(t *testing.T) {
 	k := gateways.New(t, nil)
 	run := k.Run("t", "hello")
-	for _, path := range []string{"/assistants/nope", "/assistants/00000000-0000-4000-8000-00000000000g", "/threads/t/runs/" + jsontest.Long(257)} {
+	for path, method := range map[string]string{
+		"/assistants/nope": "GET", "/assistants/00000000-0000-4000-8000-00000000000g": "GET", "/threads/t/runs/" + jsontest.Long(257): "GET",
+		"/threads/a%00b": "DELETE", "/threads/%ff": "DELETE", "/threads/" + jsontest.Long(257): "DELETE",
+	} {
 		tr := &gateways.Trouble{}
-		if w := k.Send(gateways.Troubled(k.Request("GET", path, ""), tr)); w.Code != http.StatusNotFound || tr.Calls.Load() > 0 {
+		if w := k.Send(gateways.Troubled(k.Request(method, path, ""), tr)); w.Code != http.StatusNotFound || tr.Calls.Load() > 0 {
 			t.Errorf("%s: %d calls, %d %s", path, tr.Calls.Load(), w.Code, w.Body)
 		}
+	}
+	// Of what can be no checkpoint's id only the thread is looked for.
+	tr := &gateways.Trouble{}
+	if w := k.Send(gateways.Troubled(k.Request("GET", "/threads/t/state/a%00%ff", ""), tr)); w.Code != http.StatusNotFound || tr.Calls.Load() != 1 {
+		t.Errorf("%d calls, %d %s", tr.Calls.Load(), w.Code, w.Body)
 	}
 	for _, c := range []struct {
 		method, path, body string
 		calls              int64
 	}{
-		{"POST", "/threads", `{}`, 1}, {"GET", "/assistants/lead_agent", "", 0}, {"POST", "/threads/search", `{}`, 1},
+		{"POST", "/threads", `{}`, 1}, {"POST", "/threads/t/history", `{"before":"xyz"}`, 1}, {"GET", "/assistants/lead_agent", "", 0}, {"POST", "/threads/search", `{}`, 1},
 		{"POST", "/threads/count", `{"ids":[]}`, 0},
 		{"POST", "/threads/search", `{"status":"none"}`, 0}, {"GET", "/runs/" + run.ID, "", 1}, {"POST", "/assistants/lead_agent/versions", "", 0},
 		{"POST", "/assistants/lead_agent/latest", `{"version":1}`, 0}, {"POST", "/threads/search", `{"ids":["a"],"select":["thread_id"]}`, 1},

@@ -2,6 +2,8 @@ package threads_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +123,8 @@ func TestPostState(t *testing.T) {
 			Name: "the thread is renamed", Method: "POST", Path: "/threads/search", Body: `{"ids":["t"]}`,
 			Status: 200, Want: `[{"values":{"title":"Renamed"}}]`,
 		},
+		post("the longest title", `{"values":{"title":"`+strings.Repeat("ä", 1000)+`"}}`, `{"metadata":{"source":"update"}}`),
+		post("and back", `{"values":{"title":"Renamed"}}`, `{"values":{"title":"Renamed"}}`),
 		post("an empty title", `{"values":{"title":""}}`, `{"values":{"title":""}}`),
 		{
 			Name: "the name stays", Method: "POST", Path: "/threads/search", Body: `{"ids":["t"]}`, Status: 200,
@@ -257,4 +261,34 @@ func TestHistoryIsBounded(t *testing.T) {
 		Want: `[{"values":{"messages":[{},{},{}]}},{"values":{"messages":"<absent>"}},
 			{"values":{"messages":"<absent>"},"checkpoint_id":"*"},{"checkpoint_id":"0"}]`,
 	}})
+}
+
+// TestStatesThatCannotBeTold are a failure of the server, and no states without what is missing.
+func TestStatesThatCannotBeTold(t *testing.T) {
+	k := gateways.New(t, nil)
+	k.Run("t", "hello")
+	for _, path := range []string{"GET /threads/t", "GET /threads/t/state", "POST /threads/t/history",
+		"POST /threads/t/copy", "POST /threads/t/state/checkpoint"} {
+		method, path, _ := strings.Cut(path, " ")
+		w := k.Send(gateways.Troubled(k.Request(method, path, ""), gateways.Unsound()))
+		if w.Code != http.StatusInternalServerError || w.Body.String() != `{"detail":"Internal Server Error"}` {
+			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+	}
+}
+
+// TestATaskHasOneName: who followed the run that asks finds the question of its state by the same id.
+func TestATaskHasOneName(t *testing.T) {
+	k := gateways.New(t, nil)
+	w := k.Do("POST", "/threads/t/runs/stream", `{"if_not_exists":"create","input":{"messages":"ask"},"stream_mode":["tasks"]}`)
+	var seen []string
+	for _, f := range gateways.ParseSSE(t, w.Body.String()) {
+		if id, ok := jsontest.At(jsontest.Decode(t, []byte(f.Data)), "id").(string); ok && f.Event == "tasks" {
+			seen = append(seen, id)
+		}
+	}
+	id, _ := jsontest.At(jsontest.Decode(t, k.Do("GET", "/threads/t/state", "").Body.Bytes()), "tasks.0.id").(string)
+	if !slices.Contains(seen, id) {
+		t.Errorf("the state has the task %s; the stream had %q in\n%s", id, seen, w.Body)
+	}
 }

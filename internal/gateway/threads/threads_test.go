@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
@@ -255,6 +256,9 @@ func TestSearchThreads(t *testing.T) {
 		search("another order", `{"sort_by":"created_at","sort_order":"asc","select":["thread_id"]}`,
 			`[{"thread_id":"t1","metadata":"<absent>"},{"thread_id":"t2"},{"thread_id":"t3"},{"thread_id":"t4"}]`),
 		search("the last made first", `{"sort_by":"created_at"}`, `[{"thread_id":"t4"},{"thread_id":"t3"},{"thread_id":"t2"},{"thread_id":"t1"}]`),
+		search("by their state", `{"sort_by":"state_updated_at"}`, `[{"thread_id":"t1"},{"thread_id":"t4"},{"thread_id":"t3"},{"thread_id":"t2"}]`),
+		search("of the graph", `{"metadata":{"graph_id":"lead_agent"}}`, `[{},{},{},{}]`),
+		search("of a graph that is not there", `{"metadata":{"graph_id":"other"}}`, `[]`),
 		search("by ids", `{"ids":["t2","nope","a/b"]}`, `[{"thread_id":"t2"}]`),
 		search("no ids", `{"ids":[]}`, `[]`),
 		search("a number", `{"metadata":{"n":1}}`, `[{"thread_id":"t1"}]`),
@@ -383,6 +387,10 @@ func TestDeleteThread(t *testing.T) {
 		{Name: "an odd id", Method: "DELETE", Path: "/threads/odd.id!", Status: 200},
 		{Name: "no id", Method: "DELETE", Path: "/threads/a%00b", Status: 404},
 		{Name: "no UTF-8", Method: "DELETE", Path: "/threads/%ff", Status: 404},
+		{
+			Name: "a long one", Method: "DELETE", Path: "/threads/" + jsontest.Long(257), Status: 404,
+			Want: `{"detail":"Thread ` + route.Clip(jsontest.Long(257)) + ` not found"}`,
+		},
 		{Name: "all", Method: "DELETE", Path: "/threads", Status: http.StatusMethodNotAllowed},
 	})
 }

@@ -124,6 +124,10 @@ func TestTurns(t *testing.T) {
 	if why := jsontest.Unlike(jsontest.Decode(t, []byte(want)), jsontest.Decode(t, values["messages"])); why != "" {
 		t.Errorf("%s in %s", why, values["messages"])
 	}
+	alone := map[string]json.RawMessage{agent.Messages.Name(): json.RawMessage("[ " + human("long") + " ]")}
+	if err := v.turns(t.Context(), alone); err != nil || string(alone[agent.Messages.Name()]) != "["+human("long")+"]" {
+		t.Errorf("one message: %s, %v", alone, err)
+	}
 	v.Env = &route.Env{Store: &listed{fails: store.ErrUnreachable}}
 	for messages, fails := range map[string]bool{"[" + human("a") + "," + answer + "]": true, "[" + human("a") + "]": false, "[]": false, "{}": false} {
 		if err := v.turns(t.Context(), map[string]json.RawMessage{"messages": json.RawMessage(messages)}); (err != nil) != fails {

@@ -2,14 +2,17 @@ package gateways
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -20,6 +23,19 @@ type Trouble struct {
 	Spoil func(*store.Run)
 
 	SpoilState func(*store.Checkpoint)
+}
+
+// Unsound has every state that is read hold a message that is no JSON.
+func Unsound() *Trouble {
+	bad := message.New(message.Human, "x")
+	bad.ID, bad.Kwargs = "bad", message.Fields{"k": json.RawMessage("{")}
+	return &Trouble{SpoilState: func(cp *store.Checkpoint) {
+		next, _, err := cp.State.Apply(agent.Messages.Append(bad))
+		if err != nil {
+			panic(err)
+		}
+		cp.State = next
+	}}
 }
 
 // TroubleKey is where the context of a request has its trouble.

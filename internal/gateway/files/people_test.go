@@ -74,6 +74,9 @@ func TestAZipOfSomeFiles(t *testing.T) {
 	if h := some.Header(); h.Get("Content-Type") != "application/zip" || h.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%v", h)
 	}
+	if w := k.Do("HEAD", "/threads/t/files.zip", ""); w.Code != 200 || w.Body.Len() > 0 || w.Header().Get("Content-Type") != "application/zip" {
+		t.Errorf("its head: %d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
+	}
 	if got := unzip(t, k.Do("GET", "/threads/t/files.zip", "")); len(got) != 13 {
 		t.Errorf("all: %q", got)
 	}

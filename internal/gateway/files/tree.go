@@ -58,6 +58,9 @@ func (g *Group) zip(w http.ResponseWriter, r *http.Request, in *zipIn) error {
 	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+percent(zipName(in)))
 	h.Set("Cache-Control", "private, no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if r.Method == http.MethodHead {
+		return nil // it would be made for nobody
+	}
 	if err := archive.Write(r.Context(), g.SteadyWriter(w)); err != nil {
 		g.Log.WarnContext(r.Context(), "a download broke off", "thread", in.Thread.ID, "error", err)
 		panic(http.ErrAbortHandler)

@@ -101,7 +101,7 @@ func (s *Sessions) Find(ctx context.Context, cookie string, sum func(token strin
 		return Session{}, fmt.Errorf("find a session: %w", err)
 	}
 	token, good := sum(out.Token)
-	if user == "" || !good || !hmac.Equal([]byte(seal), []byte(sealOf(secret, token))) {
+	if !good || !hmac.Equal([]byte(seal), []byte(sealOf(secret, token))) {
 		return Session{}, ErrNone
 	}
 	out.User, out.Ends = access.FromRow(user), database.TimeOf(ends)

@@ -10,6 +10,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/session"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/databases"
 )
 
@@ -67,6 +68,13 @@ func whole(f *databases.Fixture) {
 	_, err = all.Find(f.Context(), made.Cookie, good.sum, now)
 	f.Want(err, session.ErrNone, "")
 	f.Sound()
+	f.Must(f.Close())
+	_, err = all.Find(f.Context(), made.Cookie, good.sum, now)
+	f.Want(err, store.ErrClosed, "")
+	sum, _ := good.sum("ci")
+	_, err = all.Begin(f.Context(), f.Ann(), "ci", sum, now)
+	f.Want(err, store.ErrClosed, "")
+	f.Reopen()
 }
 
 // token: a session ends with its token, also if another one has its name now.

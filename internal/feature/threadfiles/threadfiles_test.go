@@ -211,6 +211,40 @@ func TestZipOfFilesThatChange(t *testing.T) {
 	}
 }
 
+// full is a client that takes so many bytes and no more.
+type full struct{ left int }
+
+var errFull = errors.New("full")
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(f.left, len(p))
+	if f.left -= n; n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+// TestZipForAClientThatGoes fails wherever it goes: only a whole ZIP is one. What is packed already is not packed again.
+func TestZipForAClientThatGoes(t *testing.T) {
+	large := strings.Repeat("x", 20_000)
+	d := newDesk(t, map[string]string{"outputs/a.txt": large, "outputs/b.PNG": large, "outputs/c.txt": "c"})
+	d.must(os.Symlink("/etc/passwd", d.host("outputs/out")))
+	a, err := threadfiles.Choose(t.Context(), d.Files, nil)
+	d.must(err)
+	var b bytes.Buffer
+	d.must(a.Write(t.Context(), &b))
+	if b.Len() < len(large) || b.Len() > len(large)+5000 {
+		t.Errorf("it has %d bytes", b.Len())
+	}
+	for n := 0; n < b.Len(); n += 97 {
+		a, err := threadfiles.Choose(t.Context(), d.Files, nil)
+		d.must(err)
+		if err := a.Write(t.Context(), &full{n}); !errors.Is(err, errFull) {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	}
+}
+
 // TestZipBounds: too many files, or too much in them, are refused before anything is written.
 func TestZipBounds(t *testing.T) {
 	d := newDesk(t, nil)

@@ -138,7 +138,6 @@ func (a *Archive) Write(ctx context.Context, w io.Writer) error {
 		packer.Reset(w)
 		return packer, nil
 	})
-	slices.SortFunc(a.members, func(x, y member) int { return cmp.Compare(x.path, y.path) })
 	taken := make(map[string]int)
 	for _, m := range a.members {
 		if err := ctx.Err(); err != nil {

@@ -33,6 +33,9 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err == nil {
 		c.Folder, err = folders.New(e.store).For(access.FromRow(job.Run.UserID)).Instructions(ctx, job.Run.ThreadID)
 	}
+	if err == nil {
+		c.Profile, err = e.agents.Profile(access.FromRow(job.Run.UserID))
+	}
 	if err == nil && c.Choice.Model.IsDemo() {
 		err = layOut(ws.Files())
 	}

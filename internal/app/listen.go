@@ -192,7 +192,8 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 	c := gateway.Config{
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
 		Folders: folders.New(e.store), Searches: search.New(e.store, nil), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
-		Files: e.files, Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
+		Agents: e.agents,
+		Files:  e.files, Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), CloneFiles: e.cloneFiles,
 		Answers: e.answers,
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
@@ -215,6 +216,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 // models says which models there are, as the present settings have it.
 func (e *engine) models(c *gateway.Config) {
 	std := e.now().model
+	c.AgentsOff = !e.now().cfg.AgentsAPI.Enabled
 	c.Models, c.About.Model, c.About.Why, c.About.NoModel = nil, std.name(), std.why, ""
 	if std.missing != nil {
 		c.About.NoModel = std.missing.Error()

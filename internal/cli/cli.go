@@ -92,6 +92,8 @@ type App interface {
 	Folders(ctx context.Context, o Options, do func(Folders) error) error
 	// Search finds words in what the user's threads have, here or at the server.
 	Search(ctx context.Context, o Options, q Search) (hits []search.Hit, more bool, err error)
+	// Agents has do work with the agents of the user and his profile, here or at the server.
+	Agents(ctx context.Context, o Options, do func(Agents) error) error
 	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.
@@ -374,6 +376,8 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		threadsCommand(app, &o, stdio),
 		foldersCommand(app, &o, stdio),
 		searchCommand(app, &o, stdio),
+		agentsCommand(app, &o, stdio),
+		profileCommand(app, &o, stdio),
 		usersCommand(app, &o, stdio),
 		runsCommand(app, &o, stdio),
 		exportCommand(app, &o, stdio),

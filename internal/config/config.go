@@ -36,6 +36,7 @@ type Config struct {
 	LLMCall         LLMCall        `key:"llm_call"`
 	CircuitBreaker  CircuitBreaker `key:"circuit_breaker"`
 	Title           Title          `key:"title"`
+	AgentsAPI       Switch         `key:"agents_api"`
 	Summarization   Summarization  `key:"summarization"`
 	ToolOutput      ToolOutput     `key:"tool_output"`
 	ReadBeforeWrite Switch         `key:"read_before_write"`
@@ -212,6 +213,7 @@ func Default() *Config {
 			BurstRetryBaseDelay: 5 * time.Second,
 		},
 		CircuitBreaker: CircuitBreaker{FailureThreshold: 5, RecoveryTimeout: time.Minute},
+		AgentsAPI:      Switch{Enabled: true},
 		Title:          Title{Enabled: true, MaxWords: 6, MaxChars: 60},
 		Summarization: Summarization{
 			Keep:              Threshold{Type: "messages", Value: 20},

@@ -215,7 +215,7 @@ func asksForSomething(t *tree) bool {
 // type in [Config] and takes it out here.
 func pendingSections() []string {
 	return []string{
-		"acp_agents", "agent_storage", "agents_api", "auth", "browser_control", "channel_connections", "channels",
+		"acp_agents", "agent_storage", "auth", "browser_control", "channel_connections", "channels",
 		"dedupe_storage", "extensions", "input_polish", "logging", "mcp_tasks", "memory", "plugins",
 		"run_events", "run_ownership", "scheduler", "skill_evolution", "skill_scan", "skills",
 		"stream_bridge", "suggestions", "tool_search", "uploads",

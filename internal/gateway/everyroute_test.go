@@ -20,7 +20,7 @@ import (
 func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
-		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", "sign-in.js", "{link}", "x").Replace(r.Path)
+		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", "sign-in.js", "{link}", "x", "{agent}", "writer").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.
@@ -41,6 +41,8 @@ func routeKit(t *testing.T, change func(*gateway.Config)) *gateways.FileKit {
 	k.Play([]gateways.Scenario{{
 		Name: "an assistant", Method: "POST", Path: "/assistants", Body: `{"graph_id":"lead_agent"}`, Status: 200,
 		Keep: map[string]string{"assistant_id": "own"},
+	}, {
+		Name: "an agent", Method: "POST", Path: "/agents", Body: `{"name":"writer"}`, Status: 201,
 	}, {
 		Name: "a folder", Method: "POST", Path: "/folders", Body: `{"name":"f"}`, Status: 200,
 		Keep: map[string]string{"folder_id": "folder"},
@@ -100,6 +102,7 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
 		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
+		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile",
 	}
 	for _, r := range bodies(k) {
 		for _, body := range []string{"", "null", " "} {

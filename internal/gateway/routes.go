@@ -3,6 +3,7 @@ package gateway
 import (
 	"slices"
 
+	agentroutes "github.com/pudu-ai/pudu/internal/gateway/agents"
 	"github.com/pudu-ai/pudu/internal/gateway/assistants"
 	"github.com/pudu-ai/pudu/internal/gateway/files"
 	folderroutes "github.com/pudu-ai/pudu/internal/gateway/folders"
@@ -20,6 +21,7 @@ import (
 
 // groups are the groups of routes, each with what it works with.
 type groups struct {
+	agents     *agentroutes.Group
 	assistants *assistants.Group
 	threads    *threads.Group
 	folders    *folderroutes.Group
@@ -36,10 +38,11 @@ type groups struct {
 
 func (s *Server) newGroups() groups {
 	own := assistants.New(assistants.Config{
-		Env: s.env, Assistants: s.Assistants, Models: s.Models, Started: s.About.Started,
+		Env: s.env, Assistants: s.Assistants, Agents: s.Agents, Models: s.Models, Started: s.About.Started,
 	})
 	return groups{
 		assistants: own,
+		agents:     agentroutes.New(agentroutes.Config{Agents: s.Agents, Off: s.AgentsOff, Models: s.Models}),
 		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Delete: s.DeleteThread}),
 		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders}),
 		search:     searchroutes.New(searchroutes.Config{Env: s.env, Searches: s.Searches, Folders: s.Folders}),
@@ -51,7 +54,7 @@ func (s *Server) newGroups() groups {
 		}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers}),
-		models: models.New(models.Config{Models: s.Models}),
+		models: models.New(models.Config{Models: s.Models, Agents: !s.AgentsOff}),
 		sessions: sessions.New(sessions.Config{
 			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: s.Guard.sum,
 		}),
@@ -68,6 +71,7 @@ func (s *Server) Routes() []route.Route {
 	g := s.groups
 	return slices.Concat(
 		g.assistants.Routes(), // also as graphs and schemas
+		g.agents.Routes(),     // a user's own agents, and his profile
 		g.threads.Routes(),    // threads, their states and histories
 		g.folders.Routes(),    // folders of threads
 		g.search.Routes(),     // words in threads

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
@@ -49,7 +50,7 @@ type (
 	Follower = runroutes.Follower
 )
 
-// Config is what a Server needs. Manager, Hub, Store, Items, Assistants and Files are required.
+// Config is what a Server needs. Manager, Hub, Store, Items, Assistants, Agents and Files are required.
 type Config struct {
 	Manager *runs.Manager
 	Hub     Follower
@@ -58,6 +59,9 @@ type Config struct {
 	Items      *items.Items
 	Assistants *assistants.Assistants
 	Folders    *folders.Folders
+	// Agents are those that users have made; AgentsOff switches off the routes that change them.
+	Agents    *agents.Folder
+	AgentsOff bool
 	// Sessions are those of browsers; nil is none.
 	Sessions *session.Sessions
 	// Histories are the messages of all threads by pages.

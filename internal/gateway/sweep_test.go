@@ -58,6 +58,11 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 			Name: "folder", Method: "POST", Path: "/folders", Status: 200, Keep: map[string]string{"folder_id": "folder"},
 			Body: `{"name":"` + secret + `","instructions":"` + secret + `"}`,
 		},
+		{
+			Name: "agent", Method: "POST", Path: "/agents", Status: 201,
+			Body: `{"name":"writer","description":"` + secret + `","soul":"` + secret + `"}`,
+		},
+		{Name: "profile", Method: "PUT", Path: "/user-profile", Status: 200, Body: `{"content":"` + secret + `"}`},
 		{Name: "in the folder", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200},
 	})
 	return &sweep{FileKit: k}
@@ -142,7 +147,7 @@ func (s *sweep) has() map[string]string {
 	out := make(map[string]string)
 	for _, path := range []string{
 		"/threads/t", "/threads/t/state", "/threads/t/runs", "/threads/t/runs/{run}", "/store/items?namespace=ns&key=k",
-		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
+		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/agents/writer", "/user-profile", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
 	} {
 		w := s.Do("GET", s.Fill(path), "")
 		out[path] = fmt.Sprint(w.Code, w.Body)

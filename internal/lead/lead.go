@@ -66,6 +66,8 @@ type Config struct {
 	Without     []string
 	// Addition is put behind the system prompt.
 	Addition string
+	// Profile is what the user says about himself; empty if it is nothing.
+	Profile string
 	// Folder are the instructions of the folder that the thread is in; empty if there are none.
 	Folder string
 	// Log is told of what people should know of calls; nil means slog.Default().
@@ -87,6 +89,9 @@ func Build(c Config) (*agent.Agent, error) {
 		if c.System, err = Prompt(c); err != nil {
 			return nil, err
 		}
+	}
+	if about := agents.ProfileSection(c.Profile); about != "" {
+		c.System += "\n\n" + about
 	}
 	c.System += folderSection(c.Folder)
 	tools, err := tools(c)

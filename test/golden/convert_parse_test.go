@@ -25,6 +25,8 @@ var (
 	requestLine  = regexp.MustCompile(`(?m)^>>>>> request +t=(-?\d+).*$`)
 	responseLine = regexp.MustCompile(`(?m)^<<<<< response(.*)$`)
 	endOf        = regexp.MustCompile(`end=(\d+|-)`)
+	// shortLine is an exchange in one line: its headers are the usual ones.
+	shortLine = regexp.MustCompile(`(?m)^\[(\d+)\] \w+: ([A-Z]+) (\S+) (?:(.*?) )?-> (\d+) (.*?)(?:   # .*)?$`)
 )
 
 func parse(text string) ([]trace, error) {
@@ -44,9 +46,28 @@ func parse(text string) ([]trace, error) {
 			return nil, fmt.Errorf("exchange %d: %w", n, err)
 		}
 		t.n = n
-		list = append(list, t)
+		list = append(append(list, t), parseShort(text[m[1]:end], t.ended)...)
 	}
 	return list, nil
+}
+
+// parseShort returns the exchanges in one line that stand behind another, which ended then. Of an answer that the trace
+// cuts off the status is left.
+func parseShort(text string, ended int) (list []trace) {
+	for _, m := range shortLine.FindAllStringSubmatch(text, -1) {
+		t := trace{began: ended, ended: ended, method: m[2], path: m[3], body: m[4], answer: m[6], headers: map[string]string{}}
+		t.n, _ = strconv.Atoi(m[1])
+		t.status, _ = strconv.Atoi(m[5])
+		t.heads = map[string]string{"content-type": "application/json"}
+		if t.body != "" {
+			t.headers["content-type"] = "application/json"
+		}
+		if strings.Contains(t.answer, "<cut;") {
+			t.answer, t.heads = "", map[string]string{}
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 func parseOne(text string) (trace, error) {

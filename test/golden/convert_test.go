@@ -58,7 +58,7 @@ func convertAll(set, dir, out string) error {
 	return nil
 }
 
-// wanted leaves out what comes after the files: accounts, configuration, channels.
+// wanted leaves out what comes after the files, but agents: accounts, configuration, channels.
 func wanted(name string) bool {
-	return slices.Contains([]string{"1", "2", "3", "4", "5"}, name[:1])
+	return slices.Contains([]string{"1", "2", "3", "4", "5"}, name[:1]) || slices.Contains([]string{"71", "72"}, name[:2])
 }

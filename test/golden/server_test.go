@@ -17,6 +17,7 @@ const patience = 5 * time.Second
 // TestReplay replays every recording against our server.
 func TestReplay(t *testing.T) {
 	s := server.Start(t, server.Options{Config: "testdata/config.yaml", Model: "fake"})
+	without := server.Start(t, server.Options{Config: "testdata/noagents.yaml", Model: "fake"})
 	u := newUsed()
 	t.Run("recordings", func(t *testing.T) {
 		for _, rec := range recordings(t) {
@@ -29,14 +30,53 @@ func TestReplay(t *testing.T) {
 				if strings.HasSuffix(rec.Name, "-artifacts") {
 					putFiles(t, s.Data, r)
 				}
-				for _, f := range r.replay(t.Context()) {
-					t.Error(f)
+				if strings.HasSuffix(rec.Name, "-agents") {
+					putAgents(t, s.Data)
 				}
+				if i := slices.IndexFunc(rec.Exchanges, func(e Exchange) bool { return e.Path == "/api/features" }); i > 0 {
+					both, later := r.rec, rec // whose server has its agents switched off in between
+					part := *both
+					part.Exchanges, later.Exchanges = both.Exchanges[:i], both.Exchanges[i:]
+					r.rec = &part
+					off := &replayer{base: without.URL, rec: &later, used: u, patience: patience, vars: r.vars}
+					putAgents(t, without.Data)
+					defer func() { report(t, off) }()
+				}
+				report(t, r)
 			})
 		}
 	})
 	for _, line := range append(u.rules.idle(changed()), u.finds.idle(excused())...) {
 		t.Errorf("the table is for nothing: %s", line)
+	}
+}
+
+// report replays a recording and tells what does not fit.
+func report(t *testing.T, r *replayer) {
+	t.Helper()
+	for _, f := range r.replay(t.Context()) {
+		t.Error(f)
+	}
+}
+
+// putAgents lays the folders that were there before a recording began.
+func putAgents(t *testing.T, data string) {
+	t.Helper()
+	const own = "users/default/agents/"
+	for name, content := range map[string]string{
+		"agents/old/config.yaml": "description: shared one\n", "agents/old/SOUL.md": "Old soul.\n", own + "memo/memory.json": "{}",
+		own + "broken/config.yaml": "name: [", own + "writer-1/config.yaml": "name: writer-1\n",
+	} {
+		if strings.Contains(name, "writer") != strings.Contains(t.Name(), "disabled") {
+			continue
+		}
+		file := filepath.Join(data, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -42,6 +42,8 @@ type Agent struct {
 	Soul string
 	// Model is the name of a configured model; empty means that it has none of its own.
 	Model string
+	// EmptyModel says that it names the standard model by an empty name.
+	EmptyModel bool
 	// ToolGroups are the groups of tools that it has; nil means all.
 	ToolGroups []string
 	// Skills are the skills that it may use; nil means all that are enabled, an empty list none.

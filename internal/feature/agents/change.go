@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -19,6 +20,9 @@ type Change struct {
 	Soul, Description, Model *string
 	// Skills and ToolGroups may be empty, which means none.
 	Skills, ToolGroups *[]string
+	// Set has new values of any keys of config.yaml; nil clears one. Of model_settings, a map, the members replace those
+	// that there are.
+	Set *map[string]any
 }
 
 // Create makes a user's agent, or changes the one of that name. It needs a soul. An agent of that name in the shared folder
@@ -105,10 +109,32 @@ func (c Change) edits(a Agent, doc *document) (*document, []string, error) {
 	if c.Model != nil {
 		set("model", *c.Model != a.Model, *c.Model)
 	}
+	if c.Set != nil {
+		for _, key := range slices.Sorted(maps.Keys(*c.Set)) {
+			set(key, true, merged(a, key, (*c.Set)[key]))
+		}
+	}
 	if err == nil {
 		_, _, err = decode([]byte(doc.text)) // nothing is left that cannot be read
 	}
 	return doc, keys, err
+}
+
+// merged is the new value of a key.
+func merged(a Agent, key string, value any) any {
+	members, ok := value.(map[string]any)
+	if key != "model_settings" || !ok {
+		return value
+	}
+	all := map[string]any{}
+	if a.Settings.Temperature != nil {
+		all["temperature"] = *a.Settings.Temperature
+	}
+	if a.Settings.MaxTokens > 0 {
+		all["max_tokens"] = a.Settings.MaxTokens
+	}
+	maps.Copy(all, members)
+	return all
 }
 
 // orEmpty keeps a list without entries from being written as null, which means all.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -27,6 +26,7 @@ const (
 // Folder is the data folder, as far as it holds agents:
 //
 //	users/USER/agents/NAME/   config.yaml and SOUL.md of a user's agent
+//	users/USER/USER.md        what the user tells all agents about himself
 //	agents/NAME/              the same of an old version, for all users, only to be read
 //	SOUL.md                   of the standard agent
 //
@@ -64,10 +64,13 @@ func (f *Folder) Load(user access.User, name string) (Agent, error) {
 // own returns the folder of a user's agents and the agent's name in it.
 func (f *Folder) own(user access.User, name string) (dir, clean string, err error) {
 	if clean, err = CheckName(name); err == nil {
-		dir, err = userdata.New(f.dir).User(user).Agents()
+		dir, err = f.of(user)
 	}
 	return dir, clean, err
 }
+
+// of returns the folder of a user's agents.
+func (f *Folder) of(user access.User) (string, error) { return userdata.New(f.dir).User(user).Agents() }
 
 // load returns the agent of the folder, or the shared one, and its config.yaml.
 func load(root *os.Root, dir, name string) (Agent, *document, error) {
@@ -94,15 +97,9 @@ func load(root *os.Root, dir, name string) (Agent, *document, error) {
 const maxNamed = 20
 
 // names are the agents of a folder and the shared ones, as far as a message needs them; "none" if there are none.
-func names(root *os.Root, dir string) (list []string) {
-	for _, pattern := range []string{dir + "/*", shared("*")} {
-		found, _ := fs.Glob(root.FS(), path.Join(pattern, configFile)) // what cannot be read is not there for a user either
-		for _, file := range found {
-			list = append(list, path.Base(path.Dir(file)))
-		}
-	}
-	slices.Sort(list)
-	if list = slices.Compact(list); len(list) > maxNamed {
+func names(root *os.Root, dir string) []string {
+	list := all(root, dir)
+	if len(list) > maxNamed {
 		list = append(list[:maxNamed], "...")
 	}
 	if len(list) == 0 {
@@ -147,8 +144,11 @@ func (f *Folder) change(do func(*os.Root) error) error {
 	return do(root)
 }
 
-func readSoul(root *os.Root, file string) (string, error) {
-	raw, err := read(root, file, MaxSoul)
+func readSoul(root *os.Root, file string) (string, error) { return readText(root, file, MaxSoul) }
+
+// readText reads a text without the blanks around it; empty if there is no such file.
+func readText(root *os.Root, file string, limit int64) (string, error) {
+	raw, err := read(root, file, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

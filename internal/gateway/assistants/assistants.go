@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -36,8 +37,12 @@ type assistantJSON struct {
 }
 
 func assistantOf(a assistants.Assistant) assistantJSON {
+	description := shape.OrNil(a.Description)
+	if a.ID == a.Name { // an own agent: as DeerFlow has it, that is a text
+		description = &a.Description
+	}
 	return assistantJSON{
-		AssistantID: a.ID, GraphID: a.GraphID, Name: a.Name, Description: shape.OrNil(a.Description), Config: shape.OrEmpty(a.Config),
+		AssistantID: a.ID, GraphID: a.GraphID, Name: a.Name, Description: description, Config: shape.OrEmpty(a.Config),
 		Context: shape.OrEmpty(a.Context), Metadata: shape.OrEmpty(a.Metadata), Version: a.Version,
 		CreatedAt: shape.Stamp(a.CreatedAt), UpdatedAt: shape.Stamp(a.UpdatedAt),
 	}
@@ -51,13 +56,25 @@ func (g *Group) leadAssistant() assistants.Assistant {
 	}
 }
 
-// Find finds an assistant of the caller's by its id, or the lead agent by the graph's name or by none. The error is a 404.
+// ofAgent is an agent of the caller's as an assistant: its runs are that agent's.
+func (g *Group) ofAgent(a agents.Agent) assistants.Assistant {
+	return assistants.Assistant{
+		ID: a.Name, GraphID: shape.GraphID, Name: a.Name, Description: a.Description, Version: 1,
+		Context:  json.RawMessage(`{"agent_name":"` + a.Name + `"}`), // of letters, digits and hyphens
+		Metadata: json.RawMessage(`{"created_by":"user"}`), CreatedAt: g.Started, UpdatedAt: g.Started,
+	}
+}
+
+// Find finds an assistant of the caller's by its id, an own agent by its name, or the lead agent by the graph's name or by none. The error is a 404.
 func (g *Group) Find(ctx context.Context, idOrName string) (assistants.Assistant, error) {
 	id := strings.ToLower(idOrName)
 	if idOrName == "" || idOrName == shape.GraphID || id == shape.SystemAssistant {
 		return g.leadAssistant(), nil
 	}
 	if !uuid.MatchString(id) {
+		if a, err := g.Agents.Load(route.Caller(ctx).User, id); err == nil {
+			return g.ofAgent(a), nil
+		}
 		return assistants.Assistant{}, route.NotFound("Assistant", route.Clip(idOrName))
 	}
 	a, err := g.mine(ctx).Assistant(ctx, id)

@@ -9,6 +9,7 @@ import (
 
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 
 	"github.com/pudu-ai/pudu/internal/access"
@@ -23,6 +24,8 @@ type Config struct {
 
 	// Models are those that an assistant may name.
 	Models []shape.Model
+	// Agents are those that users have made.
+	Agents *agents.Folder
 	// Assistants are those of all users.
 	Assistants *assistants.Assistants
 	// Started is when the server began, which is when the lead agent was made.

@@ -17,6 +17,8 @@ import (
 type Config struct {
 	// Models are those that a run may name; the first is the default.
 	Models []shape.Model
+	// Agents says that there are routes for a user's own agents.
+	Agents bool
 }
 
 // Group has the handlers.
@@ -95,5 +97,7 @@ type featuresJSON struct {
 	Tasks   switchJSON `json:"mcp_tasks"`
 }
 
-// features says which parts of DeerFlow's web client have something behind them here: none of those that it asks for.
-func (g *Group) features(context.Context, *nothing) (featuresJSON, error) { return featuresJSON{}, nil }
+// features says which parts of DeerFlow's web client have something behind them here.
+func (g *Group) features(context.Context, *nothing) (featuresJSON, error) {
+	return featuresJSON{Agents: switchJSON{g.Agents}}, nil
+}

@@ -51,7 +51,7 @@ func TestOperations(t *testing.T) {
 		},
 		{
 			Name: "features", Method: "GET", Path: "/api/features", Status: 200,
-			Want: `{"agents_api":{"enabled":false},"browser_control":{"enabled":false},"mcp_tasks":{"enabled":false}}`,
+			Want: `{"agents_api":{"enabled":true},"browser_control":{"enabled":false},"mcp_tasks":{"enabled":false}}`,
 		},
 		{Name: "no metrics", Method: "GET", Path: "/metrics", Status: 404},
 	})

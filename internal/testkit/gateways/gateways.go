@@ -19,6 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
@@ -123,6 +124,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
+		Agents:       agents.NewFolder(t.TempDir()),
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 		Histories: history.New(st),

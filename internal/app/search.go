@@ -23,7 +23,7 @@ import (
 
 // newIndexer makes what keeps the index of the search: of threads in a store, whose files are on a disk.
 func newIndexer(st database.Store, disk userdata.Disk, schema state.Schema) *search.Indexer {
-	return search.NewIndexer(search.Config{Store: st, Content: func(ctx context.Context, u access.User, id string) (c search.Content, err error) {
+	content := func(ctx context.Context, u access.User, id string) (c search.Content, err error) {
 		if c.Thread, err = st.For(u).Thread(ctx, id); err != nil {
 			return c, err
 		}
@@ -34,14 +34,15 @@ func newIndexer(st database.Store, disk userdata.Disk, schema state.Schema) *sea
 		c.Messages = agent.Messages.Get(cp.State)
 		c.Files, err = filesOf(ctx, disk, c.Thread)
 		return c, err
-	}})
+	}
+	return search.NewIndexer(search.Config{Store: st, Content: content})
 }
 
 // walked bounds how many entries of a folder are looked at.
 const walked = 10_000
 
-// filesOf lists the files of a thread, what people have put there and what they are given first. What tools keep for themselves is
-// left out.
+// filesOf lists the files of a thread, what people have put there and what they are given first. What tools keep for
+// themselves is left out.
 func filesOf(ctx context.Context, disk userdata.Disk, t store.Thread) (list []string, err error) {
 	place, err := disk.Of(t)
 	if err != nil { // no folder can have its id
@@ -54,10 +55,12 @@ func filesOf(ctx context.Context, disk userdata.Disk, t store.Thread) (list []st
 	defer files.Close()
 	for _, folder := range []string{sandbox.Uploads, sandbox.Outputs, sandbox.Workspace} {
 		err := files.Walk(ctx, folder, walked, func(name string, e fs.DirEntry) error {
+			base := path.Base(name)
+			hidden := strings.HasPrefix(base, ".") || base == "node_modules" || base == "__pycache__"
 			switch {
-			case e.IsDir() && (strings.HasPrefix(path.Base(name), ".") || path.Base(name) == "node_modules" || path.Base(name) == "__pycache__"):
+			case e.IsDir() && hidden:
 				return fs.SkipDir
-			case e.Type().IsRegular() && !strings.HasPrefix(path.Base(name), "."):
+			case e.Type().IsRegular() && !hidden:
 				list = append(list, name)
 			}
 			if len(list) >= search.MaxFiles {
@@ -75,8 +78,8 @@ func filesOf(ctx context.Context, disk userdata.Disk, t store.Thread) (list []st
 	return list, nil
 }
 
-// Search implements cli.App: here, through the server that holds the data folder, or at a server elsewhere. Here what has changed
-// without a server is indexed first.
+// Search implements cli.App: here, through the server that holds the data folder, or at a server elsewhere. Here what
+// has changed without a server is indexed first.
 func (a App) Search(ctx context.Context, o cli.Options, q cli.Search) (hits []search.Hit, more bool, err error) {
 	p, err := a.reach(ctx, o)
 	if err != nil {

@@ -32,8 +32,8 @@ func searchCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use: "search WORDS...", Short: "Find words in titles, messages and names of files", Args: cobra.MinimumNArgs(1),
 		Long: `Find words in the titles of threads, in what was said in them, and in the names of their files.
 
-All words must be there, without regard to case and accents; the last one need only be begun. '"red deer"' are words that follow
-one another, -fox is one that must not be there (after --, as flags begin so too).`,
+All words must be there, without regard to case and accents; the last one need only be begun. '"red deer"' are
+words that follow one another, -fox is one that must not be there (after --, as flags begin so too).`,
 		Example: "  pudu search quarterly report\n  pudu search '\"red deer\"'\n  pudu search --json -- deer -fox",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			q.Words = strings.Join(args, " ")

@@ -53,7 +53,9 @@ func (c Search) Find(ctx context.Context, q search.Query, folder string) (hits [
 		return nil, false, err
 	}
 	for _, h := range list[:min(len(list), q.Limit)] {
-		hit := search.Hit{ThreadID: h.ThreadID, Title: h.Title, Form: h.Kind, Ref: h.MessageID + h.Path, Role: h.Role, At: h.At}
+		hit := search.Hit{
+			ThreadID: h.ThreadID, Title: h.Title, Form: h.Kind, Ref: h.MessageID + h.Path, Role: h.Role, At: h.At,
+		}
 		for _, p := range h.Excerpt {
 			hit.Excerpt = append(hit.Excerpt, words.Part(p))
 		}

@@ -51,8 +51,8 @@ func (v *vocabulary) text() string {
 	return strings.Join(list, " ")
 }
 
-// BenchmarkFind looks through 100,000 messages of a user, on both databases. p95 is of 400 queries: words of one to three, frequent
-// and rare, phrases, exclusions, and words that are being typed.
+// BenchmarkFind looks through 100,000 messages of a user, on both databases. p95 is of 400 queries: words of one to
+// three, frequent and rare, phrases, exclusions, and words that are being typed.
 func BenchmarkFind(b *testing.B) {
 	databases.Bench(b, feature.All(), func(b *testing.B, f database.Store) {
 		const threads, each = 1000, 100

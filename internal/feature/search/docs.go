@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// partLen is how long the pieces are that a message is found by, in bytes, and maxParts how many one has; of what a tool
-	// has answered the first is enough.
+	// partLen is how long the pieces are that a message is found by, in bytes, and maxParts how many one has; of what
+	// a tool has answered the first is enough.
 	partLen, maxParts = 16 << 10, 32
 	// MaxFiles is how many files of a thread are found by their names.
 	MaxFiles = 2000
@@ -52,8 +52,8 @@ type Content struct {
 	Files    []string
 }
 
-// documents are those of a thread. The time of a message is that of its run: its beginning for what the user said, its end for the
-// answers.
+// documents are those of a thread. The time of a message is that of its run: its beginning for what the user said,
+// its end for the answers.
 func (c Content) documents(runs []store.Run) (list []document) {
 	add := func(d document) {
 		if d.text = database.Plain(strings.TrimSpace(d.text)); d.text != "" {

@@ -17,17 +17,20 @@ func Feature() database.Feature {
 		Name: "search",
 		Tables: []database.Table{
 			{
-				Name: "search_threads", Kind: "search_thread", User: "user_id", Thread: "thread_id", Key: []string{"thread_id"},
+				Name: "search_threads", Kind: "search_thread", User: "user_id", Thread: "thread_id",
+				Key: []string{"thread_id"},
 				Columns: []database.Column{
 					text.Column("thread_id"), text.Column("user_id"), text.Column("head"), text.Column("title"),
 				},
 				Derived: true,
 			},
 			{
-				Name: "search_docs", Kind: "search_doc", User: "user_id", Thread: "thread_id", Key: []string{"thread_id", "form", "ref", "part"},
+				Name: "search_docs", Kind: "search_doc", User: "user_id", Thread: "thread_id",
+				Key: []string{"thread_id", "form", "ref", "part"},
 				Columns: []database.Column{
-					number.Column("seq"), text.Column("user_id"), text.Column("thread_id"), text.Column("form"), text.Column("ref"), number.Column("part"),
-					text.Column("role"), instant.Column("at"), text.Column("digest"), text.Column("text"),
+					number.Column("seq"), text.Column("user_id"), text.Column("thread_id"), text.Column("form"),
+					text.Column("ref"), number.Column("part"), text.Column("role"), instant.Column("at"),
+					text.Column("digest"), text.Column("text"),
 				},
 				Derived: true,
 			},

@@ -61,7 +61,7 @@ func (x *Indexer) index(ctx context.Context, u access.User, thread string) error
 		return err
 	}
 	mine := x.db.For(u)
-	c, err := x.compare(ctx, mine, thread, content.documents(runs))
+	c, err := compare(ctx, mine, thread, content.documents(runs))
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (x *Indexer) index(ctx context.Context, u access.User, thread string) error
 }
 
 // compare finds what differs from the index.
-func (x *Indexer) compare(ctx context.Context, mine database.Bound, thread string, docs []document) (c change, err error) {
+func compare(ctx context.Context, mine database.Bound, thread string, docs []document) (c change, err error) {
 	want := make(map[docKey]string, len(docs))
 	for _, d := range docs {
 		want[d.docKey] = d.digest()

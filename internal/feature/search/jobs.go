@@ -20,8 +20,10 @@ const (
 )
 
 const (
-	// fillEvery is how often is looked for threads that no job was enqueued for, and fillLong how long one turn of it lasts.
+	// fillEvery is how often is looked for threads that no job was enqueued for, and fillLong how long one turn of it
+	// lasts.
 	fillEvery, fillLong = 10 * time.Minute, time.Minute
+	longest             = 5 * time.Minute
 )
 
 // After is what follows the end of a run: its thread is indexed. Hidden threads are not. It is for the store to call.
@@ -40,12 +42,16 @@ func Changed(thread string) []store.NewJob {
 // Kinds are the jobs that keep the index, for a [job.Runner].
 func (x *Indexer) Kinds() []job.Kind {
 	return []job.Kind{
-		{Name: jobIndex, Slots: 1, Tries: 5, Timeout: 5 * time.Minute, Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
-			return nil, x.Index(ctx, j.User, j.Key)
-		}},
-		{Name: jobFill, Every: fillEvery, Timeout: 5 * time.Minute, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
-			return nil, x.fill(ctx)
-		}},
+		{
+			Name: jobIndex, Slots: 1, Tries: 5, Timeout: longest,
+			Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
+				return nil, x.Index(ctx, j.User, j.Key)
+			},
+		},
+		{
+			Name: jobFill, Every: fillEvery, Timeout: longest,
+			Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) { return nil, x.fill(ctx) },
+		},
 	}
 }
 
@@ -60,8 +66,8 @@ func (x *Indexer) fill(ctx context.Context) error {
 	return err
 }
 
-// Fill indexes the threads that were changed since they were indexed, or never were; those of the user, or of all for nobody. One
-// that cannot be indexed keeps no other from it.
+// Fill indexes the threads that were changed since they were indexed, or never were; those of the user, or of all for
+// nobody. One that cannot be indexed keeps no other from it.
 func (x *Indexer) Fill(ctx context.Context, of access.User) error {
 	var failed error
 	at, last := int64(math.MinInt64), ""

@@ -9,8 +9,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// ranking sorts what was found. It looks at the texts alone: how often a word is found elsewhere says nothing about these, and
-// would tell of what others have.
+// ranking sorts what was found. It looks at the texts alone: how often a word is found elsewhere says nothing about
+// these, and would tell of what others have.
 type ranking struct {
 	query *words.Query
 	now   time.Time
@@ -77,5 +77,8 @@ func (l *ranking) best() []ranked {
 }
 
 func (r ranked) hit() Hit {
-	return Hit{ThreadID: r.thread, Title: r.title, Form: r.form, Ref: r.ref, Role: r.role, At: r.at, Excerpt: r.found.Excerpt(r.text, excerptLen)}
+	return Hit{
+		ThreadID: r.thread, Title: r.title, Form: r.form, Ref: r.ref, Role: r.role, At: r.at,
+		Excerpt: r.found.Excerpt(r.text, excerptLen),
+	}
 }

@@ -1,12 +1,13 @@
-// Package search finds words in what a user's threads have: their titles, the messages on their present branch, the names of their
-// files. An [Indexer] keeps the index: a run's end, and every other change of a thread, enqueues a job for the thread (jobs.go); a
-// job of the system finds what none was enqueued for, such as threads from before there was an index, or from a backup.
+// Package search finds words in what a user's threads have: their titles, the messages on their present branch, the
+// names of their files. An [Indexer] keeps the index: a run's end, and every other change of a thread, enqueues a job
+// for the thread (jobs.go); a job of the system finds what none was enqueued for, such as threads from before there
+// was an index, or from a backup.
 //
 //	thread -> documents (docs.go) -> what differs from the index is written (index.go)
 //	words  -> Searches.For(user).Find -> the newest that match, the best first -> Hits
 //
-// Which words match, in which language, is package words. The terms of each user have a prefix of their own, so that what
-// others have is neither found nor gone through nor counted.
+// Which words match, in which language, is package words. The terms of each user have a prefix of their own, so that
+// what others have is neither found nor gone through nor counted.
 package search
 
 import (
@@ -35,7 +36,8 @@ const (
 const (
 	// MaxHits is how far the pages of a search go.
 	MaxHits = 200
-	// maxFound is how many documents that match are compared: the newest, and as many titles. maxRead bounds their texts, in bytes.
+	// maxFound is how many documents that match are compared: the newest, and as many titles. maxRead bounds their
+	// texts, in bytes.
 	maxFound, maxTitles = 300, 50
 	maxRead             = 2 << 20
 	// MaxThreads bounds the threads that a query is about.
@@ -97,8 +99,8 @@ type Mine struct {
 	now  func() time.Time
 }
 
-// Find returns a page of what was found, the best first, and whether there is more. More than [MaxHits] are never shown: of what
-// nearly every message has, the newest is found.
+// Find returns a page of what was found, the best first, and whether there is more. More than [MaxHits] are never
+// shown: of what nearly every message has, the newest is found.
 func (m *Mine) Find(ctx context.Context, q Query) (hits []Hit, more bool, err error) {
 	if err = q.check(); err == nil {
 		hits, more, err = m.find(ctx, q)
@@ -117,7 +119,8 @@ func (q Query) check() error {
 		return err
 	}
 	if q.Limit+q.Offset > MaxHits {
-		return fmt.Errorf("%w: only the first %d hits are shown; more words, or a filter, find fewer", store.ErrTooLarge, MaxHits)
+		return fmt.Errorf("%w: only the first %d hits are shown; more words, or a filter, find fewer",
+			store.ErrTooLarge, MaxHits)
 	}
 	return nil
 }
@@ -201,8 +204,8 @@ func termsOf(d document, shard string) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// matchOf is a query as FTS5 takes it. Terms have no sign that means anything to a database; find.postgres.sql turns what stands
-// between them into what PostgreSQL takes.
+// matchOf is a query as FTS5 takes it. Terms have no sign that means anything to a database; find.postgres.sql turns
+// what stands between them into what PostgreSQL takes.
 func matchOf(q words.Query, shard string) string {
 	var b strings.Builder
 	for i, w := range q.All {

@@ -260,7 +260,8 @@ func ofOthers(f *databases.Fixture) {
 	f.Sound()
 }
 
-// filled: what no job was enqueued for is found by going through the threads, and that looks at what has changed alone.
+// filled: what no job was enqueued for is found by going through the threads, and that looks at what has changed
+// alone.
 func filled(f *databases.Fixture) {
 	k := newKit(f)
 	for i := range 250 {

@@ -69,7 +69,8 @@ func (m *moment) ReadFrom(in *route.Input, name string) {
 			return
 		}
 	}
-	in.Add("datetime_parsing", "Input should be a time such as 2026-03-14 or 2026-03-14T15:09:26Z", route.Quoted(in.Raw(name)), in.Loc(name)...)
+	in.Add("datetime_parsing", "Input should be a time such as 2026-03-14 or 2026-03-14T15:09:26Z",
+		route.Quoted(in.Raw(name)), in.Loc(name)...)
 }
 
 // hitJSON is what was found.
@@ -91,7 +92,10 @@ type partJSON struct {
 }
 
 func hitOf(h search.Hit) hitJSON {
-	out := hitJSON{ThreadID: h.ThreadID, Title: h.Title, Kind: h.Form, Role: shape.OrNil(h.Role), At: shape.Stamp(h.At), Excerpt: partsOf(h.Excerpt)}
+	out := hitJSON{
+		ThreadID: h.ThreadID, Title: h.Title, Kind: h.Form, Role: shape.OrNil(h.Role), At: shape.Stamp(h.At),
+		Excerpt: partsOf(h.Excerpt),
+	}
 	switch h.Form {
 	case search.Message:
 		out.MessageID = &h.Ref
@@ -111,7 +115,10 @@ func partsOf(parts []words.Part) []partJSON {
 
 // find finds words, the best hits first.
 func (g *Group) find(ctx context.Context, in *findIn) (route.Page[hitJSON], error) {
-	q := search.Query{Words: in.Words, Since: in.Since.Time, Until: in.Until.Time, Archived: in.Archived, Limit: in.Limit, Offset: in.Offset}
+	q := search.Query{
+		Words: in.Words, Since: in.Since.Time, Until: in.Until.Time, Archived: in.Archived,
+		Limit: in.Limit, Offset: in.Offset,
+	}
 	err := g.narrow(ctx, &q, in)
 	if err != nil {
 		return route.Page[hitJSON]{}, err

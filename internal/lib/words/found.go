@@ -14,7 +14,8 @@ const maxMarks = 1000
 type Found struct {
 	// Phrases says that all quotations are there, Together that all terms follow one another as they were typed.
 	Phrases, Together bool
-	// Terms counts those of the query that are there, Exact those of them that are there as a whole, Times all places.
+	// Terms counts those of the query that are there, Exact those of them that are there as a whole, Times all
+	// places.
 	Terms, Exact, Times int
 
 	marks []mark
@@ -56,7 +57,8 @@ func (q *Query) Look(text string) (f Found) {
 
 // end is where the mark of a term ends: that of a pair found by its first character behind that one.
 func (w Want) end(text string, t Term) int {
-	if r, n := utf8.DecodeRuneInString(w.Text); n == len(w.Text) && isPaired(r) && strings.HasPrefix(text[t.Start:], w.Text) {
+	r, n := utf8.DecodeRuneInString(w.Text)
+	if n == len(w.Text) && isPaired(r) && strings.HasPrefix(text[t.Start:], w.Text) {
 		return t.Start + n
 	}
 	return t.End
@@ -101,8 +103,8 @@ type Part struct {
 	Marked bool
 }
 
-// Excerpt is the piece of the text, of about size bytes, that has most of what was found, in one line. The parts joined are the
-// excerpt.
+// Excerpt is the piece of the text, of about size bytes, that has most of what was found, in one line. The parts
+// joined are the excerpt.
 func (f Found) Excerpt(text string, size int) []Part {
 	from, to := f.window(text, size)
 	var parts []Part

@@ -16,8 +16,8 @@ const (
 
 // Query is what somebody looks for. It is made of any text at all: what is no word or sign of [Parse] means nothing.
 type Query struct {
-	// All are the terms that a document must have, Not those of which it may not have a whole group. A query without the
-	// first finds nothing.
+	// All are the terms that a document must have, Not those of which it may not have a whole group. A query without
+	// the first finds nothing.
 	All []Want
 	Not [][]string
 
@@ -31,8 +31,8 @@ type Want struct {
 	Prefix bool
 }
 
-// Parse reads a query: words that must all be there, "words in quotes" that must follow one another, and -words that must not be
-// there. The last word need only be begun, unless a space follows it.
+// Parse reads a query: words that must all be there, "words in quotes" that must follow one another, and -words that
+// must not be there. The last word need only be begun, unless a space follows it.
 func Parse(text string) (q Query) {
 	if len(text) > MaxQuery {
 		text = strings.ToValidUTF8(text[:MaxQuery], "")

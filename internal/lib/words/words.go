@@ -1,11 +1,11 @@
-// Package words turns text into the terms that it is found by, and finds what somebody looks for in it. Databases that know
-// nothing of languages keep the terms; they stand for the same in each of them.
+// Package words turns text into the terms that it is found by, and finds what somebody looks for in it. Databases
+// that know nothing of languages keep the terms; they stand for the same in each of them.
 //
 //	text  -> Index -> the terms of a document, which a database keeps
 //	query -> Parse -> Query, whose terms a database looks up; Query.Look -> where they stand in a text -> Found.Excerpt
 //
-// A term is a word without case and accents. Scripts without spaces between words (Chinese, Japanese, Thai; Korean too, whose
-// words have endings) give pairs of characters. An identifier gives its parts beside the whole.
+// A term is a word without case and accents. Scripts without spaces between words (Chinese, Japanese, Thai; Korean
+// too, whose words have endings) give pairs of characters. An identifier gives its parts beside the whole.
 package words
 
 import (
@@ -71,7 +71,8 @@ func Terms(text string) iter.Seq[Term] {
 
 // isPlain reports whether a character is as it should be, and no other before it changes it: most are.
 func isPlain(r rune) bool {
-	return r < utf8.RuneSelf || 0x4E00 <= r && r <= 0x9FFF || 0x3041 <= r && r <= 0x3096 || 0x30A1 <= r && r <= 0x30FC || 0xAC00 <= r && r <= 0xD7A3
+	return r < utf8.RuneSelf || 0x4E00 <= r && r <= 0x9FFF || // Han
+		0x3041 <= r && r <= 0x3096 || 0x30A1 <= r && r <= 0x30FC || 0xAC00 <= r && r <= 0xD7A3 // kana, Hangul
 }
 
 // scanner is in a word, in a row of characters that give pairs, or in neither.
@@ -118,14 +119,14 @@ func isASCIIWord(r rune) bool {
 }
 
 func isWord(r rune) bool {
-	return r < utf8.RuneSelf || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Mc, r)
+	return r < utf8.RuneSelf || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.In(r, unicode.Mn, unicode.Mc)
 }
 
 // isPaired reports whether a character is of a script whose words no spaces show.
 func isPaired(r rune) bool {
 	const prolonged = 'ー' // of no script of its own
-	return r == prolonged || r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai,
-		unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r == prolonged || r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func (s *scanner) pair(r rune, start, end int) {
@@ -136,7 +137,8 @@ func (s *scanner) pair(r rune, start, end int) {
 	s.char, s.charAt, s.charTo = r, start, end
 }
 
-// endPairs ends a row. Its last character is a term too, so that each one begins a term: that is how one alone is found.
+// endPairs ends a row. Its last character is a term too, so that each one begins a term: that is how one alone is
+// found.
 func (s *scanner) endPairs() {
 	if s.char != 0 {
 		s.emit(Term{Text: string(s.char), Start: s.charAt, End: s.charTo, Beside: s.pairs})
@@ -158,7 +160,8 @@ func (s *scanner) letter(r rune, start, end int) {
 	}
 }
 
-// upperRun reports whether the last letter, an ASCII one, follows on another of its part: the P of HTTPServer ends a part.
+// upperRun reports whether the last letter, an ASCII one, follows on another of its part: the P of HTTPServer ends a
+// part.
 func (s *scanner) upperRun() bool {
 	begin := 0
 	if n := len(s.parts); n > 0 {

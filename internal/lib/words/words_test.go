@@ -116,8 +116,8 @@ func shown(parts []words.Part) string {
 	return b.String()
 }
 
-// FuzzWords: whatever the texts are, terms are short UTF-8 without what a database could take for its own signs, stand within the
-// text, and a text is found by its own words.
+// FuzzWords: whatever the texts are, terms are short UTF-8 without what a database could take for its own signs,
+// stand within the text, and a text is found by its own words.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{"", "Deer run", "机器学习", "é\u0301\u0301", "\xff\xfe", `"a" -b* (c) : & | ! <-> NEAR/2`, "aBcDE", "ａ￥", "İı"} {
 		f.Add(s, s)

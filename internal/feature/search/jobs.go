@@ -45,13 +45,25 @@ func (x *Indexer) Kinds() []job.Kind {
 		{
 			Name: jobIndex, Slots: 1, Tries: 5, Timeout: longest,
 			Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
-				return nil, x.Index(ctx, j.User, j.Key)
+				begun := time.Now()
+				err := x.Index(ctx, j.User, j.Key)
+				rest(ctx, time.Since(begun))
+				return nil, err
 			},
 		},
 		{
 			Name: jobFill, Every: fillEvery, Timeout: longest,
 			Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) { return nil, x.fill(ctx) },
 		},
+	}
+}
+
+// rest waits after work, so that an index takes a small part of a processor while many runs end.
+func rest(ctx context.Context, worked time.Duration) {
+	const times, most = 6, time.Second
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(times*worked, most)):
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package search_test
 
 import (
@@ -6,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,6 +52,15 @@ func (v *vocabulary) text() string {
 		list[i] = v.words[v.zipf.Uint64()]
 	}
 	return strings.Join(list, " ")
+}
+
+// processorTime is what this process has used, the database in it included: on a busy machine it says more than the clock.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkFind looks through 100,000 messages of a user, on both databases. p95 is of 400 queries: words of one to
@@ -96,19 +108,22 @@ func BenchmarkFind(b *testing.B) {
 			"none":    func() string { return "qqqqq " },
 		} {
 			b.Run(name, func(b *testing.B) {
-				var took []time.Duration
+				var took, worked []time.Duration
 				for b.Loop() {
 					for range 100 {
-						begun := time.Now()
+						begun, cpu := time.Now(), processorTime(b)
 						_, _, err := mine.Find(b.Context(), search.Query{Words: query(), Limit: 20})
-						if took = append(took, time.Since(begun)); err != nil {
+						took, worked = append(took, time.Since(begun)), append(worked, processorTime(b)-cpu)
+						if err != nil {
 							b.Fatal(err)
 						}
 					}
 				}
 				slices.Sort(took)
+				slices.Sort(worked)
 				b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+				b.ReportMetric(float64(worked[len(worked)*95/100].Microseconds())/1000, "p95-cpu-ms")
 				b.ReportMetric(0, "ns/op")
 			})
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
@@ -54,34 +53,6 @@ func TestSlackInRequests(t *testing.T) {
 			`{"type":"list_type","loc":["body","command","goto"]}`),
 		refused("no message of a command", `{"command":{"update":{"messages":[1]}}}`, `{"type":"value_error","loc":["body","command","messages"]}`),
 	})
-}
-
-func TestModelOfARun(t *testing.T) {
-	k := gateways.New(t, func(c *gateway.Config) {
-		c.Models = []gateway.Model{{Name: "fake", Model: "vendor/fake-1"}, {Name: "other", Model: "other-1"}}
-	})
-	for _, tt := range []struct{ name, options, want string }{
-		{"none", `"config":{}`, `{"model_name":"fake","ls_model_name":"fake-1","ls_provider":"vendor"}`},
-		{"by the context", `"context":{"model_name":"other"}`, `{"model_name":"other","ls_model_name":"other-1","ls_provider":"<absent>"}`},
-		{"by the configuration", `"config":{"configurable":{"model_name":"other"}}`, `{"model_name":"other"}`},
-		{"an unknown one that was configured", `"config":{"configurable":{"model_name":"nope"}}`, `{"run_id":"*"}`},
-	} {
-		w := k.Do("POST", "/runs/stream", `{"input":{"messages":"hello"},"stream_mode":"messages-tuple",`+tt.options+`}`)
-		fs := gateways.ParseSSE(t, w.Body.String())
-		if len(fs) < 2 || fs[1].Event != "messages" {
-			t.Errorf("%s: %v", tt.name, gateways.Events(fs))
-			continue
-		}
-		if why := jsontest.Unlike(jsontest.Decode(t, []byte(tt.want)), jsontest.At(jsontest.Decode(t, []byte(fs[1].Data)), "1")); why != "" {
-			t.Errorf("%s: %s in %s", tt.name, why, fs[1].Data)
-		}
-	}
-	for _, options := range []string{`"context":{"model_name":"nope"}`, `"config":{"context":{"model_name":"nope"}}`} {
-		k.Play([]gateways.Scenario{{
-			Name: "an unknown one", Method: "POST", Path: "/runs", Body: `{` + options + `}`, Status: 400,
-			Want: `{"detail":"Model 'nope' is not in the configured model allowlist"}`,
-		}})
-	}
 }
 
 // TestAnIDThatIsNotOfTheRun: the browser keeps the id of another run, or one that will never be.

@@ -159,12 +159,8 @@ func (o *order) takeModes(in *route.Input) {
 	o.modes, o.Modes = modes, names
 }
 
-// takeInput reads the input. Without input and command the run goes on from where the thread's last one stopped.
+// takeInput reads the input.
 func (o *order) takeInput(in *route.Input) {
-	if in.Raw("input") == nil {
-		o.Continue = in.Raw("command") == nil
-		return
-	}
 	obj := in.Object("input")
 	o.Input, o.Values = takeMessages(obj, obj.Raw("messages")), channels(obj.Members)
 	in.Take(obj)
@@ -195,11 +191,9 @@ func takeMessages(in *route.Input, raw json.RawMessage) []message.Message {
 }
 
 // takeCommand reads LangGraph's command: an answer to a question, a change of the state, a node to go to. One that says
-// nothing, as clients send it who leave out what is not set, is none.
+// nothing, as clients send it who leave out what is not set, is none. Without input and command the run goes on from where
+// the thread's last one stopped.
 func (o *order) takeCommand(in *route.Input) {
-	if in.Raw("command") == nil {
-		return
-	}
 	cmd := in.Object("command")
 	if cmd.Raw("resume") == nil && cmd.Raw("update") == nil && cmd.Raw("goto") == nil {
 		o.Continue = in.Raw("input") == nil

@@ -48,11 +48,27 @@ func TestCommandsAndInputs(t *testing.T) {
 func TestTimesOfOrders(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for seconds, want := range map[string]time.Time{"null": {}, "0": {}, "0.5": now.Add(500 * time.Millisecond),
-		"1": now.Add(time.Second), `"2"`: now.Add(2 * time.Second)} {
+		"1": now.Add(time.Second), `"2"`: now.Add(2 * time.Second), "2592000": now.Add(maxDelay)} {
 		var o order
 		in := &route.Input{Members: map[string]json.RawMessage{"after_seconds": json.RawMessage(seconds)}}
 		if o.takeTimes(in, now); !o.NotBefore.Equal(want) || in.Err() != nil {
 			t.Errorf("%s: %v, %v", seconds, o.NotBefore, in.Err())
+		}
+	}
+}
+
+// TestWhatIsFollowedOfARun: runs below it are where a reader asks for them beside the modes; without modes it is as the run was
+// started with.
+func TestWhatIsFollowedOfARun(t *testing.T) {
+	modes := viewModes{"values"}
+	for _, c := range []struct {
+		in   viewIn
+		want bool
+	}{
+		{viewIn{Modes: modes}, false}, {viewIn{Modes: modes, Subgraphs: true}, true}, {viewIn{Subgraphs: true}, false}, {viewIn{}, false},
+	} {
+		if got := c.in.view(); got.subgraphs != c.want {
+			t.Errorf("%+v: %t", c.in, got.subgraphs)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/gateway"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
+	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 )
 
 // TestAnAssistantsOptionsAreDefaults for what the request leaves open, option by option and wherever it names one.
@@ -134,5 +136,35 @@ func TestTheSchemaListsOptionsThatCount(t *testing.T) {
 		if !cmp.Equal(lead.ReadOptions(nil, []byte(most)), lead.ReadOptions(nil, []byte(more))) || cmp.Equal(none, lead.ReadOptions(nil, []byte(most))) {
 			t.Errorf("%s is not bounded by %v", name, *s.Maximum)
 		}
+	}
+}
+
+// TestModelOfARun: the frames name the model that answers, the default one too.
+func TestModelOfARun(t *testing.T) {
+	k := gateways.New(t, func(c *gateway.Config) {
+		c.Models = []gateway.Model{{Name: "fake", Model: "vendor/fake-1"}, {Name: "other", Model: "other-1"}}
+	})
+	for _, tt := range []struct{ name, options, want string }{
+		{"none", `"config":{}`, `{"model_name":"fake","ls_model_name":"fake-1","ls_provider":"vendor"}`},
+		{"by the context", `"context":{"model_name":"other"}`, `{"model_name":"other","ls_model_name":"other-1","ls_provider":"<absent>"}`},
+		{"by the configuration", `"config":{"configurable":{"model_name":"other"}}`, `{"model_name":"other"}`},
+		{"an unknown one that was configured", `"config":{"configurable":{"model_name":"nope"}}`, `{"run_id":"*","ls_model_name":"nope"}`},
+		{"by the context of the configuration", `"config":{"context":{"model_name":"other"}}`, `{"model_name":"other"}`},
+	} {
+		w := k.Do("POST", "/runs/stream", `{"input":{"messages":"hello"},"stream_mode":"messages-tuple",`+tt.options+`}`)
+		fs := gateways.ParseSSE(t, w.Body.String())
+		if len(fs) < 2 || fs[1].Event != "messages" {
+			t.Errorf("%s: %v", tt.name, gateways.Events(fs))
+			continue
+		}
+		if why := jsontest.Unlike(jsontest.Decode(t, []byte(tt.want)), jsontest.At(jsontest.Decode(t, []byte(fs[1].Data)), "1")); why != "" {
+			t.Errorf("%s: %s in %s", tt.name, why, fs[1].Data)
+		}
+	}
+	for _, options := range []string{`"context":{"model_name":"nope"}`, `"config":{"context":{"model_name":"nope"}}`} {
+		k.Play([]gateways.Scenario{{
+			Name: "an unknown one", Method: "POST", Path: "/runs", Body: `{` + options + `}`, Status: 400,
+			Want: `{"detail":"Model 'nope' is not in the configured model allowlist"}`,
+		}})
 	}
 }

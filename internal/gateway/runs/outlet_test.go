@@ -79,6 +79,25 @@ func pieces(n, size int) (evs []event.Event) {
 	return evs
 }
 
+// TestTheLastFrameEndsTheFollowing of a run: its row is not waited for. Where it could not be written the client has gone.
+func TestTheLastFrameEndsTheFollowing(t *testing.T) {
+	g := New(Config{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})})
+	end := event.Event{ID: event.ID{Attempt: 1, N: 2}, Data: event.Run{Status: event.StatusSuccess}}
+	for _, c := range []struct{ fails, want error }{{nil, errEnded}, {errors.New("broken pipe"), errGone}} {
+		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1}, view{modes: []frames.Mode{"custom"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := sinktest.New()
+		w.Fails = c.fails
+		out := newOutlet(w, route.Limits{}.WithDefaults(), "text/plain", "")
+		if err := out.project(p, append(pieces(1, 10), end)); !errors.Is(err, c.want) {
+			t.Errorf("with %v: %v", c.fails, err)
+		}
+		out.close()
+	}
+}
+
 // TestAStreamIsWrittenInPieces, as large as one frame behind what is written at once; who takes none is sent no more.
 func TestAStreamIsWrittenInPieces(t *testing.T) {
 	g := New(Config{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})})

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
-
+	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
+	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 )
@@ -131,10 +133,18 @@ func TestTheWebhookOfARestoredRun(t *testing.T) {
 	if _, err := k.Store.System().Dump(t.Context(), &dump); err != nil || w.Code != http.StatusOK {
 		t.Fatal(w, err)
 	}
-	restored := gateways.New(t, nil)
-	if _, err := restored.Store.System().Load(t.Context(), &dump, nil); err != nil {
+	at := sqlstore.Config{Dir: t.TempDir(), Features: feature.All()}
+	fresh, err := sqlstore.Open(t.Context(), at) // nobody works in it yet
+	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := fresh.System().Load(t.Context(), &dump, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := fresh.Close(); err != nil {
+		t.Fatal(err)
+	}
+	restored := gateways.NewAt(t, at, agent.Config{Tools: gateways.Tools()}, nil)
 	run := restored.RunsOf("t")[0]
 	restored.Play([]gateways.Scenario{{Name: "restored", Method: "GET", Path: "/threads/t/runs/" + run.ID, Status: 200,
 		Want: `{"metadata":{"mine":1,"pudu_warnings":["` + runroutes.WebhookDropped + `"]},"kwargs":{"webhook":null}}`}})

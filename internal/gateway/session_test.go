@@ -280,3 +280,25 @@ func TestASessionThatIsUsedLasts(t *testing.T) {
 		}
 	}
 }
+
+// TestASessionWhenTheDatabaseIsAway: the browser is told to come again, and is not signed out.
+func TestASessionWhenTheDatabaseIsAway(t *testing.T) {
+	k := gateways.New(t, asking)
+	b := signedIn(k, "one")
+	trouble := &gateways.Trouble{N: 1}
+	r := gateways.Troubled(k.Request("GET", "/info", ""), trouble)
+	r.AddCookie(&http.Cookie{Name: b.cookie.Name, Value: b.cookie.Value})
+	w := k.Send(r)
+	if trouble.Calls.Load() == 0 || w.Code != http.StatusServiceUnavailable || w.Header()["Set-Cookie"] != nil {
+		t.Errorf("%d calls, %d %s", trouble.Calls.Load(), w.Code, w.Body)
+	}
+	if w := b.send("GET", "/info", ""); w.Code != 200 {
+		t.Errorf("when it is back: %d", w.Code)
+	}
+	trouble = &gateways.Trouble{N: 1}
+	r = gateways.Troubled(k.Request("POST", "/session", ""), trouble)
+	r.Header.Set("Authorization", "Bearer one")
+	if w := k.Send(r); w.Code != http.StatusServiceUnavailable || w.Header()["Set-Cookie"] != nil {
+		t.Errorf("to sign in: %d %s", w.Code, w.Body)
+	}
+}

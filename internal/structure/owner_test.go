@@ -31,6 +31,7 @@ func systemCallers() []string {
 		"internal/runs/user.go",                 // the manager claims, commits and recovers
 		"internal/stores/sqlstore/documents.go", // the checks of features
 		"internal/testkit/databases/databases.go",
+		"internal/testkit/gateways/trouble.go",
 	}
 }
 

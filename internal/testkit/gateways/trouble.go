@@ -174,6 +174,24 @@ type faultyDB struct{ database.DB }
 // For implements store.Store.
 func (f faultyDB) For(u access.User) database.Bound { return faultyBound{f.DB.For(u)} }
 
+// System implements database.DB. What is written by it is beside the request, such as rows of the audit log.
+func (f faultyDB) System() database.Bound {
+	all := f.DB.System()
+	return struct {
+		reader
+		writer
+	}{faultyBound{all}, all}
+}
+
+type (
+	reader interface {
+		Read(ctx context.Context, statement string, scan func(database.Row) (bool, error), args ...any) error
+	}
+	writer interface {
+		Write(ctx context.Context, size int, do func(database.Tx) error) error
+	}
+)
+
 type faultyBound struct{ database.Bound }
 
 func (f faultyBound) Read(ctx context.Context, statement string, scan func(database.Row) (bool, error), args ...any) error {

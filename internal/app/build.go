@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,12 +24,13 @@ func (e *engine) leadConfig(s *settings) lead.Config {
 // build makes the agent for a job.
 func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	s := e.now()
-	ws, err := e.space(ctx, job.Run, s.mounts)
+	ws, past, err := e.space(ctx, job.Run, s.mounts)
 	if err != nil {
 		return runs.Built{}, err
 	}
 	c := e.leadConfig(s)
 	c.Space, c.Park = ws, ws.Park
+	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)
 	if err == nil {
 		c.Folder, err = folders.New(e.store).For(access.FromRow(job.Run.UserID)).Instructions(ctx, job.Run.ThreadID)
@@ -46,7 +48,8 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, errors.Join(err, ws.Close())
 	}
-	return runs.Built{Agent: a, Env: e.envOf(s, job.Run, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps), Close: ws.Close}, nil
+	return runs.Built{Agent: a, Env: e.envOf(s, job.Run, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
+		Close: func() error { return errors.Join(e.finish(past, job.Run), ws.Close()) }}, nil
 }
 
 // choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the model.

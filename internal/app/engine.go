@@ -19,6 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -62,7 +63,8 @@ type engine struct {
 	schema    state.Schema    // every channel that a thread can have
 	agents    *agents.Folder
 	album     *picture.Album
-	bus       bus.Bus // to other processes; nil if there is no way to them
+	history   *filehistory.History // of the threads' files
+	bus       bus.Bus              // to other processes; nil if there is no way to them
 	hub       *follow.Hub
 	manager   *runs.Manager
 	jobs      *job.Runner
@@ -172,6 +174,7 @@ func (e *engine) closeOutgoing(context.Context) error {
 
 func (e *engine) openSandboxes(ctx context.Context) error {
 	e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)
+	e.history = filehistory.New(filehistory.Config{Quota: e.box.limits.Disk, Log: e.log})
 	e.pool = pool.New(pool.Config{Provider: e.box.provider, Max: e.shares.boxes, Observe: e.watch.metrics.CommandRun})
 	return nil
 }
@@ -277,6 +280,8 @@ func (e *engine) upload(user access.User, threadID, name string, content io.Read
 		return err
 	}
 	defer files.Close()
-	_, err = files.WriteFrom(sandbox.Uploads+"/"+name, content, limit)
+	if _, err = files.WriteFrom(sandbox.Uploads+"/"+name, content, limit); err == nil {
+		e.note(user, threadID, filehistory.ByUpload, sandbox.Uploads+"/"+name)
+	}
 	return err
 }

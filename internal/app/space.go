@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
@@ -17,23 +18,27 @@ const reapTimeout = 5 * time.Second
 
 // space opens the place of a run's thread. Nothing of an earlier process works in it any more: no command still runs, and,
 // when the run was taken over, no half-written file is left.
-func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Mount) (*pool.Space, error) {
+func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Mount) (*pool.Space, *filehistory.Thread, error) {
 	if err := e.reap(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	place, err := e.place(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	past := e.past(place)
+	if err := past.Recover(ctx); err != nil {
+		return nil, nil, err
 	}
 	files, err := e.open(place, mounts)
 	if err != nil {
-		return nil, fmt.Errorf("open the files of thread %s: %w", run.ThreadID, err)
+		return nil, nil, fmt.Errorf("open the files of thread %s: %w", run.ThreadID, err)
 	}
 	if run.Attempt > 1 && run.Parent == "" { // else its parent has done so, and works on them too
 		_, _ = files.Sweep(ctx) // what stays is hidden
 	}
 	spec := sandbox.Spec{ID: place.SandboxID(), Mounts: append(place.Mounts(), mounts...), Limits: e.box.limits}
-	return e.pool.Space(spec, files, e.box.off), nil
+	return e.pool.Space(spec, files, e.box.off), past, nil
 }
 
 // place is where a run works: below another one, on the files of the thread at the top.
@@ -57,6 +62,9 @@ func (e *engine) open(place userdata.Space, mounts []sandbox.Mount) (*sandbox.Fi
 func (e *engine) files(user access.User, threadID string) (*sandbox.Files, error) {
 	place, err := e.disk.User(user).Thread(threadID)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.past(place).Recover(context.Background()); err != nil {
 		return nil, err
 	}
 	return e.open(place, e.now().mounts)

@@ -14,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/sandboxes/pool"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -25,7 +26,7 @@ import (
 // boxed is what spaces need, with real sandboxes.
 func boxed(t *testing.T) *engine {
 	t.Helper()
-	e := &engine{dir: t.TempDir(), box: openSandbox(t.Context(), config.Default(), nil)}
+	e := &engine{dir: t.TempDir(), history: filehistory.New(filehistory.Config{}), box: openSandbox(t.Context(), config.Default(), nil)}
 	if e.box.off != "" {
 		machinetest.Cannot(t, "no sandbox: "+e.box.off)
 	}
@@ -41,7 +42,7 @@ func boxed(t *testing.T) *engine {
 // sandbox. The run lasts until the test ends, or is over if it shall park.
 func leave(t *testing.T, e *engine, run store.Run, park bool) (found, instance string) {
 	t.Helper()
-	space, err := e.space(t.Context(), run, nil)
+	space, _, err := e.space(t.Context(), run, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestUsersDoNotMeet(t *testing.T) {
 			}
 		}
 	}
-	if _, err := boxed(t).space(t.Context(), store.Run{ThreadID: "t"}, nil); !errors.Is(err, access.ErrNoUser) {
+	if _, _, err := boxed(t).space(t.Context(), store.Run{ThreadID: "t"}, nil); !errors.Is(err, access.ErrNoUser) {
 		t.Errorf("a run of nobody has a place: %v", err)
 	}
 }
@@ -182,7 +183,7 @@ func TestCollectLooksForTheUsersThread(t *testing.T) {
 }
 
 func TestFilesAreTheCallers(t *testing.T) {
-	e := &engine{disk: userdata.New(t.TempDir())}
+	e := &engine{disk: userdata.New(t.TempDir()), history: filehistory.New(filehistory.Config{})}
 	e.current.Store(&settings{})
 	if err := e.upload(access.FromRow("ada"), "t", "a.txt", strings.NewReader("hers"), 10); err != nil {
 		t.Fatal(err)

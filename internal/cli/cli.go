@@ -94,6 +94,8 @@ type App interface {
 	Search(ctx context.Context, o Options, q Search) (hits []search.Hit, more bool, err error)
 	// Agents has do work with the agents of the user and his profile, here or at the server.
 	Agents(ctx context.Context, o Options, do func(Agents) error) error
+	// FileHistory has do work with what was changed in the files of the user's threads, here or at the server.
+	FileHistory(ctx context.Context, o Options, do func(FileHistory) error) error
 	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.

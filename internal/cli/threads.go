@@ -32,7 +32,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(showCommand(app, o, stdio), deleteCommand(app, o, stdio), filesCommand(app, o, stdio),
-		downloadCommand(app, o, stdio))
+		downloadCommand(app, o, stdio), diffCommand(app, o, stdio), undoCommand(app, o, stdio))
 	return cmd
 }
 

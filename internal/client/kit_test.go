@@ -31,6 +31,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
+	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -121,7 +122,7 @@ func (s *site) start() {
 	s.must(err)
 	c := gateway.Config{
 		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st),
-		Files: s.files, DeleteThread: s.deleteThread, User: user(),
+		Files: s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},
 		Guard:  gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},

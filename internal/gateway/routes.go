@@ -5,6 +5,7 @@ import (
 
 	agentroutes "github.com/pudu-ai/pudu/internal/gateway/agents"
 	"github.com/pudu-ai/pudu/internal/gateway/assistants"
+	"github.com/pudu-ai/pudu/internal/gateway/filehistory"
 	"github.com/pudu-ai/pudu/internal/gateway/files"
 	folderroutes "github.com/pudu-ai/pudu/internal/gateway/folders"
 	historyroutes "github.com/pudu-ai/pudu/internal/gateway/history"
@@ -30,6 +31,7 @@ type groups struct {
 	history    *historyroutes.Group
 	store      *storeroutes.Group
 	files      *files.Group
+	past       *filehistory.Group
 	models     *models.Group
 	sessions   *sessions.Group
 	operations *operations.Group
@@ -53,7 +55,8 @@ func (s *Server) newGroups() groups {
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, CloneFiles: s.CloneFiles,
 		}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
-		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers}),
+		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory}),
+		past:   filehistory.New(filehistory.Config{Env: s.env, History: s.FileHistory}),
 		models: models.New(models.Config{Models: s.Models, Agents: !s.AgentsOff}),
 		sessions: sessions.New(sessions.Config{
 			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: s.Guard.sum,
@@ -79,6 +82,7 @@ func (s *Server) Routes() []route.Route {
 		g.history.Routes(),    // messages by pages, events, versions, branches
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts
+		g.past.Routes(),       // what was changed in files, and back
 		g.models.Routes(),     // models and features
 		g.sessions.Routes(),   // a browser signs in and out
 		g.operations.Routes(), // health, info, metrics, OpenAPI

@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
@@ -79,6 +80,8 @@ type Config struct {
 	Makers threadfiles.Makers
 	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; nil copies none.
 	CloneFiles func(ctx context.Context, u access.User, from, to string) (bool, error)
+	// FileHistory is that of the files of a user's thread.
+	FileHistory func(user access.User, threadID string) (*filehistory.Thread, error)
 	// DeleteThread removes a user's thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, u access.User, threadID string) error
 	// User is every caller's, until there are accounts; Role and Scopes are what every caller may do. Without them he is an

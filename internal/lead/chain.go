@@ -8,6 +8,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
 	"github.com/pudu-ai/pudu/internal/middleware/durablecontext"
 	"github.com/pudu-ai/pudu/internal/middleware/dynamiccontext"
+	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
 	"github.com/pudu-ai/pudu/internal/middleware/inputsanitization"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
 	"github.com/pudu-ai/pudu/internal/middleware/modellength"
@@ -139,6 +140,16 @@ var places = []Place{
 		For:  "turns a tool's failure into a result that the model can act on, and says of each result how it went",
 		Why:  "next to the tools",
 		make: func(*Config) agent.Middleware { return toolerror.New() },
+	}, {
+		Name: "FileHistoryMiddleware",
+		For:  "has the history of the thread's files notice what each call changes, so that it can be shown and undone",
+		Why:  "inside the tools' error handling: what a call has changed is noticed whatever became of it",
+		make: func(c *Config) agent.Middleware {
+			if c.History == nil {
+				return nil
+			}
+			return filehistory.New(filehistory.Config{History: c.History, Run: c.HistoryRun, Within: []string{"task"}, Log: c.Log})
+		},
 	}, {
 		Name: "DynamicContextMiddleware",
 		For:  "tells the model the date, once at the start and once on each new day",

@@ -3,6 +3,7 @@ package lead
 import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	rules "github.com/pudu-ai/pudu/internal/feature/guardrail"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/state"
@@ -21,7 +22,8 @@ func Full(settings *config.Config) Config {
 	}
 	return Config{
 		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
-		Guards: Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
+		History: (*filehistory.Thread)(nil),
+		Guards:  Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
 	}
 }
 

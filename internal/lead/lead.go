@@ -17,6 +17,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
+	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -50,7 +51,10 @@ type Config struct {
 
 	// Space is the thread's place; Park gives its sandbox back when the agent has ended.
 	Space sandbox.Space
-	Park  func()
+	// History is that of the thread's files, and HistoryRun whose doing their changes are; nil keeps none.
+	History    filehistory.History
+	HistoryRun string
+	Park       func()
 	// Mounts are the folders that the sandbox shows beside the thread's own.
 	Mounts []sandbox.Mount
 	// Programs lists what the sandbox has, for the prompt.

@@ -18,6 +18,7 @@ func systemCallers() []string {
 		"cmd/pudu-bench/goals/commit.go", // a benchmark commits by itself
 		"internal/app/backup.go",
 		"internal/app/deleteuser.go",
+		"internal/app/filehistory.go",
 		"internal/app/gc.go",
 		"internal/app/listen.go", // figures, and whether the database answers
 		"internal/app/store.go",  // who holds a lease

@@ -30,6 +30,27 @@ func (f Folder) Parts() []string {
 	return list
 }
 
+// Paths of what lies in a thread's folder, beside what its sandbox shows: History holds what its files were before.
+const (
+	Data    = userData
+	History = "history"
+)
+
+// Root opens the thread's folder, which is made if need be. Without make, one that is not there is fs.ErrNotExist.
+func (f Folder) Root(make bool) (*os.Root, error) {
+	dir := filepath.Join(f.dir, filepath.FromSlash(f.name))
+	if make {
+		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the sandbox of root runs as another user, who must get there
+			return nil, err
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder of thread %s: %w", f.Thread(), err)
+	}
+	return root, nil
+}
+
 // mount shows one of the folders to the sandbox.
 func (f Folder) mount(name string) sandbox.Mount {
 	host := filepath.Join(f.dir, filepath.FromSlash(f.name), userData, name)

@@ -3,6 +3,7 @@
 //
 //	users/USER/agents/NAME/                 the user's own agents
 //	users/USER/threads/THREAD/user-data/    workspace, uploads and outputs of a thread, which its sandbox shows
+//	users/USER/threads/THREAD/history/      what these files were before, which its sandbox does not see
 //	users/USER/threads/.gone-RANDOM/        a thread's folder that is being removed
 //
 //	disk.User(user).Thread(id) -> Space{ Mounts, SandboxID, Files, Open, Remove }

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -198,6 +199,7 @@ func (g *Group) save(ctx context.Context, in *saveIn) (out savedJSON, err error)
 	if err := g.edit(ctx, in.Thread.ID, files, edit{p, in.Text, string(in.Seen)}); err != nil {
 		return out, err
 	}
+	g.note(ctx, in.Thread.ID, filehistory.ByEdit, p)
 	sum := sha256.Sum256([]byte(in.Text))
 	return savedJSON{p, hex.EncodeToString(sum[:]), len(in.Text)}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -24,6 +25,8 @@ type Config struct {
 	Links *threadfiles.Links
 	// Makers knows who made which files; nil knows no more than their paths say.
 	Makers threadfiles.Makers
+	// History is that of the files of a user's thread.
+	History func(user access.User, threadID string) (*filehistory.Thread, error)
 }
 
 // Group has the handlers.
@@ -63,6 +66,8 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Cheap).Body(route.None),
 		route.Raw(http.MethodGet, "/preview/{link}/{path...}", "A file of a thread, by a link that has the permission", g.page).
 			Access(route.Anyone, "").Of(route.Nobody).Rate(route.Costly).Body(route.None).FromAnywhere(),
+		route.Raw(http.MethodGet, "/threads/{thread_id}/file-versions/{version}/content", "Download a version of a file, or a part of it", g.getVersion).
+			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Put(artifacts, "Change the text of a file in the outputs", g.save).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
 	)

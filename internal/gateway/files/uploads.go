@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -137,7 +138,9 @@ func (g *Group) remove(ctx context.Context, in *removeIn) (out removedJSON, err 
 	case err == nil && (info.IsDir() || sandbox.IsTemp(name)):
 		err = fs.ErrNotExist
 	case err == nil:
-		err = files.Remove(uploadPath(name))
+		if err = files.Remove(uploadPath(name)); err == nil {
+			g.note(ctx, in.Thread.ID, filehistory.ByUpload, uploadPath(name))
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, route.Failf(http.StatusNotFound, "File not found: %s", name)
@@ -180,6 +183,7 @@ func (g *Group) upload(w http.ResponseWriter, r *http.Request, in *uploadIn) err
 	if err != nil {
 		return err
 	}
+	g.note(r.Context(), in.ThreadID, filehistory.ByUpload, u.paths()...)
 	return route.Reply(w, http.StatusOK, u.answer())
 }
 
@@ -331,6 +335,14 @@ func (u *upload) take(name string) (string, error) {
 		return try, h.Close()
 	}
 	return "", route.Failf(http.StatusConflict, "There are too many uploads with names like %s; give it another one", name)
+}
+
+// paths are those of the stored files.
+func (u *upload) paths() (list []string) {
+	for _, f := range u.stored {
+		list = append(list, f.Path)
+	}
+	return list
 }
 
 // undo removes what this request has stored.

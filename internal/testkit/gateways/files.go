@@ -16,10 +16,12 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -157,5 +159,17 @@ func (k *FileKit) Expect(name string, w *httptest.ResponseRecorder, status int, 
 	}
 	if why := jsontest.Unlike(jsontest.Decode(k.T, []byte(want)), jsontest.Decode(k.T, w.Body.Bytes())); why != "" {
 		k.T.Errorf("%s: %s in %.1000s", name, why, w.Body)
+	}
+}
+
+// HistoryIn is where the history of threads' files is kept.
+func HistoryIn(dir string) func(access.User, string) (*filehistory.Thread, error) {
+	all := filehistory.New(filehistory.Config{})
+	return func(user access.User, id string) (*filehistory.Thread, error) {
+		place, err := userdata.New(dir).User(user).Thread(id)
+		if err != nil {
+			return nil, err
+		}
+		return all.Of(place), nil
 	}
 }

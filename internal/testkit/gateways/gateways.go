@@ -127,7 +127,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Agents:       agents.NewFolder(t.TempDir()),
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
-		Histories: history.New(st),
+		Histories: history.New(st), FileHistory: HistoryIn(t.TempDir()),
 	}
 	if change != nil {
 		change(&c)

@@ -1,0 +1,98 @@
+package filehistory
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestChangesAsDeerFlowTellsThem: the two runs of the recording of its route.
+func TestChangesAsDeerFlowTellsThem(t *testing.T) {
+	k := newKit(t, Config{})
+	k.bash("one", `cd workspace; printf 'a\nb\nc\n' >new.txt; printf '\0\1\2\3\4' >blob.bin; ln -s new.txt link; printf '# Report\n' >../outputs/report.md`)
+	k.finish("one")
+	k.bash("two", `cd workspace; printf 'a\nB\nc\nd\n' >new.txt; rm blob.bin; printf 'SECRET=1' >.env`)
+	k.finish("two")
+	one, two := k.changes("one"), k.changes("two")
+	if one.Created != 3 || one.Modified != 0 || one.Deleted != 0 || one.Symlinks != 1 || one.Additions != 4 || one.Deletions != 0 || len(one.Files) != 4 {
+		t.Errorf("%+v", one)
+	}
+	report := one.Files[0]
+	if report.Virtual() != "/mnt/user-data/outputs/report.md" || report.After.Sum != "497b7725a00101d6cf82489ef502fb0918962b10aaa7279962ab5ec3edc62533" ||
+		report.Diff != "--- a/mnt/user-data/outputs/report.md\n+++ b/mnt/user-data/outputs/report.md\n@@ -0,0 +1 @@\n+# Report" || report.Additions != 1 {
+		t.Errorf("%+v", report)
+	}
+	if blob, link := one.Files[1], one.Files[2]; blob.Without != Binary || !blob.Binary || link.Without != Symlink || link.After.Target != "new.txt" || link.After.Size != 7 {
+		t.Errorf("%+v, %+v", blob, link)
+	}
+	if two.Created != 1 || two.Modified != 1 || two.Deleted != 1 || two.Additions != 2 || two.Deletions != 1 || len(two.Files) != 3 {
+		t.Fatalf("%+v", two)
+	}
+	if env, blob, text := two.Files[0], two.Files[1], two.Files[2]; !env.Sensitive || env.Without != Sensitive || env.Diff != "" ||
+		blob.Status != "deleted" || !blob.Binary ||
+		text.Diff != "--- a/mnt/user-data/workspace/new.txt\n+++ b/mnt/user-data/workspace/new.txt\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d" {
+		t.Errorf("%+v\n%+v\n%+v", env, blob, text)
+	}
+	if none := k.changes("three"); len(none.Files) != 0 || none.Truncated {
+		t.Errorf("%+v", none)
+	}
+}
+
+// TestUndoOfAThousandFiles that bash has written, overwritten, renamed and deleted: every byte, mode and link is as it was.
+func TestUndoOfAThousandFiles(t *testing.T) {
+	k := newKit(t, Config{})
+	k.shell(`cd workspace; mkdir -p a/b c 'with space'
+for i in $(seq 250); do echo "old $i" >a/f$i; echo "move $i" >a/b/m$i; echo "delete $i" >c/d$i; echo "mode $i" >"with space/x$i"; done; chmod 640 a/f*
+ln -s a/f1 link; ln -s nowhere gone; ln -s ../outputs odd; mkdir closed; echo x >closed/x; chmod 500 closed; chmod 2755 c
+printf 'bad \377 name' >$'n\377\n'; : >empty; echo big >../outputs/big; truncate -s 3000000 ../outputs/big`)
+	before := k.all()
+	k.bash("run", `cd workspace
+for i in $(seq 250); do echo "new $i" >>a/f$i; echo new >new$i; done
+for i in $(seq 250); do mv a/b/m$i a/b/n$i; done; rm c/*; chmod 755 "with space"/*`)
+	k.bash("run", `cd workspace; rm -r c; echo now a file >c; rm link; mkdir link; echo in >link/in; ln -sf elsewhere gone; chmod 700 closed; rm -r closed
+rm odd; echo odd >odd; rm $'n\377\n'; mkdir -p deep/er/est; echo deep >deep/er/est/f; echo more >>../outputs/big; echo full >empty; mkfifo pipe`)
+	k.finish("run")
+	after := k.all()
+	out := k.undo(Undo{Run: "run", ID: "back"})
+	if diff := cmp.Diff(before, k.all()); diff != "" || !out.Done || len(out.Conflicts)+len(out.NotRestorable)+len(out.Left) > 0 {
+		t.Fatalf("%v\n%+v", diff, out)
+	}
+	k.undo(Undo{Run: "back"}) // and back again
+	if diff := cmp.Diff(strings.ReplaceAll(after, "\"workspace/pipe\" prw-r--r-- \"\"\n", ""), k.all()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWhatWasChangedLaterIsNotOverwritten in silence.
+func TestWhatWasChangedLaterIsNotOverwritten(t *testing.T) {
+	k := newKit(t, Config{})
+	k.shell(`echo 1 >workspace/a; echo 1 >workspace/b`)
+	k.bash("one", `echo 2 >workspace/a; echo 2 >workspace/b; mkdir workspace/d; echo 2 >workspace/d/x`)
+	k.finish("one")
+	k.shell(`echo 3 >workspace/a; echo mine >workspace/d/y`)
+	before := k.all()
+	out := k.undo(Undo{Run: "one"})
+	if diff := cmp.Diff(before, k.all()); diff != "" || out.Done || out.ID != "" || len(out.Conflicts) != 1 || out.Conflicts[0].Path != "/mnt/user-data/workspace/a" {
+		t.Fatalf("%s %+v", diff, out)
+	}
+	if out = k.undo(Undo{Run: "one", Paths: []string{"/mnt/user-data/workspace/b"}}); !out.Done || len(out.Restored) != 1 {
+		t.Errorf("%+v", out)
+	}
+	if out = k.undo(Undo{Run: "one", Force: true, Dry: true}); out.Done || len(out.Restored) != 1 || len(out.Removed) != 1 {
+		t.Errorf("%+v", out)
+	}
+	out = k.undo(Undo{Run: "one", Force: true})
+	if all := k.all(); !out.Done || len(out.Left) != 1 || strings.Contains(all, "d/x") || !strings.Contains(all, "mine") || !strings.Contains(all, `a" -rw-r--r-- "1`) {
+		t.Errorf("%+v\n%s", out, all)
+	}
+	v, content, err := k.Version(t.Context(), "/mnt/user-data/workspace/a", 2) // what was overwritten is still there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	if raw, err := io.ReadAll(content); string(raw) != "3\n" || err != nil || v.Run != "" {
+		t.Errorf("%q %v %+v", raw, err, v)
+	}
+}

@@ -1,0 +1,189 @@
+package filehistory
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+const (
+	// maxEntries is how many files and folders a thread may have for its history to be kept; maxDepth how deep they may lie.
+	maxEntries = 100_000
+	maxDepth   = 100
+	// racy is how long after a change another one may leave the times of a file as they are: the clock of a file system ticks.
+	racy = 50 * time.Millisecond
+)
+
+// ErrTooMany: the thread has more files than are followed.
+var ErrTooMany = errors.New("the thread has more files than its history follows")
+
+// tree is all that a thread has, by path.
+type tree map[string]Entry
+
+// notFollowed are folders of what programs make again by themselves. A history that kept them would keep little else.
+func notFollowed(name string) bool {
+	switch name {
+	case "node_modules", "__pycache__", ".venv", ".cache", ".next", ".mcp", ".browser-frames", ".tool-results", ".pytest_cache", ".ruff_cache", ".mypy_cache":
+		return true
+	}
+	return false
+}
+
+// scan is one look at the files of a thread.
+type scan struct {
+	ctx    context.Context
+	before tree
+	at     int64 // when before was seen, in nanoseconds; what was changed shortly before that is read again
+	now    tree
+	copies *objects // keeps the content of what is new
+}
+
+// look finds what a thread has now: a stat of each file, and the content of those that were changed since before.
+func (s *scan) look(files *os.Root) error {
+	s.now = make(tree, len(s.before))
+	for _, folder := range []string{"workspace", "uploads", "outputs"} {
+		if err := s.folder(files, folder, folder, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folder looks at what is in a folder. What cannot be listed is taken for what it was.
+func (s *scan) folder(in *os.Root, name, at string, depth int) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := in.OpenRoot(name + "/.") // as a folder, or not at all: opening a FIFO waits
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.keep(at)
+		}
+		return nil
+	}
+	defer dir.Close()
+	names, err := namesIn(dir)
+	if err != nil {
+		s.keep(at)
+		return nil //nolint:nilerr // see above
+	}
+	for _, n := range names {
+		if err := s.entry(dir, n, at+"/"+n, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func namesIn(dir *os.Root) ([]string, error) {
+	h, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	names, err := h.Readdirnames(maxEntries + 1)
+	if len(names) > 0 || err != nil && err.Error() == "EOF" {
+		err = nil
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// keep takes over what was below a folder.
+func (s *scan) keep(folder string) {
+	for p, e := range s.before {
+		if strings.HasPrefix(p, folder+"/") {
+			s.now[p] = e
+		}
+	}
+}
+
+func (s *scan) entry(in *os.Root, name, at string, depth int) error {
+	info, err := in.Lstat(name)
+	if err != nil || sandbox.IsTemp(name) && !info.IsDir() {
+		return nil //nolint:nilerr // it is gone, or on its way to its name
+	}
+	if len(s.now) >= maxEntries {
+		return ErrTooMany
+	}
+	e := entryOf(info, at)
+	old := s.before[at]
+	switch e.Kind {
+	case Dir:
+		s.now[at] = e
+		if depth < maxDepth && !notFollowed(name) {
+			return s.folder(in, name, at, depth)
+		}
+		return nil
+	case Link:
+		e.Target, _ = in.Readlink(name)
+	case File:
+		if untouched(old, e) && e.changed < s.at-int64(racy) {
+			e.Sum, e.Kept = old.Sum, old.Kept
+		} else if e, err = s.copies.take(in, name, e); err != nil {
+			return err
+		}
+	}
+	s.now[at] = e
+	return nil
+}
+
+// entryOf is what a stat tells of something.
+func entryOf(info fs.FileInfo, at string) Entry {
+	e := Entry{Path: at, Kind: Special, Mode: info.Mode() & bits, Size: info.Size(), modified: info.ModTime().UnixNano()}
+	e.inode, e.changed = inodeOf(info)
+	switch {
+	case info.Mode().IsRegular():
+		e.Kind = File
+	case info.IsDir():
+		e.Kind, e.Size, e.modified, e.changed = Dir, 0, 0, 0 // they tell of what is in it
+	case info.Mode()&fs.ModeSymlink != 0:
+		e.Kind = Link
+	}
+	return e
+}
+
+// differ lists what differs between two looks, by path.
+func differ(before, now tree) (list []Change) {
+	for p, e := range now {
+		if old := before[p]; !same(old, e) {
+			list = append(list, Change{old, e})
+		}
+	}
+	for p, old := range before {
+		if _, ok := now[p]; !ok {
+			list = append(list, Change{Before: old})
+		}
+	}
+	sortChanges(list)
+	return list
+}
+
+// Change is what became of a path.
+type Change struct {
+	Before Entry `json:"b"`
+	After  Entry `json:"a"`
+}
+
+// Path is the path, below the folder of all of a thread's files.
+func (c Change) Path() string {
+	if c.Before.Kind != 0 {
+		return c.Before.Path
+	}
+	return c.After.Path
+}
+
+// folderOf is the path of the folder that something lies in; firstOf is the first name of a path.
+func folderOf(p string) string { return path.Dir(p) }
+
+func firstOf(p string) string {
+	first, _, _ := strings.Cut(p, "/")
+	return first
+}

@@ -1,0 +1,17 @@
+//go:build !unix
+
+package filehistory
+
+import (
+	"context"
+	"io/fs"
+	"os"
+)
+
+const openNonblock = 0
+
+func inodeOf(fs.FileInfo) (inode uint64, changed int64) { return 0, 0 }
+
+func ownerOf(fs.FileInfo) (uid, gid int) { return 0, 0 }
+
+func lock(context.Context, *os.File) error { return nil }

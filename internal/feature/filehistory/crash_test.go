@@ -2,6 +2,7 @@ package filehistory
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,9 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
+
+// kills is what `make crash` asks for more of.
+var kills = flag.Int("kills", 12, "how many `times` to kill an undo")
 
 const crashEnv = "FILEHISTORY_UNDO_IN"
 
@@ -29,6 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	flag.Parse()
 	os.Exit(m.Run())
 }
 
@@ -58,9 +63,8 @@ func TestKillInAnUndo(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	whole := time.Since(start)
-	const kills = 12
 	var done, not, half int
-	for i := range kills {
+	for i := range *kills {
 		if err := os.RemoveAll(filepath.Dir(k.dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +73,7 @@ func TestKillInAnUndo(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		kill := time.AfterFunc(whole*time.Duration(i+1)/kills, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(whole*time.Duration(i+1)/time.Duration(*kills), func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		kill.Stop()
 		if all := k.all(); all != before && all != after {
@@ -91,7 +95,7 @@ func TestKillInAnUndo(t *testing.T) {
 			t.Fatal("the journal is still there")
 		}
 	}
-	t.Log(strconv.Itoa(kills) + " kills: " + strconv.Itoa(done) + " done, " + strconv.Itoa(not) + " not begun, " + strconv.Itoa(half) + " were cut off in the middle")
+	t.Log(strconv.Itoa(*kills) + " kills: " + strconv.Itoa(done) + " done, " + strconv.Itoa(not) + " not begun, " + strconv.Itoa(half) + " were cut off in the middle")
 }
 
 func copyTree(t *testing.T, from, to string) {

@@ -6,6 +6,7 @@ package filehistory
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/tool"
@@ -46,7 +47,7 @@ func (*Middleware) Name() string { return "FileHistoryMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. A history that cannot be kept keeps no call from being made.
 func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
-	if req.Invalid != "" || req.Spec.Name == "" || req.Spec.Effect == tool.ReadOnly || m.within(req.Call.Name) {
+	if req.Invalid != "" || req.Spec.Name == "" || req.Spec.Effect == tool.ReadOnly || slices.Contains(m.cfg.Within, req.Call.Name) {
 		return next(ctx, req)
 	}
 	done, err := m.cfg.History.Call(ctx, m.cfg.Run, req.Call.ID, req.Call.Name)
@@ -60,15 +61,6 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 		}
 	}()
 	return next(ctx, req)
-}
-
-func (m *Middleware) within(name string) bool {
-	for _, w := range m.cfg.Within {
-		if w == name {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *Middleware) lost(ctx context.Context, req *agent.ToolRequest, err error) {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -88,6 +89,7 @@ func (m *Mine) marks(ctx context.Context, thread string) (list []mark, err error
 		list = append(list, k)
 		return true, err
 	}, thread)
+	slices.SortFunc(list, func(a, b mark) int { return cmp.Compare(a.seq, b.seq) })
 	return list, err
 }
 

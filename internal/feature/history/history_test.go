@@ -24,7 +24,7 @@ func TestHistory(t *testing.T) {
 		{Name: "pages are what is left of the state", Test: pagesAreTheState}, {Name: "versions", Test: versions},
 		{Name: "runs", Test: ofRuns}, {Name: "of others", Test: ofOthers}, {Name: "two at once", Test: atOnce},
 		{Name: "a branch before the first message", Test: fromOrigin}, {Name: "copied, restored and deleted", Test: kept},
-		{Name: "large messages make small pages", Test: largePages},
+		{Name: "large messages make small pages", Test: largePages}, {Name: "a long thread", Test: longThread},
 	})
 }
 
@@ -420,4 +420,49 @@ func largePages(f *databases.Fixture) {
 	f.Must(err)
 	f.Equal("messages", []any{len(p.Messages), p.More}, []any{2, true})
 	f.Equal("all", len(k.walk("", 50)), 4)
+}
+
+// longThread: 50 of 5,000 messages are read in a small part of the time that their state takes, wherever they are. The log of the
+// test has the figures.
+func longThread(f *databases.Fixture) {
+	k := newTalk(f, "long")
+	const rounds, words = 1250, "as many words as people write to one another when they ask for something, and then some more; "
+	for i := range rounds {
+		var msgs []message.Message
+		for j, kind := range []string{"h", "a", "t", "a"} {
+			msgs = append(msgs, made(kind, fmt.Sprint(i, "-", j), strings.Repeat(words, 6)))
+		}
+		if !k.write(messages.Append(msgs...)) {
+			f.Fatal("refused")
+		}
+	}
+	f.Reopen()
+	whole := took(func() {
+		cp, err := f.For(f.Ann()).Checkpoint(f.Context(), k.schema, k.id, "")
+		f.Must(err)
+		f.Equal("messages of the state", len(messages.Get(cp.State)), 4*rounds)
+	})
+	page := func(before int64) (p history.Page) {
+		p, err := k.mine().Page(f.Context(), history.Ask{Thread: k.id, Before: before, Limit: 50})
+		f.Must(err)
+		f.Equal("messages of the page", len(p.Messages), 50)
+		return p
+	}
+	first := took(func() { page(0) })
+	newest, middle := time.Hour, time.Hour
+	for range 20 {
+		newest = min(newest, took(func() { page(0) }))
+		middle = min(middle, took(func() { page(3000) }))
+	}
+	f.Logf("the state of %d messages: %v; the first look: %v; a page of 50 after that: %v, in the middle %v; 1 to %.0f",
+		4*rounds, whole, first, newest, middle, float64(whole)/float64(newest))
+	if max(newest, middle) > whole/2 {
+		f.Errorf("a page takes %v, or %v, and the whole state %v", newest, middle, whole)
+	}
+}
+
+func took(do func()) time.Duration {
+	start := time.Now()
+	do()
+	return time.Since(start)
 }

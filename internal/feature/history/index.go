@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -134,16 +135,20 @@ func (m *Mine) known(ctx context.Context, thread string, live map[string]bool, s
 	if len(ids) == 0 || len(spans) == 0 {
 		return nil
 	}
-	on := branch{spans: spans}
-	return m.db.Read(ctx, "known", func(r database.Row) (bool, error) {
-		var id, op string
-		var seq int64
-		err := r.Scan(&id, &seq, &op)
-		if on.has(seq) {
-			live[id] = op != string(state.OpRemove)
+	on, done := branch{spans: spans}, []row{}
+	err := m.db.Read(ctx, "known", func(r database.Row) (bool, error) {
+		var w row
+		err := r.Scan(&w.id, &w.seq, &w.op)
+		if on.has(w.seq) {
+			done = append(done, w)
 		}
 		return true, err
 	}, thread, list(ids))
+	slices.SortFunc(done, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
+	for _, w := range done {
+		live[w.id] = w.op != string(state.OpRemove)
+	}
+	return err
 }
 
 // list is a list of texts as statements take it.

@@ -29,9 +29,9 @@ CREATE TABLE history (
     model         TEXT   COLLATE "C" NOT NULL,
     PRIMARY KEY (thread_id, seq)
 );
-CREATE INDEX history_by_message ON history (thread_id, message_id, seq) WHERE message_id <> '';
-CREATE INDEX history_marks ON history (thread_id, seq) WHERE op IN ('branch', 'reset');
-CREATE INDEX history_runs ON history (thread_id, run_id, seq) WHERE op = 'run';
+CREATE INDEX history_by_message ON history (thread_id, message_id, seq);
+CREATE INDEX history_marks ON history (thread_id, op, seq) WHERE op IN ('branch', 'reset');
+CREATE INDEX history_runs ON history (thread_id, op, run_id, seq) WHERE op = 'run';
 
 CREATE TABLE history_heads (
     thread_id     TEXT   COLLATE "C" NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,

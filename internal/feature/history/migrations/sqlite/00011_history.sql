@@ -28,10 +28,10 @@ CREATE TABLE history (
     created_at    INTEGER NOT NULL,
     model         TEXT    NOT NULL,
     PRIMARY KEY (thread_id, seq)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX history_by_message ON history (thread_id, message_id, seq) WHERE message_id <> '';
-CREATE INDEX history_marks ON history (thread_id, seq) WHERE op IN ('branch', 'reset');
-CREATE INDEX history_runs ON history (thread_id, run_id, seq) WHERE op = 'run';
+) STRICT;
+CREATE INDEX history_by_message ON history (thread_id, message_id, seq);
+CREATE INDEX history_marks ON history (thread_id, op, seq) WHERE op IN ('branch', 'reset');
+CREATE INDEX history_runs ON history (thread_id, op, run_id, seq) WHERE op = 'run';
 
 CREATE TABLE history_heads (
     thread_id     TEXT    NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,

@@ -151,7 +151,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		return place.Open(true)
 	}
 	s.Shelf = shelf{s}
-	s.Messages = func(ctx context.Context, threadID string) ([]message.Message, error) {
+	s.Messages = func(ctx context.Context, threadID string, _ int) ([]message.Message, error) {
 		schema, err := lead.Schema(cfg)
 		if err != nil {
 			return nil, err

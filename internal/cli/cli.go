@@ -171,9 +171,9 @@ type Session struct {
 	Demo *Demo
 	// Shelf has the files of threads.
 	Shelf Shelf
-	// Messages is the conversation of a thread, as the agent knows it. It is there in a session that was opened for
-	// reading.
-	Messages func(ctx context.Context, threadID string) ([]message.Message, error)
+	// Messages is the conversation of a thread, as the agent knows it, or at least the last messages of it, if that is not 0.
+	// It is there in a session that was opened for reading.
+	Messages func(ctx context.Context, threadID string, last int) ([]message.Message, error)
 	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there
 	// in a session that was opened for reading.
 	Files func(t store.Thread) (*sandbox.Files, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,35 +18,45 @@ import (
 )
 
 func showCommand(app App, o *Options, stdio IO) *cobra.Command {
-	return &cobra.Command{
+	last := 0
+	cmd := &cobra.Command{
 		Use:   "show THREAD",
-		Short: "Print the conversation of a thread",
+		Short: "Print the conversation of a thread, or the end of it",
 		Long: "Print the conversation of a thread as the agent knows it: what was said, and a line for each call. What a compaction has\n" +
 			"summed up is its summary; pudu export has every step. Works beside a server.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
-				return showThread(cmd.Context(), s, stdio, args[0])
+				return showThread(cmd.Context(), s, stdio, args[0], last)
 			})
 		},
 	}
+	cmd.Flags().IntVar(&last, "last", 0, "the last `N` messages alone; 0 is all")
+	return cmd
 }
 
-func showThread(ctx context.Context, s *Session, stdio IO, id string) error {
+func showThread(ctx context.Context, s *Session, stdio IO, id string, last int) error {
 	if _, err := s.List.Thread(ctx, id); errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("there is no thread %q; `pudu threads` lists them", id)
 	} else if err != nil {
 		return err
 	}
-	msgs, err := s.Messages(ctx, id)
+	if last < 0 {
+		return fmt.Errorf("--last %d is negative; say how many messages, or 0 for all", last)
+	}
+	msgs, err := s.Messages(ctx, id, last)
 	if err != nil {
 		return err
 	}
+	msgs = slices.DeleteFunc(slices.Clone(msgs), func(m message.Message) bool { // who answers a form does so in a hidden message
+		return m.Role == message.System || conversation.Hidden(m) && !conversation.IsUser(m)
+	})
+	if last > 0 {
+		msgs = msgs[max(0, len(msgs)-last):]
+	}
 	p := printer{io: stdio, look: style{on: stdio.OutTTY && !stdio.Plain}, calls: make(map[string]message.ToolCall)}
 	for _, m := range msgs {
-		if !conversation.Hidden(m) || conversation.IsUser(m) { // who answers a form does so in a hidden message
-			p.print(m)
-		}
+		p.print(m)
 	}
 	return nil
 }

@@ -127,8 +127,11 @@ func (c *Client) Questions(ctx context.Context, threadID string) ([]event.Interr
 	return asked, nil
 }
 
-// Messages is the conversation of a thread.
-func (c *Client) Messages(ctx context.Context, threadID string) ([]message.Message, error) {
+// Messages is the conversation of a thread, or the last messages of it, if that is not 0.
+func (c *Client) Messages(ctx context.Context, threadID string, last int) ([]message.Message, error) {
+	if last > 0 {
+		return c.lastMessages(ctx, threadID, last)
+	}
 	var at struct {
 		Values struct {
 			Messages []message.Message `json:"messages"`
@@ -136,6 +139,32 @@ func (c *Client) Messages(ctx context.Context, threadID string) ([]message.Messa
 	}
 	err := c.get(ctx, threadPath(threadID)+"/state", &at)
 	return at.Values.Messages, err
+}
+
+// lastMessages reads pages until there are as many messages as are wanted.
+func (c *Client) lastMessages(ctx context.Context, threadID string, last int) (out []message.Message, err error) {
+	const most = 200
+	for before := ""; len(out) < last; {
+		var page struct {
+			Data []struct {
+				Content message.Message `json:"content"`
+			} `json:"data"`
+			Next *int64 `json:"next_before_seq"`
+		}
+		path := fmt.Sprintf("%s/messages/page?limit=%d%s", threadPath(threadID), min(most, last-len(out)), before)
+		if err = c.get(ctx, path, &page); err != nil {
+			return nil, err
+		}
+		some := make([]message.Message, len(page.Data), len(page.Data)+len(out))
+		for i, row := range page.Data {
+			some[i] = row.Content
+		}
+		if out = append(some, out...); page.Next == nil {
+			break
+		}
+		before = fmt.Sprintf("&before_seq=%d", *page.Next)
+	}
+	return out, nil
 }
 
 // DeleteThread removes a thread with its files.

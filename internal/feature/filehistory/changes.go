@@ -162,7 +162,10 @@ func statusOf(c Change) string {
 // sensitive reports whether a file of this name may hold what is nobody's business. Nothing of its content is told.
 func sensitive(name string) bool {
 	name = strings.ToLower(name)
-	for _, pattern := range []string{".env*", "*token*", "*secret*", "*password*", "*credential*", "*.key", "*.pem", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".npmrc", ".pypirc"} {
+	for _, pattern := range []string{
+		".env*", "*token*", "*secret*", "*password*", "*credential*", "*.key", "*.pem", "*.p12", "*.pfx", "id_rsa*",
+		"id_ed25519*", ".netrc", ".npmrc", ".pypirc",
+	} {
 		if ok, _ := path.Match(pattern, name); ok {
 			return true
 		}

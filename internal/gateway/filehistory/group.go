@@ -137,7 +137,10 @@ type versionJSON struct {
 
 func versionOf(v filehistory.Version) versionJSON {
 	e := v.Entry
-	out := versionJSON{Version: v.Number, Origin: v.Origin, Removed: e.Kind == 0, Size: e.Size, Sum: e.Sum, Mode: e.Mode.String(), Kept: v.Kept, Current: v.Current}
+	out := versionJSON{
+		Version: v.Number, Origin: v.Origin, Removed: e.Kind == 0, Size: e.Size, Sum: e.Sum, Mode: e.Mode.String(),
+		Kept: v.Kept, Current: v.Current,
+	}
 	if !v.At.IsZero() {
 		out.At = shape.Stamp(v.At)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -66,6 +67,7 @@ type engine struct {
 	history   *filehistory.History // of the threads' files
 	bus       bus.Bus              // to other processes; nil if there is no way to them
 	hub       *follow.Hub
+	news      *news.Hub
 	manager   *runs.Manager
 	jobs      *job.Runner
 	release   func() // gives up the lease
@@ -202,6 +204,7 @@ func (e *engine) closeBus(context.Context) error {
 
 func (e *engine) openHub(context.Context) error {
 	owner := newOwner()
+	e.news = news.NewHub(news.Config{Store: e.store, Bus: e.bus, Shared: e.shared, Log: e.log})
 	e.hub = follow.New(follow.Config{Store: e.store, Bus: e.bus, Owner: owner})
 	e.manager = runs.NewManager(runs.Config{
 		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus,

@@ -195,6 +195,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Agents: e.agents,
 		Files:  e.files, FileHistory: e.pastOf, Makers: e.makers, Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), CloneFiles: e.cloneFiles,
+		News:    e.news,
 		Answers: e.answers,
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
 			Proxies: server.Proxies},

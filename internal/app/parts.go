@@ -42,6 +42,7 @@ func (e *engine) forRuns() parts {
 func (e *engine) forServer(s config.Server) parts {
 	return parts{
 		{"listeners", func(ctx context.Context) error { return e.listen(ctx, s) }, e.closeListeners},
+		working("news", func(ctx context.Context) { e.news.Work(ctx) }),
 		working("jobs", func(ctx context.Context) { e.jobs.Work(ctx) }),
 		working("waiting runs", func(ctx context.Context) { e.manager.Serve(ctx, nil) }),
 		{"gateway", e.answer, e.closeGateway},
@@ -52,6 +53,7 @@ func (e *engine) forServer(s config.Server) parts {
 // forHandler are the parts that an embedded server, which listens nowhere, has behind those for runs.
 func (e *engine) forHandler(stop func()) parts {
 	return parts{
+		working("news", func(ctx context.Context) { e.news.Work(ctx) }),
 		working("jobs", func(ctx context.Context) { e.jobs.Work(ctx) }),
 		working("waiting runs", func(ctx context.Context) { e.manager.Serve(ctx, nil) }),
 		{"gateway", nil, func(context.Context) error { stop(); return nil }},

@@ -206,6 +206,7 @@ func (e *engine) told(ctx context.Context, by string) (notes, restart []string, 
 	if len(restart) > 0 {
 		e.log.Warn("changes that need a restart have no effect yet", "what", restart)
 	}
+	e.news.Notice("reloaded")
 	e.log.Info("the configuration was read again: runs that begin now have it", "by", by, "file", e.now().cfg.Path)
 	return notes, restart, nil
 }

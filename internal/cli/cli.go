@@ -96,6 +96,8 @@ type App interface {
 	Agents(ctx context.Context, o Options, do func(Agents) error) error
 	// FileHistory has do work with what was changed in the files of the user's threads, here or at the server.
 	FileHistory(ctx context.Context, o Options, do func(FileHistory) error) error
+	// News opens the news of the user's threads.
+	News(ctx context.Context, o Options, do func(News) error) error
 	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.
@@ -380,6 +382,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		searchCommand(app, &o, stdio),
 		agentsCommand(app, &o, stdio),
 		profileCommand(app, &o, stdio),
+		newsCommand(app, &o, stdio),
 		usersCommand(app, &o, stdio),
 		runsCommand(app, &o, stdio),
 		exportCommand(app, &o, stdio),

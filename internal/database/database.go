@@ -54,6 +54,8 @@ type Table struct {
 	Key     []string
 	Columns []Column
 	Age     Age
+	// Trace is a column that is not 0 in a row that only tells of what is gone. Such rows keep no dump from being loaded, and go.
+	Trace string
 	Quota   Quota
 	// Derived says that the feature makes the rows again from what else is there: no dump has them.
 	Derived bool
@@ -120,6 +122,8 @@ type Store interface {
 	Across(ctx context.Context, do func(Joint) error) error
 	// Enqueued receives after jobs were stored; see [store.NewJob].
 	Enqueued() <-chan struct{}
+	// Changed receives whose threads were changed, after it is stored; some may be left out, and it has one reader.
+	Changed() <-chan access.User
 }
 
 // Joint is an open transaction of several features.

@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/job"
@@ -22,6 +23,7 @@ func All() []database.Feature {
 		folders.Feature(),
 		history.Feature(),
 		audit.Feature(),
+		news.Feature(),
 		session.Feature(),
 		job.Feature(),
 		search.Feature(),

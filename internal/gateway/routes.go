@@ -10,6 +10,7 @@ import (
 	folderroutes "github.com/pudu-ai/pudu/internal/gateway/folders"
 	historyroutes "github.com/pudu-ai/pudu/internal/gateway/history"
 	"github.com/pudu-ai/pudu/internal/gateway/models"
+	newsroutes "github.com/pudu-ai/pudu/internal/gateway/news"
 	"github.com/pudu-ai/pudu/internal/gateway/operations"
 	"github.com/pudu-ai/pudu/internal/gateway/pages"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -27,6 +28,7 @@ type groups struct {
 	threads    *threads.Group
 	folders    *folderroutes.Group
 	search     *searchroutes.Group
+	news       *newsroutes.Group
 	runs       *runroutes.Group
 	history    *historyroutes.Group
 	store      *storeroutes.Group
@@ -48,6 +50,7 @@ func (s *Server) newGroups() groups {
 		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Delete: s.DeleteThread}),
 		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders}),
 		search:     searchroutes.New(searchroutes.Config{Env: s.env, Searches: s.Searches, Folders: s.Folders}),
+		news:       newsroutes.New(newsroutes.Config{Env: s.env, News: s.News}),
 		runs: runroutes.New(runroutes.Config{
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
 		}),
@@ -78,6 +81,7 @@ func (s *Server) Routes() []route.Route {
 		g.threads.Routes(),    // threads, their states and histories
 		g.folders.Routes(),    // folders of threads
 		g.search.Routes(),     // words in threads
+		g.news.Routes(),       // what is new, as one stream
 		g.runs.Routes(),       // on threads, and stateless
 		g.history.Routes(),    // messages by pages, events, versions, branches
 		g.store.Routes(),      // items and namespaces

@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
@@ -63,6 +64,8 @@ type Config struct {
 	// Agents are those that users have made; AgentsOff switches off the routes that change them.
 	Agents    *agents.Folder
 	AgentsOff bool
+	// News tells users what is new on their threads.
+	News *news.Hub
 	// Sessions are those of browsers; nil is none.
 	Sessions *session.Sessions
 	// Histories are the messages of all threads by pages.

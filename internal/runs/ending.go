@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/feature/clarification"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -48,6 +49,12 @@ func Fallback(s state.State) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// asks reports whether the conversation ends with a question to the user.
+func asks(s state.State) bool {
+	questions, _ := clarification.Open(agent.Messages.Get(s))
+	return len(questions) > 0
 }
 
 // titleOf is what a new thread is called until it has a title: the start of the first thing a human said, but for what

@@ -65,6 +65,7 @@ type recorder struct {
 	keptAt     time.Time
 	parent     string // of the first checkpoint, if that is not the head; the committer's own
 	title      string // what the thread is called; the committer's own
+	asks       bool   // the run ends with a question; set before its end
 }
 
 // write is what one caller wants committed: a step, the run's end with the step that led there, or events alone.
@@ -433,7 +434,7 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 			}
 		}
 		if w.end != nil {
-			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason}
+			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason, Asks: r.asks}
 		}
 	}
 	r.keepUsage(&steps[len(steps)-1])

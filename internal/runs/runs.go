@@ -243,6 +243,7 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 	last, errRun := m.drive(ctx, job, rec)
 	job.Children.end()
 	end := ending(ctx, run.ID, last, errRun)
+	rec.asks = end.Status == event.StatusSuccess && asks(last)
 	if err := m.finish(ctx, job, rec, end); err != nil {
 		m.lose(run, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))

@@ -432,6 +432,8 @@ type RunChange struct {
 	Error      string
 	StopReason string
 	Usage      json.RawMessage // nil keeps what the run has
+	// Asks says of a run that ends that it has asked the user, whose answer begins another.
+	Asks bool
 }
 
 // Checkpoint is the state of a thread at one point of its log.

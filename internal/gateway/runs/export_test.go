@@ -1,5 +1,7 @@
 package runs
 
+import "github.com/pudu-ai/pudu/internal/gateway/route"
+
 // What the tests look at inside.
 const (
 	MaxBatch       = maxBatch
@@ -9,7 +11,7 @@ const (
 
 var (
 	ServerOwned = serverOwned
-	ErrGone     = errGone
+	ErrGone     = route.ErrGone
 )
 
 type (

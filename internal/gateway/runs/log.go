@@ -24,18 +24,18 @@ func (g *Group) log(w http.ResponseWriter, r *http.Request, in *logIn) error {
 		return &route.Error{Status: http.StatusServiceUnavailable, Detail: "The server is stopping", RetryAfter: 1}
 	}
 	run := in.Run
-	out := newOutlet(w, g.Limits, "application/x-ndjson", "\n")
-	defer out.close()
+	out := route.NewOutlet(w, g.Limits, "application/x-ndjson", "\n")
+	defer out.Close()
 	g.Watch.Streaming(1)
 	defer g.Watch.Streaming(-1)
 	ctx, stop := g.Until(r.Context())
 	defer stop()
-	l := &logger{outlet: out, schema: g.Manager.Schema()}
+	l := &logger{Outlet: out, schema: g.Manager.Schema()}
 	end, err := g.Hub.Follow(ctx, route.Caller(ctx).User, run.ID, in.After.ID, l.events)
 	if err == nil {
 		err = l.end(end)
 	}
-	if err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) && !errors.Is(err, route.ErrStopping) {
+	if err != nil && r.Context().Err() == nil && !errors.Is(err, route.ErrGone) && !errors.Is(err, route.ErrStopping) {
 		g.Log.WarnContext(r.Context(), "the log of a run broke off", "run", run.ID, "error", err)
 	}
 	return nil
@@ -64,29 +64,24 @@ func (e *eventID) ReadFrom(in *route.Input, name string) {
 
 // logger writes the lines of a log.
 type logger struct {
-	*outlet
+	*route.Outlet
 
 	schema state.Schema
 }
 
 func (l *logger) events(evs []event.Event) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, ev := range evs {
-		if err := l.line(ev); err != nil {
-			return err
-		}
-		if len(l.buf) >= piece {
-			if err := l.send(); err != nil {
+	return l.Write(func(add route.Add) error {
+		for _, ev := range evs {
+			if err := add(func(b []byte) ([]byte, error) { return l.line(b, ev) }); err != nil {
 				return err
 			}
 		}
-	}
-	return l.send()
+		return nil
+	})
 }
 
-// line adds an event, without what only this program's own parts need. l.mu is held.
-func (l *logger) line(ev event.Event) (err error) {
+// line adds an event, without what only this program's own parts need.
+func (l *logger) line(b []byte, ev event.Event) (_ []byte, err error) {
 	ev.Open = 0
 	switch d := ev.Data.(type) {
 	case event.State:
@@ -97,20 +92,19 @@ func (l *logger) line(ev event.Event) (err error) {
 		ev.Data = d
 	}
 	if err != nil {
-		return err
+		return b, err
 	}
-	at := len(l.buf)
-	buf, err := ev.AppendJSON(l.buf)
+	at := len(b)
+	buf, err := ev.AppendJSON(b)
 	if err != nil {
-		return err
+		return b, err
 	}
 	if bytes.ContainsRune(buf[at:], '\n') { // some value was stored with line breaks
 		var line bytes.Buffer
 		_ = json.Compact(&line, buf[at:]) // it is valid
 		buf = append(buf[:at], line.Bytes()...)
 	}
-	l.buf = append(buf, '\n')
-	return nil
+	return append(buf, '\n'), nil
 }
 
 // published is an update in its stored form without the writes to private channels.
@@ -177,8 +171,7 @@ func (l *logger) end(run store.Run) error {
 		end.Usage = usageJSON{u.InputTokens, u.OutputTokens, u.TotalTokens, u.CacheRead, u.CacheCreation, u.Reasoning}
 	}
 	raw, _ := json.Marshal(map[string]endJSON{"run": end}) // texts and numbers can be written
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buf = append(append(l.buf, raw...), '\n')
-	return l.send()
+	return l.Write(func(add route.Add) error {
+		return add(func(b []byte) ([]byte, error) { return append(append(b, raw...), '\n'), nil })
+	})
 }

@@ -43,9 +43,9 @@ func TestPublishedKeepsTheOtherWrites(t *testing.T) {
 
 func TestLinesOfTheLogHaveNoLineBreaks(t *testing.T) {
 	w := httptest.NewRecorder()
-	out := newOutlet(w, route.Limits{}.WithDefaults(), "application/x-ndjson", "\n")
-	defer out.close()
-	l := &logger{outlet: out, schema: schema()}
+	out := route.NewOutlet(w, route.Limits{}.WithDefaults(), "application/x-ndjson", "\n")
+	defer out.Close()
+	l := &logger{Outlet: out, schema: schema()}
 	evs := []event.Event{{ID: event.ID{Attempt: 1, N: 1}, Open: 7, Data: event.ToolStart{CallID: "c", Args: json.RawMessage("{\n\"a\":\r\n \"b \\n c\"}")}}}
 	if err := l.events(evs); err != nil {
 		t.Fatal(err)
@@ -104,30 +104,30 @@ func TestEventsThatCannotBeWritten(t *testing.T) {
 		"arguments": event.ToolStart{CallID: "c", Args: json.RawMessage(`{`)}, "none": nil,
 	} {
 		w := sinktest.New()
-		out := newOutlet(w, route.Limits{}.WithDefaults(), "x", "")
-		if err := (&logger{outlet: out, schema: schema()}).events([]event.Event{{ID: event.ID{Attempt: 1, N: 1},
+		out := route.NewOutlet(w, route.Limits{}.WithDefaults(), "x", "")
+		if err := (&logger{Outlet: out, schema: schema()}).events([]event.Event{{ID: event.ID{Attempt: 1, N: 1},
 			Data: data}}); err == nil || len(w.Writes) > 0 {
 			t.Errorf("%s: %v, %q", name, err, w.Writes)
 		}
-		out.close()
+		out.Close()
 	}
 	w := sinktest.New()
-	out := newOutlet(w, route.Limits{}.WithDefaults(), "x", "")
-	defer out.close()
-	l := &logger{outlet: out, schema: schema()}
+	out := route.NewOutlet(w, route.Limits{}.WithDefaults(), "x", "")
+	defer out.Close()
+	l := &logger{Outlet: out, schema: schema()}
 	if err := l.end(store.Run{Usage: json.RawMessage("{")}); err == nil || len(w.Writes) > 0 {
 		t.Errorf("an end without its tokens: %v, %q", err, w.Writes)
 	}
 	w.Fails = errors.New("broken pipe")
-	if err := l.end(store.Run{}); !errors.Is(err, errGone) {
+	if err := l.end(store.Run{}); !errors.Is(err, route.ErrGone) {
 		t.Errorf("an end that nobody takes: %v", err)
 	}
 	if _, err := published(schema(), json.RawMessage(`[{"c":`)); err == nil {
 		t.Error("half an update is published")
 	}
 	private := event.ToolEnd{CallID: "c", Writes: json.RawMessage(`[{"c":"loop_stop","op":"put","v":1}]`)}
-	if err := l.line(event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: private}); err != nil || strings.Contains(string(l.buf), "loop_stop") {
-		t.Errorf("%s, %v", l.buf, err)
+	if line, err := l.line(nil, event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: private}); err != nil || strings.Contains(string(line), "loop_stop") {
+		t.Errorf("%s, %v", line, err)
 	}
 }
 

@@ -22,22 +22,18 @@ import (
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.New()
-		out := newSSE(w, route.Limits{Heartbeat: 15 * time.Second})
+		out := route.NewSSE(w, route.Limits{Heartbeat: 15 * time.Second})
 		time.Sleep(32 * time.Second)
-		if err := out.write(frames.EndFrame()); err != nil {
+		if err := writeFrame(out, frames.EndFrame()); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(24 * time.Second)
-		out.close()
-		if !out.mu.TryLock() {
-			t.Error("whoever comes late waits for ever")
-		}
+		out.Close()
 		time.Sleep(time.Minute)
 		want := []time.Duration{15 * time.Second, 30 * time.Second, 32 * time.Second, 45 * time.Second}
 		if !slices.Equal(w.At, want) || w.Writes[0] != ": heartbeat\n\n" || w.Writes[2] != "event: end\ndata: null\n\n" {
 			t.Errorf("%v %q", w.At, w.Writes)
 		}
-		out.mu.Unlock()
 	})
 }
 
@@ -45,9 +41,9 @@ func TestHeartbeats(t *testing.T) {
 func TestBlankLinesOfALog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.New()
-		out := newOutlet(w, route.Limits{Heartbeat: 15 * time.Second}, "application/x-ndjson", "\n")
+		out := route.NewOutlet(w, route.Limits{Heartbeat: 15 * time.Second}, "application/x-ndjson", "\n")
 		time.Sleep(32 * time.Second)
-		out.close()
+		out.Close()
 		if !slices.Equal(w.Writes, []string{"\n", "\n"}) {
 			t.Errorf("%q at %v", w.Writes, w.At)
 		}
@@ -83,18 +79,18 @@ func pieces(n, size int) (evs []event.Event) {
 func TestTheLastFrameEndsTheFollowing(t *testing.T) {
 	g := New(Config{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})})
 	end := event.Event{ID: event.ID{Attempt: 1, N: 2}, Data: event.Run{Status: event.StatusSuccess}}
-	for _, c := range []struct{ fails, want error }{{nil, errEnded}, {errors.New("broken pipe"), errGone}} {
+	for _, c := range []struct{ fails, want error }{{nil, errEnded}, {errors.New("broken pipe"), route.ErrGone}} {
 		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1}, view{modes: []frames.Mode{"custom"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := sinktest.New()
 		w.Fails = c.fails
-		out := newOutlet(w, route.Limits{}.WithDefaults(), "text/plain", "")
-		if err := out.project(p, append(pieces(1, 10), end)); !errors.Is(err, c.want) {
+		out := route.NewOutlet(w, route.Limits{}.WithDefaults(), "text/plain", "")
+		if err := project(out, p, append(pieces(1, 10), end)); !errors.Is(err, c.want) {
 			t.Errorf("with %v: %v", c.fails, err)
 		}
-		out.close()
+		out.Close()
 	}
 }
 
@@ -103,17 +99,17 @@ func TestAStreamIsWrittenInPieces(t *testing.T) {
 	g := New(Config{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})})
 	const n, size = 40, 10 << 10
 	evs := pieces(n, size)
-	log := func(out *outlet) error { return (&logger{outlet: out, schema: schema()}).events(evs) }
-	stream := func(out *outlet) error {
+	log := func(out *route.Outlet) error { return (&logger{Outlet: out, schema: schema()}).events(evs) }
+	stream := func(out *route.Outlet) error {
 		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1}, view{modes: []frames.Mode{"custom"}})
 		if err != nil {
 			return err
 		}
-		return out.project(p, evs)
+		return project(out, p, evs)
 	}
-	for name, send := range map[string]func(*outlet) error{"log": log, "stream": stream} {
+	for name, send := range map[string]func(*route.Outlet) error{"log": log, "stream": stream} {
 		w := sinktest.New()
-		out := newOutlet(w, route.Limits{}.WithDefaults(), "text/plain", "")
+		out := route.NewOutlet(w, route.Limits{}.WithDefaults(), "text/plain", "")
 		if err := send(out); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -122,19 +118,19 @@ func TestAStreamIsWrittenInPieces(t *testing.T) {
 				t.Errorf("%s: write %d has %d bytes", name, i, len(piece))
 			}
 		}
-		if got := strings.Count(strings.Join(w.Writes, ""), jsontest.Long(size)); got != n || len(out.buf) > 0 {
-			t.Errorf("%s: %d of %d arrived, %d bytes wait", name, got, n, len(out.buf))
+		if got := strings.Count(strings.Join(w.Writes, ""), jsontest.Long(size)); got != n {
+			t.Errorf("%s: %d of %d arrived", name, got, n)
 		}
-		out.close()
+		out.Close()
 		for _, few := range []int{n, 2} {
 			evs = pieces(few, size)
 			w = sinktest.New()
 			w.Fails = errors.New("broken pipe")
-			out = newOutlet(w, route.Limits{}.WithDefaults(), "text/plain", "")
-			if err := send(out); !errors.Is(err, errGone) || !errors.Is(err, w.Fails) || len(w.Writes) != 1 {
+			out = route.NewOutlet(w, route.Limits{}.WithDefaults(), "text/plain", "")
+			if err := send(out); !errors.Is(err, route.ErrGone) || !errors.Is(err, w.Fails) || len(w.Writes) != 1 {
 				t.Errorf("%s to nobody: %v after %d writes", name, err, len(w.Writes))
 			}
-			out.close()
+			out.Close()
 		}
 		evs = pieces(n, size)
 	}

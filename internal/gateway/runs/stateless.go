@@ -128,8 +128,8 @@ func (g *Group) followThread(w http.ResponseWriter, r *http.Request, in *followT
 	for _, run := range list {
 		seen[run.ID] = !run.Active()
 	}
-	out := newSSE(w, g.Limits)
-	defer out.close()
+	out := route.NewSSE(w, g.Limits)
+	defer out.Close()
 	g.Watch.Streaming(1)
 	defer g.Watch.Streaming(-1)
 	ctx, stop := g.Until(r.Context())
@@ -156,7 +156,7 @@ func (g *Group) followThread(w http.ResponseWriter, r *http.Request, in *followT
 	}
 }
 
-func (g *Group) followOne(r *http.Request, out *outlet, run store.Run, v view) (err error) {
+func (g *Group) followOne(r *http.Request, out *route.Outlet, run store.Run, v view) (err error) {
 	if v.modes == nil {
 		if v.modes, v.subgraphs, err = modesOf(run); err != nil {
 			return err
@@ -169,12 +169,12 @@ func (g *Group) followOne(r *http.Request, out *outlet, run store.Run, v view) (
 	if err != nil {
 		return err
 	}
-	end, err := g.Hub.Follow(ctx, route.Caller(ctx).User, run.ID, event.ID{}, func(evs []event.Event) error { return out.project(p, evs) })
+	end, err := g.Hub.Follow(ctx, route.Caller(ctx).User, run.ID, event.ID{}, func(evs []event.Event) error { return project(out, p, evs) })
 	switch {
 	case errors.Is(err, errEnded):
 		return nil
 	case err == nil && end.Attempt == 0:
-		return out.write(frames.EndFrame())
+		return writeFrame(out, frames.EndFrame())
 	}
 	return err
 }

@@ -123,23 +123,25 @@ func (g *Group) stream(w http.ResponseWriter, r *http.Request, run store.Run, v 
 		return err
 	}
 	location(w, run, "stream")
-	out := newSSE(w, g.Limits)
-	defer out.close()
+	out := route.NewSSE(w, g.Limits)
+	defer out.Close()
 	g.Watch.Streaming(1)
 	defer g.Watch.Streaming(-1)
 	ctx, stop := g.Until(r.Context())
 	defer stop()
 	end, err := g.Hub.Follow(ctx, route.Caller(ctx).User, run.ID, event.ID{}, func(evs []event.Event) error {
 		if f, ok := gap(run, v, evs); ok {
-			out.add(f)
+			if err := writeFrame(out, f); err != nil {
+				return err
+			}
 		}
-		return out.project(p, evs)
+		return project(out, p, evs)
 	})
 	switch {
 	case err == nil && end.Attempt == 0: // it was cancelled before it began
-		return out.write(frames.EndFrame())
+		return writeFrame(out, frames.EndFrame())
 	case err == nil, errors.Is(err, errEnded):
-	case r.Context().Err() != nil || errors.Is(err, errGone):
+	case r.Context().Err() != nil || errors.Is(err, route.ErrGone):
 		g.disconnected(r.Context(), run, v)
 	case !errors.Is(err, route.ErrStopping):
 		g.Log.WarnContext(r.Context(), "stream broke off", "run", run.ID, "error", err)

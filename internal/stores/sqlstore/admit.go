@@ -10,6 +10,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -96,6 +97,7 @@ func (d *userData) admit(tx *tx, a store.Admission) (store.Run, error) {
 	if err != nil {
 		return a.Run, err
 	}
+	tx.isNew(d.user.ID(), a.Run.ThreadID, news.Running)
 	r, err := insertRun(tx, a, fresh)
 	if err == nil && a.Begin != nil && r.Status == event.StatusRunning {
 		r.Begun, r.Head, err = true, head, insertBegin(tx, r, *a.Begin)

@@ -85,7 +85,7 @@ func (d *userData) Write(ctx context.Context, threadID string, step store.Step) 
 	}
 	if err == nil {
 		err = d.s.commit(ctx, func(t *tx, all []*commit) error {
-			t.changed(d.user.ID(), threadID)
+			t.changed(d.user.ID(), threadID, nil)
 			return d.checkIdle(t, all)
 		}, c)
 	}

@@ -345,7 +345,7 @@ func openThrough(t *testing.T, f flaky, d sqlite) error {
 	if err := prepare(t.Context(), way, d, Config{Features: feature.All(), Now: time.Now, CheckBytes: 64 << 20, Logger: discard}); err != nil {
 		return err
 	}
-	w, err := newWriter(t.Context(), way, d, d.tuning(), newBacklog(nil, Config{}))
+	w, err := newWriter(t.Context(), way, d, d.tuning(), newBacklog(nil, Config{}), newNewsroom(nil, time.Now))
 	if err == nil {
 		w.close()
 	}

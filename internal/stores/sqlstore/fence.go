@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -81,6 +82,9 @@ func changeRun(t *tx, last *commit, stalled int, usage json.RawMessage) error {
 		"AND c.status IN ('pending', 'running'))", args...)
 	if err == nil && n == 0 {
 		return fmt.Errorf("%w: the run has active children", store.ErrConflict)
+	}
+	if last.step.Run.Asks {
+		t.isNew(last.user, last.thread, news.Waiting)
 	}
 	if err == nil && last.step.Run.Error == store.RolledBack {
 		err = dropBelow(t, last.fence.RunID)

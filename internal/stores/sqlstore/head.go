@@ -122,6 +122,9 @@ func moveHead(t *tx, all []*commit) error {
 	if touch {
 		set("updated_at", database.Micros(last.step.Now))
 	}
+	if title != nil {
+		t.isNew(first.user, first.thread, nil)
+	}
 	n, err := t.change(text+" WHERE id = $1 AND head = $3", args...)
 	if err == nil && n == 0 {
 		err = errHeadMoved

@@ -110,7 +110,7 @@ func (b *backlog) told(list []following) {
 // endOne changes a run so that it is at its end, and stores what follows. It and endSome are the only ways there. n is 0 if the
 // condition of the change did not hold.
 func (t *tx) endOne(id, query string, args ...any) (n int64, err error) {
-	if n, err = t.change(query, args...); err != nil || n == 0 || len(t.k.backlog.after) == 0 {
+	if n, err = t.change(query, args...); err != nil || n == 0 {
 		return n, err
 	}
 	var r runRow
@@ -123,9 +123,6 @@ func (t *tx) endOne(id, query string, args ...any) (n int64, err error) {
 
 // endSome is endOne for a change of several runs that none were at their end, of which some may be then.
 func (t *tx) endSome(query string, args ...any) (n int64, err error) {
-	if len(t.k.backlog.after) == 0 {
-		return t.change(query, args...)
-	}
 	err = t.rows(query+" RETURNING "+runColumns, args, func(rows *sql.Rows) error {
 		var r runRow
 		err := rows.Scan(r.cells()...)
@@ -138,18 +135,22 @@ func (t *tx) endSome(query string, args ...any) (n int64, err error) {
 	return n, err
 }
 
-// ended stores what follows the end of a run.
+// ended stores what follows the end of a run, and tells of it.
 func (t *tx) ended(r store.Run) {
 	if r.Active() {
 		return // it was given back
+	}
+	if r.Root == "" {
+		t.isNew(r.UserID, r.ThreadID, afterRun(r))
 	}
 	for _, after := range t.k.backlog.after {
 		t.follow(r.UserID, r.ThreadID, r.UpdatedAt, after(r)...)
 	}
 }
 
-// changed stores what follows a change of a thread outside of a run.
-func (t *tx) changed(user, thread string) {
+// changed stores what follows a change of a thread outside of a run, and tells of it: its state, unless that is nil.
+func (t *tx) changed(user, thread string, state any) {
+	t.isNew(user, thread, state)
 	for _, changed := range t.k.backlog.changed {
 		t.follow(user, thread, t.k.backlog.now(), changed(thread)...)
 	}

@@ -77,9 +77,14 @@ func (s *Store) load(ctx context.Context, t *tx, r io.Reader) (n counts, err err
 	return n, nil
 }
 
-// checkEmpty makes sure that nothing is there of what a dump holds.
+// checkEmpty makes sure that nothing is there of what a dump holds, but traces, which it removes.
 func (s *Store) checkEmpty(t *tx) error {
 	for _, table := range s.tables {
+		if table.Trace != "" {
+			if err := t.exec("DELETE FROM " + table.Name + " WHERE " + table.Trace + " <> 0"); err != nil {
+				return err
+			}
+		}
 		var n int64
 		if err := t.scan("SELECT count(*) FROM "+table.Name, nil, &n); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"maps"
 
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -41,7 +42,7 @@ func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Th
 	if !p.UpdatedAt.IsZero() {
 		t.UpdatedAt = database.TimeOf(database.Micros(p.UpdatedAt))
 	}
-	tx.changed(t.UserID, t.ID)
+	tx.changed(t.UserID, t.ID, nil)
 	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6 "+
 		"WHERE id = $1 AND user_id = $7",
 		id, t.Title, database.Micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), database.Signature(t.Metadata), d.user.ID())
@@ -109,7 +110,7 @@ func (d *userData) copyThread(tx *tx, from, at string, to store.Thread) error {
 	if err := tx.exec(insertThread, threadValues(to)...); err != nil {
 		return err
 	}
-	tx.changed(to.UserID, to.ID)
+	tx.changed(to.UserID, to.ID, news.Read)
 	for _, query := range []string{
 		"INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, created_at, next, updates) " +
 			"SELECT CAST($2 AS TEXT), checkpoint_id, parent_id, '', 0, 0, 0, step, since, snap, created_at, next, updates FROM log " +

@@ -150,7 +150,7 @@ func (s *Store) openServer(ctx context.Context, cfg Config, d *server) error {
 	if err := d.prepare(ctx, db, cfg); err != nil || cfg.ReadOnly {
 		return err
 	}
-	w, err := newWriter(ctx, db, d, tune, s.backlog, s.beside()...)
+	w, err := newWriter(ctx, db, d, tune, s.backlog, s.newsroom, s.beside()...)
 	s.writer = w
 	return err
 }

@@ -154,7 +154,7 @@ func TestDumpBesideThreads(t *testing.T) {
 		to := openWith(t, cfg)
 		defer to.Close()
 		n, err := to.Load(t.Context(), strings.NewReader(all), nil)
-		if want := (store.Holding{Threads: 1, Rows: 5}); n != want || err != nil {
+		if want := (store.Holding{Threads: 1, Rows: 6}); n != want || err != nil {
 			t.Errorf("%s: loaded %+v, %v", name, n, err)
 		}
 		if again := dumpOf(t, to, ""); again != all {

@@ -73,16 +73,17 @@ type Config struct {
 
 // Store is the database. Its methods may be called from many goroutines.
 type Store struct {
-	dialect dialect
-	writer  *writer // nil when read-only
-	readers *sql.DB
-	watch   *watch  // nil with a server, and when read-only
-	leases  *sql.DB // nil with SQLite, and when read-only
-	tuning  tuning
-	stmts   sync.Map // query text -> *sql.Stmt of readers
-	cache   *cache
-	rooms   rooms
-	backlog *backlog
+	dialect  dialect
+	writer   *writer // nil when read-only
+	readers  *sql.DB
+	watch    *watch  // nil with a server, and when read-only
+	leases   *sql.DB // nil with SQLite, and when read-only
+	tuning   tuning
+	stmts    sync.Map // query text -> *sql.Stmt of readers
+	cache    *cache
+	rooms    rooms
+	backlog  *backlog
+	newsroom *newsroom
 
 	features map[string]*known
 	tables   []database.Table // of the core and of the features
@@ -119,7 +120,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		schema: schema, cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{}), features: features, tables: tablesOf(cfg.Features),
-		backlog: newBacklog(features, cfg),
+		backlog: newBacklog(features, cfg), newsroom: newNewsroom(features, cfg.Now),
 	}
 	if err := s.connect(ctx, cfg); err != nil {
 		if s.dialect != nil {
@@ -185,7 +186,7 @@ func (s *Store) open(ctx context.Context, cfg Config, d sqlite) error {
 	if err := prepare(ctx, db, d, cfg); err != nil {
 		return err
 	}
-	if s.writer, err = newWriter(ctx, db, d, s.tuning, s.backlog, s.beside()...); err != nil {
+	if s.writer, err = newWriter(ctx, db, d, s.tuning, s.backlog, s.newsroom, s.beside()...); err != nil {
 		return err
 	}
 	if s.watch, err = newWatch(d.path); err != nil {

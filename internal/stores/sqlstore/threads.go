@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -62,7 +63,7 @@ func (d *userData) CreateThread(ctx context.Context, t store.Thread) error {
 	err := checkNewThread(t)
 	if err == nil {
 		err = d.write(ctx, len(t.Metadata), func(tx *tx) error {
-			tx.changed(t.UserID, t.ID)
+			tx.changed(t.UserID, t.ID, news.Read)
 			return tx.exec(insertThread, threadValues(t)...)
 		})
 	}
@@ -155,6 +156,7 @@ func (d *userData) DeleteThread(ctx context.Context, id string) error {
 		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: it has an active run; cancel that first", store.ErrConflict)
 		}
+		tx.isGone(d.user.ID(), id)
 		return err
 	})
 	if err != nil {

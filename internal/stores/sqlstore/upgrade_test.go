@@ -66,7 +66,7 @@ func TestDatabaseOfVersion5(t *testing.T) {
 			if v, err := s.Setting(t.Context(), "installation", "another"); v != "this one" || err != nil {
 				t.Errorf("setting %q, %v", v, err)
 			}
-			if f, err := s.DeleteUser(t.Context(), ann()); err != nil || f != (store.Forgotten{Threads: 1, Rows: 5}) {
+			if f, err := s.DeleteUser(t.Context(), ann()); err != nil || f != (store.Forgotten{Threads: 1, Rows: 6}) {
 				t.Errorf("%+v, %v", f, err)
 			}
 		})

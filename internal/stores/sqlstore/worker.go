@@ -175,6 +175,8 @@ type tx struct {
 	failed error
 	// following are the jobs that are stored with what was written.
 	following []following
+	// news are what is told of the threads that were changed.
+	news []piece
 }
 
 // run runs the jobs and commits. It sets the error of each job, and returns the error of the transaction, which
@@ -198,7 +200,7 @@ func (t *tx) run(batch []*job) error {
 
 // again runs the jobs so that one that fails undoes nothing else.
 func (t *tx) again(batch []*job) error {
-	t.failed, t.following = nil, nil
+	t.failed, t.following, t.news = nil, nil, nil
 	if err := t.exec(t.k.dialect.begin()); err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
@@ -212,18 +214,23 @@ func (t *tx) again(batch []*job) error {
 }
 
 func (t *tx) commit() error {
-	if err := t.enqueue(); err != nil {
+	err := t.enqueue()
+	if err == nil {
+		err = t.announce()
+	}
+	if err != nil {
 		t.rollback()
 		return err
 	}
 	begun := time.Now()
-	err := t.exec("COMMIT")
+	err = t.exec("COMMIT")
 	t.k.tally.count(begun, err)
 	if err == nil {
 		if err := t.k.usable(); err != nil {
 			return fmt.Errorf("%w: %w", store.ErrUnknown, err)
 		}
 		t.k.backlog.told(t.following)
+		t.k.newsroom.told(t.news)
 		return nil
 	}
 	t.rollback()
@@ -235,13 +242,13 @@ func (t *tx) commit() error {
 
 // job runs a job. A statement that failed is the end of it, whether it minds or not. Nothing follows one that failed.
 func (t *tx) job(j *job) error {
-	before := len(t.following)
+	before, news := len(t.following), len(t.news)
 	err := j.run(t)
 	if err == nil {
 		err = t.failed
 	}
 	if err != nil {
-		t.following = t.following[:before]
+		t.following, t.news = t.following[:before], t.news[:news]
 	}
 	return err
 }

@@ -23,8 +23,9 @@ type writer struct {
 	dialect dialect
 	tuning  tuning
 	// beside are the tables of features that must be emptied by hand when a thread goes.
-	beside  []database.Table
-	backlog *backlog
+	beside   []database.Table
+	backlog  *backlog
+	newsroom *newsroom
 	// usable says before each transaction why there can be none, and after it why what was written is lost.
 	usable func() error
 	// begun counts the transactions.
@@ -55,9 +56,9 @@ type job struct {
 
 // newWriter starts the workers. The first one's connection is tried at once.
 func newWriter(
-	ctx context.Context, db *sql.DB, d dialect, tuning tuning, b *backlog, beside ...database.Table,
+	ctx context.Context, db *sql.DB, d dialect, tuning tuning, b *backlog, n *newsroom, beside ...database.Table,
 ) (*writer, error) {
-	w := &writer{db: db, dialect: d, tuning: tuning, backlog: b, beside: beside, usable: func() error { return nil },
+	w := &writer{db: db, dialect: d, tuning: tuning, backlog: b, newsroom: n, beside: beside, usable: func() error { return nil },
 		jobs: make(chan *job, queueLen)}
 	for range tuning.writers {
 		w.workers = append(w.workers, &worker{writer: w})

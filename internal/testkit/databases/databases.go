@@ -86,6 +86,9 @@ func (f *Fixture) open() {
 	f.Store = st
 }
 
+// Shared reports whether other processes may work on the database.
+func (f *Fixture) Shared() bool { return f.config.URL != "" }
+
 // Another opens a second store, as another process does that shares the database; nil on SQLite, which nobody shares.
 func (f *Fixture) Another() database.Store {
 	f.Helper()

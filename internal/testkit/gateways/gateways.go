@@ -25,6 +25,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
@@ -121,10 +122,13 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	indexer := search.NewIndexer(search.Config{Store: opened, Content: contentOf(st, m.Schema())})
 	jobs := job.New(job.Config{Store: opened, Owner: "test", Kinds: append(m.Kinds(), indexer.Kinds()...)})
 	serving.Go(func() { jobs.Work(ctx) })
+	hubOfNews := news.NewHub(news.Config{Store: opened})
+	serving.Go(func() { hubOfNews.Work(ctx) })
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		Agents:       agents.NewFolder(t.TempDir()),
+		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 		Histories: history.New(st), FileHistory: HistoryIn(t.TempDir()),

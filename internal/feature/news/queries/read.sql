@@ -1,0 +1,7 @@
+-- The user has seen what there is of a thread at $3.
+UPDATE news SET
+    number = CASE WHEN CAST($3 AS BIGINT) > (SELECT max(n.number) FROM news n WHERE n.user_id = $1) THEN CAST($3 AS BIGINT)
+        ELSE (SELECT max(n.number) FROM news n WHERE n.user_id = $1) + 1 END,
+    state = CASE WHEN state IN ('answered', 'failed') THEN '' ELSE state END,
+    read_at = CAST($3 AS BIGINT)
+WHERE user_id = $1 AND thread_id = $2 AND gone_at = 0

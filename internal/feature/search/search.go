@@ -38,7 +38,7 @@ const (
 	MaxHits = 200
 	// maxFound is how many documents that match are compared: the newest, and as many titles. maxRead bounds their
 	// texts, in bytes.
-	maxFound, maxTitles = 300, 50
+	maxFound, maxTitles = 200, 50
 	maxRead             = 2 << 20
 	// MaxThreads bounds the threads that a query is about.
 	MaxThreads = 1000
@@ -133,33 +133,38 @@ func (m *Mine) find(ctx context.Context, q Query) ([]Hit, bool, error) {
 	list := newRanking(&want, m.now())
 	shard, args := shardOf(m.user), q.args()
 	match := matchOf(want, shard)
-	err := m.read(ctx, list, match, args, maxFound)
-	if err == nil && len(list.docs) == maxFound { // titles may stand behind them
-		err = m.read(ctx, list, match+` AND "`+shard+titleTerm+`"`, args, maxTitles)
+	all, err := m.read(ctx, list, match, args, maxFound)
+	if err == nil && !all { // titles may stand behind them
+		_, err = m.read(ctx, list, match+` AND "`+shard+titleTerm+`"`, args, maxTitles)
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	all := list.best()
-	end := min(len(all), q.Offset+q.Limit)
+	found := list.best()
+	end := min(len(found), q.Offset+q.Limit)
 	hits := make([]Hit, 0, q.Limit)
-	for _, d := range all[min(q.Offset, end):end] {
+	for _, d := range found[min(q.Offset, end):end] {
 		hits = append(hits, d.hit())
 	}
-	return hits, end < min(len(all), MaxHits), nil
+	return hits, end < min(len(found), MaxHits), nil
 }
 
-func (m *Mine) read(ctx context.Context, list *ranking, match string, args []any, limit int) error {
-	size := 0
-	return m.db.Read(ctx, "find", func(r database.Row) (bool, error) {
+// read adds what matches to the list, and reports whether that is all there is.
+func (m *Mine) read(
+	ctx context.Context, list *ranking, match string, args []any, limit int,
+) (all bool, err error) {
+	size, n := 0, 0
+	err = m.db.Read(ctx, "find", func(r database.Row) (bool, error) {
 		var d document
 		var at int64
 		err := r.Scan(&d.thread, &d.title, &d.form, &d.ref, &d.role, &at, &d.text)
 		d.at = database.TimeOf(at)
 		list.add(d)
+		n++
 		size += len(d.text)
 		return size < maxRead, err
 	}, append(append([]any{match}, args...), limit)...)
+	return n < limit && size < maxRead, err
 }
 
 // args are the filters as find.sql takes them.

@@ -49,9 +49,16 @@ func thereIs(err error, id string) error {
 // removeThread removes a thread: its rows, then its sandbox, which drop closes by its id, and its files. When it is cut off in
 // between, the files belong to no thread and are collected later.
 func removeThread(ctx context.Context, s store.UserData, disk userdata.Disk, id string, drop func(sandboxID string)) error {
+	return dropThread(ctx, s, disk, id, func(store.Thread) bool { return true }, drop)
+}
+
+// dropThread is removeThread if still says so of the thread, else [store.ErrConflict].
+func dropThread(ctx context.Context, s store.UserData, disk userdata.Disk, id string, still func(store.Thread) bool,
+	drop func(sandboxID string),
+) error {
 	t, err := s.Thread(ctx, id)
 	if err == nil {
-		err = s.DeleteThread(ctx, id)
+		err = s.DropThread(ctx, id, still)
 	}
 	if err != nil {
 		return err

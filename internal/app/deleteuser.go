@@ -60,7 +60,7 @@ func removeUser(ctx context.Context, st store.Store, disk userdata.Disk, u acces
 	var threads []store.Thread
 	for more := true; more; {
 		const most = 1000
-		list, err := st.For(u).ListThreads(ctx, most, len(threads))
+		list, err := st.For(u).SearchThreads(ctx, store.ThreadFilter{Shelf: store.Everywhere, Limit: most, Offset: len(threads)})
 		if err != nil {
 			return f, err
 		}

@@ -196,7 +196,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Files:  e.files, FileHistory: e.pastOf, Makers: e.makers, Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), CloneFiles: e.cloneFiles,
 		News:    e.news,
-		Answers: e.answers,
+		Answers: e.answers, Bin: e.bin(),
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
 			Proxies: server.Proxies},
 		Log: e.log, Ready: e.ready,

@@ -98,6 +98,8 @@ type App interface {
 	FileHistory(ctx context.Context, o Options, do func(FileHistory) error) error
 	// News opens the news of the user's threads.
 	News(ctx context.Context, o Options, do func(News) error) error
+	// Bin has do work with the bin and the marks of the user's threads, here or at the server.
+	Bin(ctx context.Context, o Options, do func(Bin) error) error
 	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.

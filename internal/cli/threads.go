@@ -15,11 +15,15 @@ import (
 
 func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var limit int
+	var archived bool
 	cmd := &cobra.Command{
 		Use:   "threads",
 		Short: "List the threads, the last used first; show one; delete some",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if archived {
+				return listShelf(cmd.Context(), app, *o, stdio, store.InArchive, limit)
+			}
 			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
 				threads, err := s.List.ListThreads(cmd.Context(), limit, 0)
 				if err != nil {
@@ -30,9 +34,11 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	cmd.Flags().BoolVar(&archived, "archived", false, "those that are archived")
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(showCommand(app, o, stdio), deleteCommand(app, o, stdio), filesCommand(app, o, stdio),
 		downloadCommand(app, o, stdio), diffCommand(app, o, stdio), undoCommand(app, o, stdio))
+	cmd.AddCommand(binCommands(app, o, stdio)...)
 	return cmd
 }
 
@@ -57,7 +63,7 @@ func list(ctx context.Context, app App, o Options, stdio IO, show func(*Session)
 func deleteCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete THREAD...",
-		Short: "Remove threads with everything that belongs to them: messages, states, files",
+		Short: "Remove threads for good with everything that belongs to them: messages, states, files",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, id := range args {

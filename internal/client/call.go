@@ -20,8 +20,8 @@ import (
 // maxAnswer bounds the answer to one request, in bytes; it is the state of a whole conversation at most.
 const maxAnswer = 1 << 30
 
-// StatusError is an answer of the server that says no. It is [store.ErrNotFound] or [store.ErrConflict] where its
-// status says so.
+// StatusError is an answer of the server that says no. It is [store.ErrNotFound], [store.ErrConflict] or
+// [store.ErrTrashed] where its status and its text say so.
 type StatusError struct {
 	Status int
 	server string
@@ -38,6 +38,9 @@ func (e *StatusError) Error() string {
 
 // Is implements errors.Is.
 func (e *StatusError) Is(target error) bool {
+	if trashed := e.Status == http.StatusConflict && strings.Contains(e.detail, "is in the bin"); target == store.ErrTrashed || trashed {
+		return target == store.ErrTrashed && trashed
+	}
 	return target == store.ErrNotFound && e.Status == http.StatusNotFound ||
 		target == store.ErrConflict && e.Status == http.StatusConflict
 }

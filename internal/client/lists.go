@@ -45,10 +45,24 @@ type threadJSON struct {
 	Values    struct {
 		Title string `json:"title"`
 	} `json:"values"`
+	Archived  bool      `json:"archived"`
+	Temporary bool      `json:"temporary"`
+	TrashedAt time.Time `json:"trashed_at"`
 }
 
 func (t threadJSON) thread() store.Thread {
-	return store.Thread{ID: inert.Line(t.ThreadID), Title: t.Values.Title, Status: t.Status, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+	out := store.Thread{
+		ID: inert.Line(t.ThreadID), Title: t.Values.Title, Status: t.Status, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		TrashedAt: t.TrashedAt,
+	}
+	for mark, on := range map[store.Marks]bool{
+		store.Archived: t.Archived, store.Temporary: t.Temporary, store.Trashed: !t.TrashedAt.IsZero(),
+	} {
+		if on {
+			out.Marks |= mark
+		}
+	}
+	return out
 }
 
 // Knows reports whether a run can name the model. To name none is to take the server's.
@@ -71,6 +85,9 @@ func (c *Client) Knows(ctx context.Context, model string) (bool, error) {
 func (c *Client) Thread(ctx context.Context, id string) (store.Thread, error) {
 	found, err := c.search(ctx, searchJSON{IDs: []string{id}, Limit: 1})
 	if err == nil && len(found) == 0 {
+		found, err = c.search(ctx, searchJSON{IDs: []string{id}, Limit: 1, Trashed: true})
+	}
+	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("thread %q: %w", id, store.ErrNotFound)
 	}
 	if err != nil {
@@ -90,10 +107,13 @@ type searchJSON struct {
 	Limit  int      `json:"limit"`
 	Offset int      `json:"offset,omitempty"`
 	Select []string `json:"select"`
+
+	Archived bool `json:"archived,omitempty"`
+	Trashed  bool `json:"trashed,omitempty"`
 }
 
 func (c *Client) search(ctx context.Context, s searchJSON) ([]store.Thread, error) {
-	s.Select = []string{"thread_id", "status", "created_at", "updated_at", "values"}
+	s.Select = []string{"thread_id", "status", "created_at", "updated_at", "values", "archived", "temporary", "trashed_at"}
 	var list []threadJSON
 	if err := c.call(ctx, http.MethodPost, "/threads/search", nil, s, &list); err != nil {
 		return nil, err

@@ -229,7 +229,8 @@ func Default() *Config {
 		LoopDetection: LoopDetection{
 			Enabled: true, WarnThreshold: 3, HardLimit: 5, WindowSize: 20, MaxTrackedThreads: 100, ToolFreqWarn: 30, ToolFreqHardLimit: 50,
 		},
-		Retention:     Retention{Chunks: Age(24 * time.Hour), Logs: Age(7 * 24 * time.Hour), Snapshots: Age(7 * 24 * time.Hour)},
+		Retention: Retention{Chunks: Age(24 * time.Hour), Logs: Age(7 * 24 * time.Hour), Snapshots: Age(7 * 24 * time.Hour),
+			Bin: Age(30 * 24 * time.Hour), Temporary: Age(24 * time.Hour)},
 		TokenUsage:    Switch{Enabled: true},
 		TokenBudget:   TokenBudget{MaxTokens: 200_000, WarnThreshold: 0.8, HardStopThreshold: 1},
 		SafetyFinish:  SafetyFinish{Enabled: true},

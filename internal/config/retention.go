@@ -16,6 +16,9 @@ type Retention struct {
 	Logs Age `key:"logs"`
 	// Snapshots of a thread's state make its older steps quick to load. The newest ones always stay.
 	Snapshots Age `key:"snapshots"`
+	// Bin is how long a thread stays in the bin; Temporary how long a temporary one stays after its last use.
+	Bin       Age `key:"bin"`
+	Temporary Age `key:"temporary"`
 }
 
 // Age is how long something is kept, written as a number of seconds or with a unit: "90m", "24h", "7d". The zero value,

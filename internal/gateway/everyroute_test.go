@@ -98,7 +98,7 @@ func TestRequestsWithoutABody(t *testing.T) {
 	needed := []string{
 		"PATCH /assistants/{assistant_id}", "POST /assistants", "POST /assistants/{assistant_id}/latest",
 		"PATCH /threads/{thread_id}", "POST /threads/{thread_id}/state",
-		"PATCH /threads/{thread_id}/state", "POST /runs/cancel", "PUT /store/items", "DELETE /store/items",
+		"PATCH /threads/{thread_id}/state", "PATCH /threads/{thread_id}/marks", "POST /runs/cancel", "PUT /store/items", "DELETE /store/items",
 		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
 		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",

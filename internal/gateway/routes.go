@@ -47,7 +47,7 @@ func (s *Server) newGroups() groups {
 	return groups{
 		assistants: own,
 		agents:     agentroutes.New(agentroutes.Config{Agents: s.Agents, Off: s.AgentsOff, Models: s.Models}),
-		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Delete: s.DeleteThread}),
+		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Bin: s.Bin, Delete: s.DeleteThread}),
 		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders}),
 		search:     searchroutes.New(searchroutes.Config{Env: s.env, Searches: s.Searches, Folders: s.Folders}),
 		news:       newsroutes.New(newsroutes.Config{Env: s.env, News: s.News}),

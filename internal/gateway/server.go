@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/bin"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
@@ -72,6 +73,8 @@ type Config struct {
 	Histories *history.Histories
 	// Searches find words in the threads of all users.
 	Searches *search.Searches
+	// Bin puts threads into the bin, and takes them out.
+	Bin *bin.Bin
 	// Jobs are what follows, of all users.
 	Jobs *job.Queue
 	// Audit keeps who did what; nil keeps nothing.

@@ -81,6 +81,8 @@ type System interface {
 	Leases
 	Work
 	Keeper
+	// Outlived lists threads that have had their time. limit is 1 to 1000.
+	Outlived(ctx context.Context, o Outlived, limit int) ([]Thread, error)
 	// Thread, Run and ListRuns read what is any user's.
 	Thread(ctx context.Context, id string) (Thread, error)
 	Run(ctx context.Context, id string) (Run, error)
@@ -102,6 +104,10 @@ type Thread struct {
 	Status    string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// Marks are where it is shown. A new thread may be [Temporary]; a [ThreadPatch] changes the others.
+	Marks Marks
+	// TrashedAt is when it went into the bin; zero if it is not there.
+	TrashedAt time.Time
 }
 
 // Statuses of a thread, as LangGraph names them.
@@ -122,7 +128,8 @@ type ThreadFilter struct {
 	// Metadata selects threads whose metadata has each of these members with an equal value, of the same JSON type. The
 	// values are scalars.
 	Metadata map[string]json.RawMessage
-	// Sort is "updated_at" (the default), "created_at", "thread_id" or "status"; ties go by id, in the same direction.
+	Shelf    Shelf
+	// Sort is "updated_at" (the default), "created_at", "thread_id", "status" or "trashed_at"; ties go by id, in the same direction.
 	Sort      string
 	Ascending bool
 	// Pinned puts the threads whose metadata has "deerflow_pinned": true first.
@@ -138,6 +145,11 @@ type ThreadPatch struct {
 	Title    *string
 	// UpdatedAt, if not zero, is the new time of the last update.
 	UpdatedAt time.Time
+	// Set and Clear are marks that the thread gets and loses. [Trashed] stops its runs, as [Runs].StopRun does; who has it already
+	// keeps its TrashedAt. A [Doomed] thread is [ErrNotFound].
+	Set, Clear Marks
+	// TrashedAt is the time for [Trashed], of the thread and of the ends of its runs.
+	TrashedAt time.Time
 }
 
 // Threads are a user's threads.
@@ -162,6 +174,11 @@ type Threads interface {
 	// DeleteThread removes the thread with its runs, log and snapshots, and the hidden threads that work on its files.
 	// A thread with an active run is [ErrConflict].
 	DeleteThread(ctx context.Context, id string) error
+	// DropThread is DeleteThread if still says so of the thread as it is in that transaction; else it is [ErrConflict].
+	DropThread(ctx context.Context, id string, still func(Thread) bool) error
+	// DoomThreads makes all threads in the bin [Doomed], in one transaction, and returns how many these are. If there are any, the
+	// job is stored with that.
+	DoomThreads(ctx context.Context, now time.Time, after NewJob) (int, error)
 	// DumpThread writes a thread as it is at one moment, as [Keeper.Dump] does.
 	DumpThread(ctx context.Context, id string, w io.Writer) (Holding, error)
 }

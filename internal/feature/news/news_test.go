@@ -120,6 +120,14 @@ func testStates(f *databases.Fixture) {
 	x.Want(x.mine().MarkRead(x.Context(), "e", x.now), store.ErrNotFound, "")
 	x.Must(x.Store.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "e", CreatedAt: x.now, UpdatedAt: x.now}))
 	x.Equal("made again", x.states()[4], "e ")
+	for what, p := range map[string]store.ThreadPatch{"c gone": {Set: store.Trashed}, "d ": {Set: store.Archived}} {
+		_, err = x.Store.For(x.Ann()).PatchThread(x.Context(), what[:1], p)
+		x.Must(err)
+		x.Equal("marked", x.states()[4], what)
+	}
+	counts, err = x.mine().Counts(x.Context())
+	x.Must(err)
+	x.Equal("counts without the bin", counts, news.Counts{Waiting: 1})
 	x.Sound()
 }
 

@@ -23,6 +23,7 @@ func TestSearch(t *testing.T) {
 		{Name: "what has changed", Test: changes}, {Name: "order and pages", Test: order}, {Name: "filters", Test: filters},
 		{Name: "long messages", Test: long}, {Name: "of others", Test: ofOthers}, {Name: "filled", Test: filled},
 		{Name: "cut off", Test: cutOff}, {Name: "not in a dump", Test: kept}, {Name: "what is said to whom", Test: shown},
+		{Name: "what stands in no list", Test: marked},
 	})
 }
 
@@ -389,4 +390,19 @@ func shown(f *databases.Fixture) {
 	k.is("deer", "d")
 	k.is("fox", "e")
 	f.Equal("time", k.find(f.Ann(), search.Query{Words: "heron"})[0].At, now.Add(time.Minute))
+}
+
+// marked: what is temporary or in the bin is not found, what is archived when it is asked for.
+func marked(f *databases.Fixture) {
+	k := newKit(f)
+	for _, id := range []string{"listed", "archived", "temporary", "trashed"} {
+		k.thread(f.Ann(), id, "a heron")
+	}
+	for id, mark := range map[string]store.Marks{"archived": store.Archived, "temporary": store.Temporary, "trashed": store.Trashed} {
+		_, err := f.For(f.Ann()).PatchThread(f.Context(), id, store.ThreadPatch{Set: mark, TrashedAt: now})
+		f.Must(err)
+	}
+	for archived, want := range map[bool]int{false: 1, true: 2} {
+		f.Equal("found", len(k.find(f.Ann(), search.Query{Words: "heron", Archived: archived})), want)
+	}
 }

@@ -35,6 +35,11 @@ func Failf(status int, format string, args ...any) *Error {
 // NotFound is the answer to an id that the caller has nothing of.
 func NotFound(what, id string) *Error { return Failf(http.StatusNotFound, "%s %s not found", what, id) }
 
+// InBin is the answer to what would change a thread in the bin.
+func InBin(id string) *Error {
+	return Failf(http.StatusConflict, "Thread %s is in the bin; restore it first (POST /threads/%[1]s/restore)", id)
+}
+
 // AsError finds the answer to any error. What nobody expected is a 500, whose text stays in the log.
 func AsError(err error) *Error {
 	var e *Error
@@ -46,7 +51,7 @@ func AsError(err error) *Error {
 		return Failf(http.StatusRequestEntityTooLarge, "The request is larger than %d bytes", tooLarge.Limit)
 	case errors.Is(err, store.ErrNotFound):
 		return &Error{Status: http.StatusNotFound, Detail: "Not found"}
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrTrashed):
 		return &Error{Status: http.StatusConflict, Detail: err.Error()}
 	case errors.Is(err, store.ErrFull):
 		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later", RetryAfter: 5}

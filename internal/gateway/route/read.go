@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -262,6 +263,9 @@ func (p *plan) find(e *Env, r *http.Request, rt *Route, v reflect.Value) error {
 	switch rt.Owner {
 	case Thread:
 		t, err := e.thread(r)
+		if err == nil && t.Trashed() && rt.Role != access.Viewer { // who looks needs no more than that
+			err = InBin(t.ID)
+		}
 		if err == nil && p.thread != nil {
 			v.FieldByIndex(p.thread).Set(reflect.ValueOf(t))
 		}

@@ -355,6 +355,8 @@ func (g *Group) admit(ctx context.Context, o order) (store.Run, error) {
 		g.Audit.Record(ctx, entries...)
 	case errors.Is(err, store.ErrNotFound):
 		return run, route.NotFound("Thread", o.ThreadID)
+	case errors.Is(err, store.ErrTrashed):
+		return run, route.InBin(o.ThreadID)
 	case errors.Is(err, store.ErrConflict):
 		return run, route.Failf(http.StatusConflict, "Thread %s has an active run; wait for it, cancel it, or choose another "+
 			"multitask_strategy", o.ThreadID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/bin"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
@@ -17,6 +18,7 @@ type Config struct {
 	*route.Env
 
 	Manager *runs.Manager
+	Bin     *bin.Bin
 	// Delete removes a user's thread with its files; its error is the store's.
 	Delete func(ctx context.Context, u access.User, threadID string) error
 }
@@ -52,6 +54,16 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
 		route.Delete("/threads/{thread_id}", "Remove a thread with its files", g.remove).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "thread"),
+		route.Patch("/threads/{thread_id}/marks", "Archive, pin or rename a thread, or keep a temporary one", g.mark).
+			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
+		route.Post("/threads/{thread_id}/trash", "Put a thread into the bin; what runs on it is stopped", g.trash).
+			Access(access.Regular, write).Of(route.ThreadName).Rate(route.Write).Body(route.None).Audits(audit.Delete, "thread to the bin"),
+		route.Post("/threads/{thread_id}/restore", "Take a thread out of the bin", g.restore).
+			Access(access.Regular, write).Of(route.ThreadName).Rate(route.Write).Body(route.None),
+		route.Get("/trash", "List the threads in the bin, the last deleted first", g.bin).
+			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.None),
+		route.Delete("/trash", "Empty the bin for good", g.empty).
+			Access(access.Regular, write).Of(route.User).Rate(route.Costly).Body(route.None).Audits(audit.Delete, "bin"),
 		route.Post("/threads/{thread_id}/copy", "Copy a thread and its states", g.copy).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Costly).Body(route.None),
 	), route.Under("state",

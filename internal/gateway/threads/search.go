@@ -2,7 +2,9 @@ package threads
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -16,6 +18,10 @@ type filterIn struct {
 	IDs      []string     `body:"ids" max:"1000"`
 	Status   string       `body:"status" max:"64"`
 	Metadata route.Filter `body:"metadata"`
+	// Those that are pinned, archived or in the bin alone. Else those that are neither of the last two; ids find the archived too.
+	Pinned   bool `body:"pinned"`
+	Archived bool `body:"archived"`
+	Trashed  bool `body:"trashed"`
 }
 
 // filter is which threads are meant. Clients ask for those of a graph. There is one, so that all threads are meant, those too
@@ -24,6 +30,17 @@ func (in *filterIn) filter() store.ThreadFilter {
 	f := store.ThreadFilter{IDs: in.IDs, Status: in.Status, Metadata: in.Metadata}
 	if graph, ok := rawjson.String(f.Metadata["graph_id"]); ok && graph == shape.GraphID {
 		delete(f.Metadata, "graph_id")
+	}
+	if in.Pinned {
+		members := map[string]json.RawMessage{"deerflow_pinned": json.RawMessage("true")}
+		maps.Copy(members, f.Metadata)
+		f.Metadata = members
+	}
+	switch {
+	case in.Trashed:
+		f.Shelf = store.InBin
+	case in.Archived:
+		f.Shelf = store.InArchive
 	}
 	return f
 }
@@ -74,7 +91,7 @@ func (g *Group) search(ctx context.Context, in *searchIn) (out route.Page[thread
 
 // foundThread is a thread in a list: brief, but with the questions that it asks.
 func (g *Group) foundThread(ctx context.Context, t store.Thread, selected []string) (threadJSON, error) {
-	out := briefThread(t)
+	out := g.briefThread(t)
 	if t.Status != store.ThreadInterrupted || selected != nil && !slices.Contains(selected, "interrupts") {
 		return out, nil
 	}

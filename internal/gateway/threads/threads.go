@@ -33,6 +33,17 @@ type threadJSON struct {
 	// Config and Error are those of the newest run; they are told of one thread alone.
 	Config json.RawMessage `json:"config"`
 	Error  *failureJSON    `json:"error,omitempty"`
+
+	marksJSON
+}
+
+// marksJSON tells where a thread stands that is in no list.
+type marksJSON struct {
+	Archived  bool `json:"archived,omitempty"`
+	Temporary bool `json:"temporary,omitempty"`
+	// TrashedAt is since when it is in the bin, ExpiresAt when it is deleted for good.
+	TrashedAt string `json:"trashed_at,omitempty"`
+	ExpiresAt string `json:"expires_at,omitempty"`
 }
 
 // failureJSON says how a run failed.
@@ -42,9 +53,10 @@ type failureJSON struct {
 }
 
 // briefThread is a thread without its state: of its values it has the title.
-func briefThread(t store.Thread) threadJSON {
+func (g *Group) briefThread(t store.Thread) threadJSON {
 	out := threadJSON{
-		ThreadID: t.ID, Status: t.Status, CreatedAt: shape.Stamp(t.CreatedAt), UpdatedAt: shape.Stamp(t.UpdatedAt),
+		marksJSON: g.marks(t),
+		ThreadID:  t.ID, Status: t.Status, CreatedAt: shape.Stamp(t.CreatedAt), UpdatedAt: shape.Stamp(t.UpdatedAt),
 		StateUpdatedAt: shape.Stamp(t.UpdatedAt), Metadata: shape.OrEmpty(t.Metadata), Config: shape.OrEmpty(nil),
 		Values: make(map[string]json.RawMessage), Interrupts: make(map[string][]shape.Interrupt),
 	}
@@ -64,7 +76,7 @@ func addTitle(values map[string]json.RawMessage, t store.Thread) {
 
 // fullThread is a thread with its state and what its newest run leaves to tell.
 func (g *Group) fullThread(ctx context.Context, t store.Thread) (threadJSON, error) {
-	out := briefThread(t)
+	out := g.briefThread(t)
 	snap, err := g.runs(ctx).Snapshot(ctx, t.ID, "")
 	if err != nil {
 		return out, err
@@ -103,6 +115,7 @@ type createIn struct {
 	Metadata    route.Metadata `body:"metadata"`
 	AssistantID string         `body:"assistant_id" max:"256"`
 	IfExists    string         `body:"if_exists" enum:"do_nothing,raise"`
+	Temporary   bool           `body:"temporary"`
 	Supersteps  route.Rest     `body:"supersteps"`
 }
 
@@ -113,6 +126,9 @@ func (g *Group) create(ctx context.Context, in *createIn) (threadJSON, error) {
 	t := store.Thread{ID: string(in.ID), Metadata: json.RawMessage(in.Metadata), CreatedAt: now, UpdatedAt: now}
 	if t.ID == "" {
 		t.ID = id.New(now)
+	}
+	if in.Temporary {
+		t.Marks = store.Temporary
 	}
 	updates, err := g.supersteps(in.Supersteps.Input)
 	if err := errors.Join(in.Supersteps.Err(), err); err != nil {
@@ -126,7 +142,7 @@ func (g *Group) create(ctx context.Context, in *createIn) (threadJSON, error) {
 		return threadJSON{}, err
 	}
 	if len(updates) == 0 {
-		return briefThread(t), nil
+		return g.briefThread(t), nil
 	}
 	return g.begin(ctx, t.ID, updates)
 }
@@ -136,7 +152,7 @@ func (g *Group) existing(ctx context.Context, id string, raise bool) (threadJSON
 	if raise || errors.Is(err, store.ErrNotFound) { // it is another user's
 		return threadJSON{}, route.Failf(http.StatusConflict, "Thread %s already exists", id)
 	}
-	return briefThread(t), err
+	return g.briefThread(t), err
 }
 
 // maxSupersteps bounds the updates that a thread is created with.
@@ -208,7 +224,7 @@ func (g *Group) patch(ctx context.Context, in *patchIn) (threadJSON, error) {
 		p.UpdatedAt = time.Time{}
 	}
 	t, err := g.Mine(ctx).PatchThread(ctx, in.Thread.ID, p)
-	return briefThread(t), err
+	return g.briefThread(t), err
 }
 
 func onlyPin(metadata json.RawMessage) bool {

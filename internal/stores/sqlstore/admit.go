@@ -119,12 +119,15 @@ func (d *userData) enterThread(tx *tx, a store.Admission) (fresh bool, head stri
 		}
 		var title, root string
 		var metadata []byte
-		err := tx.scan("SELECT title, head, metadata, root_id FROM threads WHERE id = $1 AND user_id = "+
+		var marks store.Marks
+		err := tx.scan("SELECT title, head, metadata, root_id, marks FROM threads WHERE id = $1 AND user_id = "+
 			"$2"+tx.k.dialect.locking(),
-			[]any{a.Thread.ID, d.user.ID()}, &title, &head, &metadata, &root)
+			[]any{a.Thread.ID, d.user.ID()}, &title, &head, &metadata, &root, &marks)
 		switch {
 		case err == nil && root != "":
 			return false, "", errHidden(root)
+		case err == nil && marks&store.Trashed != 0:
+			return false, "", store.ErrTrashed
 		case err == nil:
 			return false, head, d.introduce(tx, a.Thread, title, metadata)
 		case !errors.Is(err, sql.ErrNoRows):

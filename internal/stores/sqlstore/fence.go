@@ -103,8 +103,14 @@ func (c *commit) getsAhead() bool {
 // that could be claimed is active already.
 func (d *userData) checkIdle(t *tx, all []*commit) error {
 	thread := all[0].thread
-	var active bool
+	var active, trashed bool
 	err := d.lockThread(t, thread)
+	if err == nil {
+		err = t.scan("SELECT marks > 3 FROM threads WHERE id = $1", []any{thread}, &trashed)
+	}
+	if err == nil && trashed {
+		err = store.ErrTrashed
+	}
 	if err == nil {
 		err = t.scan("SELECT "+busy("$1"), []any{thread}, &active)
 	}

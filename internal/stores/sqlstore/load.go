@@ -151,6 +151,9 @@ func (s *Store) loadRecord(t *tx, line []byte, version int, n counts) error {
 	return fmt.Errorf("kind %.40q is unknown; a newer Pudu may have written it", kind)
 }
 
+// marksSince is the version with which threads have marks.
+const marksSince = 13
+
 // upgrade gives a record of an older version the members that came later.
 func upgrade(version int, kind string, members map[string]json.RawMessage) {
 	switch {
@@ -162,6 +165,9 @@ func upgrade(version int, kind string, members map[string]json.RawMessage) {
 			"not_before": []byte("0"), "key": []byte(`""`), "stop": []byte(`""`), "notify": []byte("0")})
 	case version < 3 && kind == "item":
 		maps.Copy(members, map[string]json.RawMessage{"ttl": []byte("0"), "expires_at": []byte("0")})
+	}
+	if version < marksSince && kind == "thread" {
+		maps.Copy(members, map[string]json.RawMessage{"marks": []byte("0"), "trashed_at": []byte("0")})
 	}
 	switch {
 	case version < 9 && kind == "thread":

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/news"
@@ -29,10 +30,23 @@ func (d *userData) PatchThread(ctx context.Context, id string, p store.ThreadPat
 }
 
 func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Thread, error) {
+	bin := p.Set&store.Trashed != 0
+	if bin { // before the thread is locked, as commits lock the run before the thread
+		if err := d.stopRuns(tx, "thread_id", id, store.StopInterrupt, p.TrashedAt); err != nil {
+			return store.Thread{}, err
+		}
+	}
 	t, err := d.lockedThread(tx, id)
+	if err == nil && (t.Marks&store.Doomed != 0 || bin && t.Root != "") {
+		err = store.ErrNotFound
+	}
+	if err == nil && bin { // what came in meanwhile
+		err = d.stopRuns(tx, "thread_id", id, store.StopInterrupt, p.TrashedAt)
+	}
 	if err != nil {
 		return t, err
 	}
+	t.Marks, t.TrashedAt = marked(t, p)
 	if t.Metadata, err = merge(t.Metadata, p.Metadata); err != nil {
 		return t, err
 	}
@@ -42,10 +56,39 @@ func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Th
 	if !p.UpdatedAt.IsZero() {
 		t.UpdatedAt = database.TimeOf(database.Micros(p.UpdatedAt))
 	}
-	tx.changed(t.UserID, t.ID, nil)
-	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6 "+
-		"WHERE id = $1 AND user_id = $7",
-		id, t.Title, database.Micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), database.Signature(t.Metadata), d.user.ID())
+	var state any
+	if t.Trashed() {
+		state = news.Read // it asks for no look
+	}
+	tx.changed(t.UserID, t.ID, state)
+	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6, "+
+		"marks = $8, trashed_at = $9 WHERE id = $1 AND user_id = $7",
+		id, t.Title, database.Micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), database.Signature(t.Metadata), d.user.ID(),
+		int(t.Marks), microsOrNone(t.TrashedAt))
+}
+
+// marked are the marks of a thread and its time in the bin, after a patch.
+func marked(t store.Thread, p store.ThreadPatch) (store.Marks, time.Time) {
+	const changeable = store.Archived | store.Temporary | store.Trashed
+	marks, at := (t.Marks|p.Set&changeable)&^(p.Clear&changeable), t.TrashedAt
+	if p.Set&store.Archived != 0 { // whoever puts it away wants to keep it
+		marks &^= store.Temporary
+	}
+	switch {
+	case marks&store.Trashed == 0:
+		at = time.Time{}
+	case !t.Trashed():
+		at = database.TimeOf(database.Micros(p.TrashedAt))
+	}
+	return marks, at
+}
+
+// microsOrNone is how a column keeps a time that may be none.
+func microsOrNone(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return database.Micros(t)
 }
 
 // lockedThread locks a thread and reads it, in a statement of its own, since that sees what was committed while the lock was

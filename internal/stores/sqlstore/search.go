@@ -31,7 +31,8 @@ func (d *userData) searchThreads(ctx context.Context, f store.ThreadFilter) ([]s
 		return nil, err
 	}
 	order, err := sorting(f.Sort, f.Ascending, "t.id", map[string]string{
-		"": "t.updated_at", "updated_at": "t.updated_at", "created_at": "t.created_at", "thread_id": "t.id", "status": "status"})
+		"": "t.updated_at", "updated_at": "t.updated_at", "created_at": "t.created_at", "thread_id": "t.id", "status": "status",
+		"trashed_at": "t.trashed_at"})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (d *userData) countThreads(ctx context.Context, sel selection, w database.W
 // selectThreads makes the condition of a filter on the table threads as t.
 func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w database.Wanted, err error) {
 	sel.add("t.user_id = " + sel.param(d.user.ID()))
-	sel.add(shown)
+	sel.add(own + onShelf(f))
 	if len(f.IDs) > maxIDs {
 		return sel, nil, fmt.Errorf("filter has %d ids, more than %d", len(f.IDs), maxIDs)
 	}
@@ -155,6 +156,21 @@ func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w databas
 		sel.add("(~t.signature & " + sel.param(w.Signature()) + ") < 1")
 	}
 	return sel, w, err
+}
+
+// onShelf is the condition that a thread is where the filter looks.
+func onShelf(f store.ThreadFilter) string {
+	switch {
+	case f.Shelf == store.InArchive:
+		return " AND t.marks = 1"
+	case f.Shelf == store.InBin:
+		return " AND t.marks BETWEEN 4 AND 7"
+	case f.Shelf == store.Everywhere:
+		return ""
+	case len(f.IDs) > 0:
+		return " AND t.marks < 4"
+	}
+	return " AND t.marks = 0"
 }
 
 // idList is a list of ids as a JSON array. What can be no id is left out: nothing has it.

@@ -18,6 +18,7 @@ func coreTables() []database.Table {
 			text.Column("id"), text.Column("user_id"), text.Column("title"), text.Column("head"),
 			instant.Column("created_at"), instant.Column("updated_at"), doc.Column("metadata"),
 			number.Column("pinned"), number.Column("signature"), text.Column("root_id"),
+			number.Column("marks"), instant.Column("trashed_at"),
 		}},
 		{Name: "runs", Kind: "run", User: "user_id", Thread: "thread_id", Key: []string{"id"}, Columns: []database.Column{
 			text.Column("id"), text.Column("thread_id"), text.Column("user_id"), text.Column("status"),

@@ -14,14 +14,15 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata, pinned, signature, root_id"
+const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata, pinned, signature, root_id, marks, " +
+	"trashed_at"
 
 // insertThread takes the columns of a thread in their order.
-const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9)"
+const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, 0)"
 
 // threadFields are what a store.Thread is read from, of the table threads as t.
 var threadFields = "t.id, t.user_id, t.title, t.head, t.created_at, t.updated_at, t.metadata, t.root_id, " +
-	"" + threadStatus + " AS status"
+	"t.marks, t.trashed_at, " + threadStatus + " AS status"
 
 // threadStatus is the status of a thread: busy if it has an active run, else what the newest says. Each part is one step
 // into an index.
@@ -30,9 +31,12 @@ var threadStatus = "CASE WHEN " + busy("t.id") + " THEN '" + store.ThreadBusy + 
 	"' ELSE '" + store.ThreadIdle + "' END FROM runs r WHERE r.thread_id = t.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '" +
 	store.ThreadIdle + "') END"
 
-// shown is the condition on the table threads as t that a thread is not hidden. The indexes of a user's threads have
-// only these.
-const shown = "t.root_id = ''"
+// own is the condition on the table threads as t that a thread is not hidden. The indexes of a user's threads have only these.
+// shown are those of them that people look through, see [store.Marks].
+const (
+	own   = "t.root_id = ''"
+	shown = own + " AND t.marks = 0"
+)
 
 // maxMetadata bounds the metadata of a thread, in bytes.
 const maxMetadata = 64 << 10
@@ -40,7 +44,8 @@ const maxMetadata = 64 << 10
 func threadValues(t store.Thread) []any {
 	metadata := []byte(database.ObjectText(t.Metadata))
 	return []any{t.ID, t.UserID, database.Plain(t.Title), database.Micros(t.CreatedAt), database.Micros(t.UpdatedAt),
-		string(metadata), pinned(metadata), database.Signature(metadata), t.Root}
+		string(metadata), pinned(metadata), database.Signature(metadata), t.Root,
+		int(t.Marks & store.Temporary)}
 }
 
 func checkNewThread(t store.Thread) error {
@@ -129,24 +134,33 @@ func readThreads(ctx context.Context, from reader, query string, args ...any) ([
 
 // scanThread reads threadFields.
 func scanThread(scan func(dest ...any) error) (t store.Thread, err error) {
-	var created, updated int64
-	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Root, &t.Status)
+	var created, updated, trashed int64
+	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Root, &t.Marks, &trashed,
+		&t.Status)
+	if trashed > 0 {
+		t.TrashedAt = database.TimeOf(trashed)
+	}
 	t.CreatedAt, t.UpdatedAt = database.TimeOf(created), database.TimeOf(updated)
 	return t, err
 }
 
 // DeleteThread implements [store.Threads].
 func (d *userData) DeleteThread(ctx context.Context, id string) error {
+	return d.DropThread(ctx, id, func(store.Thread) bool { return true })
+}
+
+// DropThread implements [store.Threads].
+func (d *userData) DropThread(ctx context.Context, id string, still func(store.Thread) bool) error {
 	err := d.write(ctx, 0, func(tx *tx) error {
 		// A run that is being admitted at this moment is waited for here, and seen by the next statement.
-		var root string
-		err := tx.scan("SELECT root_id FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(),
-			[]any{id, d.user.ID()}, &root)
-		if err == nil && root != "" {
-			err = errHidden(root)
-		}
-		if err != nil {
-			return found(err)
+		t, err := d.lockedThread(tx, id)
+		switch {
+		case err != nil:
+			return err
+		case t.Root != "":
+			return errHidden(t.Root)
+		case !still(t):
+			return fmt.Errorf("%w: it was changed meanwhile", store.ErrConflict)
 		}
 		if err := d.emptyThread(tx, id); err != nil {
 			return err

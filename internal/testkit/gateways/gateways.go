@@ -11,6 +11,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/bin"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
@@ -120,7 +122,17 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
 	indexer := search.NewIndexer(search.Config{Store: opened, Content: contentOf(st, m.Schema())})
-	jobs := job.New(job.Config{Store: opened, Owner: "test", Kinds: append(m.Kinds(), indexer.Kinds()...)})
+	trash := bin.New(bin.Config{
+		Store: st, Schema: a.Schema(), Drop: func(ctx context.Context, u access.User, id string, still func(store.Thread) bool) error {
+			return st.For(u).DropThread(ctx, id, still)
+		},
+		Stop: func(ctx context.Context, u access.User, id string) error {
+			_, err := m.For(u).Cancel(ctx, id, store.StopInterrupt)
+			return err
+		},
+		Keep: func() (trashed, temporary time.Duration) { return 30 * 24 * time.Hour, 24 * time.Hour },
+	})
+	jobs := job.New(job.Config{Store: opened, Owner: "test", Kinds: slices.Concat(m.Kinds(), indexer.Kinds(), trash.Kinds())})
 	serving.Go(func() { jobs.Work(ctx) })
 	hubOfNews := news.NewHub(news.Config{Store: opened})
 	serving.Go(func() { hubOfNews.Work(ctx) })
@@ -132,6 +144,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 		Histories: history.New(st), FileHistory: HistoryIn(t.TempDir()),
+		Bin: trash,
 	}
 	if change != nil {
 		change(&c)

@@ -4,7 +4,7 @@ SELECT d.thread_id, t.title, d.form, d.ref, d.role, d.at, d.text
 FROM search_docs d JOIN threads t ON t.id = d.thread_id
 WHERE d.user_id = $1 AND t.user_id = $1
 AND ($4 = '' OR d.thread_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(NULLIF($4, '') AS json)))))
-AND d.at >= $5 AND d.at < $6 AND CAST($3 AS BIGINT) >= 0
+AND d.at >= $5 AND d.at < $6 AND t.marks <= CAST($3 AS BIGINT)
 AND d.seq IN (
     WITH q AS MATERIALIZED (
         SELECT CAST(replace(replace(replace(replace(CAST($2 AS TEXT), '"', ''''), ' AND ', ' & '), ' NOT ', ' & !'), ''' *', ''':*')
@@ -14,7 +14,7 @@ AND d.seq IN (
             SELECT d.seq FROM search_docs d JOIN threads t ON t.id = d.thread_id
             WHERE d.user_id = $1 AND t.user_id = $1
             AND ($4 = '' OR d.thread_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(NULLIF($4, '') AS json)))))
-            AND d.at >= $5 AND d.at < $6 AND CAST($3 AS BIGINT) >= 0
+            AND d.at >= $5 AND d.at < $6 AND t.marks <= CAST($3 AS BIGINT)
             ORDER BY d.seq DESC LIMIT 2000
         ) l CROSS JOIN q CROSS JOIN LATERAL (
             SELECT 1 FROM search_index i WHERE i.seq = l.seq AND i.terms @@ q.query OFFSET 0

@@ -29,6 +29,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/internal/metrics"
@@ -199,7 +200,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Answers: e.answers, Bin: e.bin(),
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
 			Proxies: server.Proxies},
-		Log: e.log, Ready: e.ready,
+		Rates: ratesOf(server.Rates), Log: e.log, Ready: e.ready,
 		About: gateway.About{
 			Version: e.options.Version, PID: os.Getpid(), Sandbox: s.Sandbox, Notes: s.Notes, Data: e.dir,
 			Address: s.Address, Examples: s.Examples, Started: time.Now(),
@@ -212,6 +213,15 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 	}
 	e.models(&c)
 	return c
+}
+
+// ratesOf are the default rates but for those that are set.
+func ratesOf(set map[string]int) route.Rates {
+	rates := route.DefaultRates()
+	for class, n := range set {
+		rates[route.Rate(class)] = n
+	}
+	return rates
 }
 
 // models says which models there are, as the present settings have it.

@@ -150,6 +150,7 @@ func (e *engine) changed(cfg *config.Config, dir string, sections map[string]any
 	note("GATEWAY_CORS_ORIGINS", was.Origins, server.Origins)
 	note("PUDU_TRUSTED_PROXIES", was.Proxies, server.Proxies)
 	note("PUDU_WEBHOOK_NETWORKS", was.Webhooks, server.Webhooks)
+	note("PUDU_RATE_LIMITS", was.Rates, server.Rates)
 	note("PUDU_LOG_FORMAT", was.JSONLog, server.JSONLog)
 	database, err := cfg.ChooseDatabase(e.options.Database)
 	if err != nil {

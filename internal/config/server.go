@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,13 +28,16 @@ type Server struct {
 	NATS Secret
 	// Webhooks are private networks whose webhooks may be called.
 	Webhooks []netip.Prefix
+	// Rates are how many requests of a class a user may send a minute, for the classes that are named; 0 is any number.
+	Rates map[string]int
 	// JSONLog writes the log as JSON instead of text.
 	JSONLog bool
 }
 
 // ChooseServer returns how the server is reached: at addr (--addr), else PUDU_ADDR, else GATEWAY_HOST and GATEWAY_PORT,
 // else [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS; calling webhooks in
-// the networks of PUDU_WEBHOOK_NETWORKS too; behind the proxies of PUDU_TRUSTED_PROXIES, else behind those of this machine; with PUDU_LOG_FORMAT.
+// the networks of PUDU_WEBHOOK_NETWORKS too; behind the proxies of PUDU_TRUSTED_PROXIES, else behind those of this machine; with PUDU_LOG_FORMAT
+// and PUDU_RATE_LIMITS.
 func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	s := Server{Addr: addr, Token: Secret(strings.TrimSpace(c.Env.Get("PUDU_TOKEN"))), NATS: Secret(nats)}
 	by := "--addr"
@@ -63,6 +67,9 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	if s.Proxies, err = c.Env.networks("PUDU_TRUSTED_PROXIES", "127.0.0.0/8,::1/128"); err != nil {
 		return s, err
 	}
+	if s.Rates, err = ratesOf(c.Env.Get("PUDU_RATE_LIMITS")); err != nil {
+		return s, fmt.Errorf("PUDU_RATE_LIMITS: %w", err)
+	}
 	switch format := c.Env.Get("PUDU_LOG_FORMAT"); format {
 	case "", "text":
 	case "json":
@@ -71,6 +78,21 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 		return s, fmt.Errorf("PUDU_LOG_FORMAT: %.40q is neither text nor json", format)
 	}
 	return s, nil
+}
+
+// ratesOf reads numbers of requests a minute by their classes.
+func ratesOf(text string) (map[string]int, error) {
+	rates := make(map[string]int)
+	for _, f := range fields(text) {
+		class, number, _ := strings.Cut(f, "=")
+		n, err := strconv.ParseUint(number, 10, 24)
+		if err != nil || !slices.Contains([]string{"cheap", "write", "costly", "work", "stream"}, class) {
+			return nil, fmt.Errorf("%.40q is no rate: write CLASS=REQUESTS, such as work=600, with the classes cheap, write, costly, "+
+				"work and stream, and requests a minute for each user, at most 16777215; 0 is any number", f)
+		}
+		rates[class] = int(n)
+	}
+	return rates, nil
 }
 
 // networks reads a variable that names networks, or else what stands for it.

@@ -40,11 +40,12 @@ func TestChooseServerReadsTheRest(t *testing.T) {
 	s, err := (&Config{Env: EnvFrom(vars(map[string]string{
 		"PUDU_TOKEN": " secret ", "GATEWAY_CORS_ORIGINS": "http://a:1/, https://b", "PUDU_NATS": "nats://n",
 		"PUDU_WEBHOOK_NETWORKS": "10.0.0.0/8", "PUDU_LOG_FORMAT": "json", "PUDU_TRUSTED_PROXIES": "192.0.2.0/24",
+		"PUDU_RATE_LIMITS": "work=60, cheap=0",
 	}))}).ChooseServer("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"http://a:1", "https://b"}, s.Origins); d != "" || s.Token.Reveal() != "secret" || s.NATS.Reveal() != "nats://n" || len(s.Webhooks) != 1 || fmt.Sprint(s.Proxies) != "[192.0.2.0/24]" || !s.JSONLog {
+	if d := cmp.Diff([]string{"http://a:1", "https://b"}, s.Origins); d != "" || s.Token.Reveal() != "secret" || s.NATS.Reveal() != "nats://n" || len(s.Webhooks) != 1 || fmt.Sprint(s.Proxies) != "[192.0.2.0/24]" || !s.JSONLog || fmt.Sprint(s.Rates) != "map[cheap:0 work:60]" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -56,6 +57,9 @@ func TestChooseServerRefuses(t *testing.T) {
 		`PUDU_WEBHOOK_NETWORKS: "x" is no network`: {"PUDU_WEBHOOK_NETWORKS": "x"},
 		`PUDU_TRUSTED_PROXIES: "x" is no network`:  {"PUDU_TRUSTED_PROXIES": "x"},
 		`PUDU_LOG_FORMAT: "xml" is neither`:        {"PUDU_LOG_FORMAT": "xml"},
+		`PUDU_RATE_LIMITS: "free=1" is no rate`:    {"PUDU_RATE_LIMITS": "work=1,free=1"},
+		`PUDU_RATE_LIMITS: "work" is no rate`:      {"PUDU_RATE_LIMITS": "work"},
+		`PUDU_RATE_LIMITS: "work=-1" is no rate`:   {"PUDU_RATE_LIMITS": "work=-1"},
 	} {
 		if _, err := (&Config{Env: EnvFrom(vars(env))}).ChooseServer("", ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", env, err, want)

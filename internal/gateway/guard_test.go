@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,47 @@ func TestAnswersAreCounted(t *testing.T) {
 	}
 	want := []string{"GET /threads/{thread_id} 404", "GET /health 200", "GET /threads/{thread_id} 422"}
 	if !slices.Equal(watch.list, want) {
+		t.Errorf("%q", watch.list)
+	}
+}
+
+// limited notes the classes of which there were too many requests.
+type limited struct {
+	gateways.Nobody
+
+	list []string
+}
+
+func (l *limited) Limited(class string) { l.list = append(l.list, class) }
+
+// TestTooManyRequestsAreRefused by their class, with the time to come again, and those of the other classes go on.
+func TestTooManyRequestsAreRefused(t *testing.T) {
+	watch := &limited{}
+	k := gateways.New(t, func(c *gateway.Config) {
+		c.Watch, c.Guard.Token, c.Rates = watch, "x", route.Rates{route.Write: 2, route.Cheap: 100}
+		c.Now = func() time.Time { return time.Unix(1_900_000_000, 0) }
+	})
+	send := func(method, path, body string) *httptest.ResponseRecorder {
+		r := k.Request(method, path, body)
+		r.Header.Set("Authorization", "Bearer x")
+		return k.Send(r)
+	}
+	for i, want := range []int{200, 200, 429} {
+		w := send("POST", "/threads", fmt.Sprintf(`{"thread_id":"t%d"}`, i))
+		if w.Code != want {
+			t.Errorf("request %d: %d %s", i, w.Code, w.Body)
+		}
+		if want == 429 && (w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `{"detail":"Too many requests of the class \"write\"`)) {
+			t.Errorf("%v %s", w.Header(), w.Body)
+		}
+	}
+	if _, err := k.Data().Thread(t.Context(), "t2"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the request was carried out: %v", err)
+	}
+	if w := send("GET", "/threads/t1", ""); w.Code != http.StatusOK {
+		t.Errorf("another class: %d %s", w.Code, w.Body)
+	}
+	if !slices.Equal(watch.list, []string{"write"}) {
 		t.Errorf("%q", watch.list)
 	}
 }

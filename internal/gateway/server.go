@@ -111,8 +111,9 @@ type Config struct {
 	Metrics http.Handler
 	// Watch is told of requests and streams; nil is nobody.
 	Watch route.Watcher
-	// Limits bounds what a request may ask for.
+	// Limits bounds what a request may ask for, and Rates how many a user may send a minute; nil has the defaults.
 	Limits Limits
+	Rates  route.Rates
 	Log    *slog.Logger
 	Now    func() time.Time
 }
@@ -123,6 +124,7 @@ type nobody struct{}
 func (nobody) Answered(string, string, int, time.Duration) {}
 func (nobody) Streaming(int)                               {}
 func (nobody) Refused()                                    {}
+func (nobody) Limited(string)                              {}
 
 // Server answers the requests. It is an http.Handler.
 type Server struct {
@@ -152,6 +154,10 @@ func New(c Config) *Server {
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), routes: make(map[string]route.Route)}
 	s.env = &route.Env{Store: c.Store, Limits: c.Limits, Log: c.Log, Now: c.Now, Watch: c.Watch, Audit: c.Audit}
+	if c.Rates == nil {
+		c.Rates = route.DefaultRates()
+	}
+	s.env.Limited(c.Rates, s.Guard.asks)
 	s.env.Stopping, s.stop = context.WithCancel(context.Background())
 	s.groups = s.newGroups()
 	for _, r := range s.Routes() {

@@ -30,6 +30,7 @@ type Metrics struct {
 	seconds  *prometheus.HistogramVec
 	streams  prometheus.Gauge
 	refused  prometheus.Counter
+	limited  *prometheus.CounterVec
 	lost     prometheus.Counter
 	jobs     *prometheus.CounterVec
 
@@ -46,6 +47,7 @@ func New() *Metrics {
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pudu_tokens_refused_total", Help: "Requests refused because their token was missing or wrong.",
 		}),
+		limited: counters("pudu_requests_limited_total", "Requests refused because their user had sent too many of the class.", "class"),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pudu_audit_lost_total", Help: "Times that rows of the audit log could not be written.",
 		}),
@@ -53,7 +55,7 @@ func New() *Metrics {
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "pudu_streams_open", Help: "Streams that clients follow at present."}),
 		work:    newWork(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.streams, m.refused, m.lost, m.jobs)
+	m.registry.MustRegister(m.requests, m.seconds, m.streams, m.refused, m.limited, m.lost, m.jobs)
 	m.registry.MustRegister(m.collectors()...)
 	return m
 }
@@ -76,6 +78,9 @@ func (m *Metrics) Answered(route, method string, status int, took time.Duration)
 
 // Refused counts a request without a good token.
 func (m *Metrics) Refused() { m.refused.Inc() }
+
+// Limited counts a request that was one too many of its class.
+func (m *Metrics) Limited(class string) { m.limited.WithLabelValues(class).Inc() }
 
 // AuditLost counts a failure to write the audit log.
 func (m *Metrics) AuditLost() { m.lost.Inc() }

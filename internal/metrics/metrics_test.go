@@ -50,6 +50,7 @@ func all() *Metrics {
 	m.Answered("/threads", "GET", 200, 3*time.Millisecond)
 	m.Streaming(1)
 	m.Refused()
+	m.Limited("work")
 	m.JobTried("webhook", "done")
 	m.RunBegun(time.Second)
 	m.RunEnded("success", time.Second)
@@ -82,7 +83,7 @@ func TestFigures(t *testing.T) {
 		`pudu_build_info{version="v1"} 1`, "pudu_runs_active 3", "pudu_runs_taken_over_total 2", `pudu_runs_ended_total{status="success"} 7`,
 		"pudu_runs_waiting 4", "pudu_runs_waiting_seconds 3600", "pudu_bus_published_total 9", "pudu_bus_dropped_total 1", "pudu_bus_up 0", "pudu_streams_open 1",
 		`pudu_http_requests_total{method="GET",route="/threads",status="200"} 1`, `pudu_http_request_seconds_bucket{route="/threads",le="0.004"} 1`,
-		"pudu_tokens_refused_total 1", "pudu_run_wait_seconds_sum 1", `pudu_run_seconds_count{status="success"} 1`,
+		"pudu_tokens_refused_total 1", `pudu_requests_limited_total{class="work"} 1`, "pudu_run_wait_seconds_sum 1", `pudu_run_seconds_count{status="success"} 1`,
 		`pudu_model_calls_total{model="gpt"} 2`, `pudu_model_errors_total{class="busy",model="gpt"} 1`,
 		`pudu_model_call_seconds_sum{model="gpt"} 4`, `pudu_model_first_chunk_seconds_count{model="gpt"} 1`,
 		`pudu_model_tokens_total{kind="input",model="gpt"} 10`, `pudu_model_tokens_total{kind="output",model="gpt"} 5`,

@@ -27,6 +27,8 @@ type Env struct {
 	Audit *audit.Log
 	// Stopping ends when the streams shall.
 	Stopping context.Context
+
+	limiter limiter
 }
 
 // Mine is what the caller has.
@@ -53,6 +55,8 @@ type Watcher interface {
 	Streaming(change int)
 	// Refused tells of a request without a good token.
 	Refused()
+	// Limited tells of a request that is one too many of its class.
+	Limited(class string)
 }
 
 // Limits are the bounds of a request. Zero fields have their defaults.

@@ -1,6 +1,6 @@
 // Package route is what the routes of the gateway have in common: their columns, and how a request is read and answered.
 //
-//	request -> Access (403) -> path, query, headers, body by the tags of In (422) -> Of (404) -> handler -> Out
+//	request -> Access (403) -> Rate (429) -> path, query, headers, body by the tags of In (422) -> Of (404) -> handler -> Out
 //
 // A group of routes, such as internal/gateway/threads, makes its routes with [Get], [Post] and the others, whose handler takes
 // a typed request and returns a typed answer, or with [Raw], whose handler writes the answer itself: uploads, ranges, streams.
@@ -50,8 +50,7 @@ const (
 	InBody Owner = "in body"
 )
 
-// Rate says how much work a request is. The classes are declared for those who put a limit before the server, and shown in
-// openapi.json; the server itself bounds connections, runs and bodies, not requests a second.
+// Rate says how much work a request is. Of each class a user may send so many a minute as [Rates] says; openapi.json shows it.
 type Rate string
 
 // The classes of work.
@@ -229,6 +228,9 @@ func (r Route) Handler(e *Env) http.Handler {
 		defer func() { e.answered(req, r, out.status, time.Since(start)) }()
 		req = req.WithContext(store.WithPatience(req.Context(), patience))
 		err := r.allowed(Caller(req.Context()))
+		if err == nil {
+			err = e.inTime(req, r.Rate)
+		}
 		if err == nil {
 			err = r.handler(e, out, req, &r)
 		}

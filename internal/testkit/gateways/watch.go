@@ -66,6 +66,9 @@ func (*Answered) Streaming(int) {}
 // Refused implements route.Watcher.
 func (*Answered) Refused() {}
 
+// Limited implements route.Watcher.
+func (*Answered) Limited(string) {}
+
 // Nobody watches.
 type Nobody struct{}
 
@@ -77,6 +80,9 @@ func (Nobody) Streaming(int) {}
 
 // Refused implements route.Watcher.
 func (Nobody) Refused() {}
+
+// Limited implements route.Watcher.
+func (Nobody) Limited(string) {}
 
 // Counted is a store that counts how often runs are looked at.
 type Counted struct {

@@ -49,7 +49,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, errors.Join(err, ws.Close())
 	}
 	return runs.Built{Agent: a, Env: e.envOf(s, job.Run, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
-		Close: func() error { return errors.Join(e.finish(past, job.Run), ws.Close()) }}, nil
+		Close: func() error { return errors.Join(e.finish(ctx, past, job.Run), ws.Close()) }}, nil
 }
 
 // choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the model.

@@ -277,14 +277,14 @@ func (e *engine) deleteWithRun(ctx context.Context, u access.User, id string) er
 func (e *engine) mine() store.UserData { return e.store.For(access.Default()) }
 
 // upload keeps an uploaded file of a user's thread.
-func (e *engine) upload(user access.User, threadID, name string, content io.Reader, limit int64) error {
-	files, err := e.files(user, threadID)
+func (e *engine) upload(ctx context.Context, user access.User, threadID, name string, content io.Reader, limit int64) error {
+	files, err := e.filesIn(ctx, user, threadID)
 	if err != nil {
 		return err
 	}
 	defer files.Close()
 	if _, err = files.WriteFrom(sandbox.Uploads+"/"+name, content, limit); err == nil {
-		e.note(user, threadID, filehistory.ByUpload, sandbox.Uploads+"/"+name)
+		e.note(ctx, user, threadID, filehistory.ByUpload, sandbox.Uploads+"/"+name)
 	}
 	return err
 }

@@ -51,11 +51,11 @@ func (e *engine) makers(ctx context.Context, user access.User, thread string, _ 
 }
 
 // finish notes what a run's background processes have changed. That of a child is its parent's.
-func (e *engine) finish(past *filehistory.Thread, run store.Run) error {
+func (e *engine) finish(ctx context.Context, past *filehistory.Thread, run store.Run) error {
 	if run.Parent != "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), noteTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout) // the run's has ended
 	defer cancel()
 	if err := past.Finish(ctx, run.ID); err != nil {
 		e.log.Warn("what the run's background processes have changed cannot be noted", "run", run.ID, "error", err)
@@ -64,8 +64,8 @@ func (e *engine) finish(past *filehistory.Thread, run store.Run) error {
 }
 
 // note notes what somebody has done to files of a thread. What keeps it from that is logged: the work itself is done.
-func (e *engine) note(user access.User, threadID, by string, paths ...string) {
-	ctx, cancel := context.WithTimeout(context.Background(), noteTimeout)
+func (e *engine) note(ctx context.Context, user access.User, threadID, by string, paths ...string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
 	past, err := e.pastOf(user, threadID)
 	if err == nil {

@@ -91,7 +91,7 @@ func (l *Local) Snapshot(ctx context.Context, threadID string) (runs.Snapshot, e
 
 // Upload keeps a file of at most limit bytes in a thread's uploads, in the place of one of its name.
 func (l *Local) Upload(threadID, name string, content io.Reader, limit int64) error {
-	return l.engine.upload(access.FromRow(l.UserID), threadID, name, content, limit)
+	return l.engine.upload(context.Background(), access.FromRow(l.UserID), threadID, name, content, limit)
 }
 
 // Delete removes a thread with its files.

@@ -45,7 +45,7 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 		return runs.Outcome{}, err
 	}
 	for name, content := range uploads {
-		if err := r.engine.upload(r.user, req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
+		if err := r.engine.upload(ctx, r.user, req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
 			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)
 		}
 	}
@@ -122,8 +122,8 @@ func (r runner) follow(ctx context.Context, run store.Run, after event.ID, show 
 }
 
 // ReadFile implements cli.Runner.
-func (r runner) ReadFile(_ context.Context, threadID, path string, limit int64) ([]byte, error) {
-	files, err := r.engine.files(r.user, threadID)
+func (r runner) ReadFile(ctx context.Context, threadID, path string, limit int64) ([]byte, error) {
+	files, err := r.engine.filesIn(ctx, r.user, threadID)
 	if err != nil {
 		return nil, fmt.Errorf("open the files of thread %s: %w", threadID, err)
 	}

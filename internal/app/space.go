@@ -60,11 +60,16 @@ func (e *engine) open(place userdata.Space, mounts []sandbox.Mount) (*sandbox.Fi
 
 // files opens the files of a user's thread, which need not be there yet.
 func (e *engine) files(user access.User, threadID string) (*sandbox.Files, error) {
+	return e.filesIn(context.Background(), user, threadID)
+}
+
+// filesIn is files for a caller with a context, which bounds the wait for an undo that is to be finished first.
+func (e *engine) filesIn(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error) {
 	place, err := e.disk.User(user).Thread(threadID)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.past(place).Recover(context.Background()); err != nil {
+	if err := e.past(place).Recover(ctx); err != nil {
 		return nil, err
 	}
 	return e.open(place, e.now().mounts)

@@ -185,7 +185,7 @@ func TestCollectLooksForTheUsersThread(t *testing.T) {
 func TestFilesAreTheCallers(t *testing.T) {
 	e := &engine{disk: userdata.New(t.TempDir()), history: filehistory.New(filehistory.Config{})}
 	e.current.Store(&settings{})
-	if err := e.upload(access.FromRow("ada"), "t", "a.txt", strings.NewReader("hers"), 10); err != nil {
+	if err := e.upload(t.Context(), access.FromRow("ada"), "t", "a.txt", strings.NewReader("hers"), 10); err != nil {
 		t.Fatal(err)
 	}
 	for user, want := range map[string]string{"ada": "hers", "bob": ""} {
@@ -194,7 +194,7 @@ func TestFilesAreTheCallers(t *testing.T) {
 			t.Errorf("%s reads %q, %v", user, raw, err)
 		}
 	}
-	if err := e.upload(access.User{}, "t", "a.txt", strings.NewReader("x"), 10); err == nil {
+	if err := e.upload(t.Context(), access.User{}, "t", "a.txt", strings.NewReader("x"), 10); err == nil {
 		t.Error("nobody uploads a file")
 	}
 }

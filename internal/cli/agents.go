@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,7 +148,7 @@ func printAgent(a agents.Agent, stdio IO) {
 	line("model", a.Model)
 	line("effort", a.Effort)
 	if a.Thinking != nil {
-		line("thinking", fmt.Sprint(*a.Thinking))
+		line("thinking", strconv.FormatBool(*a.Thinking))
 	}
 	if a.ToolGroups != nil {
 		line("tool groups", cmp.Or(strings.Join(a.ToolGroups, ", "), "none"))

@@ -56,7 +56,7 @@ type Table struct {
 	Age     Age
 	// Trace is a column that is not 0 in a row that only tells of what is gone. Such rows keep no dump from being loaded, and go.
 	Trace string
-	Quota   Quota
+	Quota Quota
 	// Derived says that the feature makes the rows again from what else is there: no dump has them.
 	Derived bool
 }

@@ -36,10 +36,10 @@ const (
 	History = "history"
 )
 
-// Root opens the thread's folder, which is made if need be. Without make, one that is not there is fs.ErrNotExist.
-func (f Folder) Root(make bool) (*os.Root, error) {
+// Root opens the thread's folder, which is made if need be. Without create, one that is not there is fs.ErrNotExist.
+func (f Folder) Root(create bool) (*os.Root, error) {
 	dir := filepath.Join(f.dir, filepath.FromSlash(f.name))
-	if make {
+	if create {
 		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the sandbox of root runs as another user, who must get there
 			return nil, err
 		}

@@ -10,8 +10,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // TestManage: what a person makes, changes and deletes is his own, and what he does not name stays.
 func TestManage(t *testing.T) {
 	dir := t.TempDir()
@@ -23,11 +21,11 @@ func TestManage(t *testing.T) {
 	if _, err := f.Make(me, "WRITER", Change{}); !errors.Is(err, ErrExists) {
 		t.Errorf("made twice: %v", err)
 	}
-	a, err = f.Edit(me, "writer", Change{Soul: ptr("Brief."), Set: &map[string]any{"model": nil, "model_settings": map[string]any{"max_tokens": nil}}})
+	a, err = f.Edit(me, "writer", Change{Soul: new("Brief."), Set: &map[string]any{"model": nil, "model_settings": map[string]any{"max_tokens": nil}}})
 	if err != nil || a.Soul != "Brief." || a.EmptyModel || *a.Settings.Temperature != 0.5 || a.Settings.MaxTokens != 0 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if a, err = f.Edit(me, "writer", Change{Soul: ptr("")}); err != nil || a.Soul != "" {
+	if a, err = f.Edit(me, "writer", Change{Soul: new("")}); err != nil || a.Soul != "" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if list, err := f.List(other); err != nil || len(list) != 0 {

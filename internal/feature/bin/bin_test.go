@@ -50,18 +50,18 @@ func newKit(f *databases.Fixture, threads ...store.Thread) *kit {
 			if err := k.drop(id); err != nil {
 				return err
 			}
-			return f.Store.For(u).DropThread(ctx, id, still)
+			return f.For(u).DropThread(ctx, id, still)
 		},
 	})
 	for i, t := range threads {
 		t.CreatedAt = now.Add(time.Duration(i) * time.Second)
 		t.UpdatedAt = t.CreatedAt
-		f.Must(f.Store.For(f.Ann()).CreateThread(f.Context(), t))
+		f.Must(f.For(f.Ann()).CreateThread(f.Context(), t))
 	}
 	return k
 }
 
-func (k *kit) mine() *bin.Mine { return k.Bin.For(k.Ann()) }
+func (k *kit) mine() *bin.Mine { return k.For(k.Ann()) }
 
 // shelf are the ids of a listing, in its order, joined.
 func (k *kit) shelf(f store.ThreadFilter) string {
@@ -106,7 +106,7 @@ func trashAndRestore(f *databases.Fixture) {
 	f.Equal("pinned first", k.shelf(store.ThreadFilter{Pinned: true}), "a")
 	f.Equal("by ids", k.shelf(store.ThreadFilter{IDs: []string{"a", "b"}}), "a")
 	f.Equal("bin", k.binned(), "c b")
-	list, err := f.Store.For(f.Ann()).ListThreads(f.Context(), 10, 0)
+	list, err := f.For(f.Ann()).ListThreads(f.Context(), 10, 0)
 	f.Equal("ListThreads", len(list) == 1 && list[0].ID == "a" && err == nil, true)
 	k.Reopen()
 	t, err = k.mine().Restore(f.Context(), "b")
@@ -119,13 +119,13 @@ func trashAndRestore(f *databases.Fixture) {
 	f.Want(err, store.ErrNotFound, "none")
 	_, err = k.mine().Restore(f.Context(), "none")
 	f.Want(err, store.ErrNotFound, "none")
-	f.Must(f.Store.For(f.Ann()).DeleteThread(f.Context(), "c")) // for good, also from there
+	f.Must(f.For(f.Ann()).DeleteThread(f.Context(), "c")) // for good, also from there
 	f.Equal("bin", k.binned(), "")
 	f.Sound()
 }
 
 func admit(f *databases.Fixture, run, thread, owner string) (store.Run, error) {
-	return f.Store.For(f.Ann()).Admit(f.Context(), store.Admission{
+	return f.For(f.Ann()).Admit(f.Context(), store.Admission{
 		Run:    store.Run{ID: run, ThreadID: thread, Owner: owner, CreatedAt: now, UpdatedAt: now},
 		Thread: store.Thread{ID: thread, CreatedAt: now, UpdatedAt: now}, Strategy: store.Enqueue,
 	})
@@ -134,7 +134,7 @@ func admit(f *databases.Fixture, run, thread, owner string) (store.Run, error) {
 // runs: what runs is asked to stop, what waits is ended, and nothing comes in.
 func runs(f *databases.Fixture) {
 	k := newKit(f)
-	data := f.Store.For(f.Ann())
+	data := f.For(f.Ann())
 	for _, run := range []string{"first", "second"} {
 		_, err := admit(f, run, "t", "me")
 		f.Must(err)
@@ -152,7 +152,7 @@ func runs(f *databases.Fixture) {
 	_, err = admit(f, "third", "t", "")
 	f.Want(err, store.ErrTrashed, "restore it first")
 	f.Want(k.mine().Rename(f.Context(), "t", "x"), store.ErrTrashed, "restore it first")
-	_, err = f.Store.System().Commit(f.Context(), store.Fence{RunID: "first", Attempt: 1},
+	_, err = f.System().Commit(f.Context(), store.Fence{RunID: "first", Attempt: 1},
 		store.Step{Run: &store.RunChange{Status: event.StatusInterrupted}, Now: now})
 	f.Must(err)
 	_, err = k.mine().Restore(f.Context(), "t")
@@ -203,7 +203,7 @@ func outlived(f *databases.Fixture) {
 	k.sweep()
 	f.Equal("trashed", k.shelf(store.ThreadFilter{Shelf: store.Everywhere, Sort: "thread_id", Ascending: true}), "b c")
 	end := k.at
-	_, err = f.Store.System().Commit(f.Context(), store.Fence{RunID: "r", Attempt: 1},
+	_, err = f.System().Commit(f.Context(), store.Fence{RunID: "r", Attempt: 1},
 		store.Step{Run: &store.RunChange{Status: event.StatusSuccess}, Now: end})
 	f.Must(err)
 	k.at = end.Add(24 * time.Hour)
@@ -259,9 +259,9 @@ func rename(f *databases.Fixture) {
 	k := newKit(f, store.Thread{ID: "a"})
 	for _, title := range []string{"one", "two"} {
 		f.Must(k.mine().Rename(f.Context(), "a", title))
-		at, err := f.Store.For(f.Ann()).Checkpoint(f.Context(), k.Schema, "a", "")
+		at, err := f.For(f.Ann()).Checkpoint(f.Context(), k.Schema, "a", "")
 		f.Must(err)
-		t, err := f.Store.For(f.Ann()).Thread(f.Context(), "a")
+		t, err := f.For(f.Ann()).Thread(f.Context(), "a")
 		f.Must(err)
 		f.Equal("title", []string{threadstate.Title.Get(at.State), t.Title}, []string{title, title})
 	}
@@ -282,7 +282,7 @@ func ofOthers(f *databases.Fixture) {
 	f.Must(err)
 	yes := true
 	for user, want := range map[access.User]error{f.Bob(): store.ErrNotFound, {}: access.ErrNoUser} {
-		his := k.Bin.For(user)
+		his := k.For(user)
 		_, err := his.Trash(f.Context(), "hers")
 		f.Want(err, want, "")
 		_, err = his.Restore(f.Context(), "deleted")
@@ -304,12 +304,12 @@ func copied(f *databases.Fixture) {
 	_, err := k.mine().Trash(f.Context(), "a")
 	f.Must(err)
 	var all strings.Builder
-	_, err = f.Store.System().Dump(f.Context(), &all)
+	_, err = f.System().Dump(f.Context(), &all)
 	f.Must(err)
-	gone, err := f.Store.System().DeleteUser(f.Context(), f.Ann())
+	gone, err := f.System().DeleteUser(f.Context(), f.Ann())
 	f.Must(err)
 	f.Equal("deleted", gone, store.Forgotten{Threads: 2})
-	_, err = f.Store.System().Load(f.Context(), strings.NewReader(all.String()), nil)
+	_, err = f.System().Load(f.Context(), strings.NewReader(all.String()), nil)
 	f.Must(err)
 	f.Equal("bin", k.binned(), "a")
 	t, err := k.mine().Restore(f.Context(), "a")
@@ -334,6 +334,6 @@ func oneFails(f *databases.Fixture) {
 	_, err := k.mine().Empty(f.Context())
 	f.Must(err)
 	f.Want(k.Sweep(f.Context(), store.Outlived{}), broken, "a")
-	list, err := f.Store.System().Outlived(f.Context(), store.Outlived{}, 10)
+	list, err := f.System().Outlived(f.Context(), store.Outlived{}, 10)
 	f.Equal("left", len(list) == 1 && err == nil, true)
 }

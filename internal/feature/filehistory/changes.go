@@ -1,6 +1,7 @@
 package filehistory
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -220,7 +221,7 @@ func (s *session) text(e Entry) (string, bool, error) {
 }
 
 func isText(raw []byte) bool {
-	return utf8.Valid(raw) && !strings.ContainsRune(string(raw), 0)
+	return utf8.Valid(raw) && !bytes.ContainsRune(raw, 0)
 }
 
 // Unified is the unified diff of two texts, with three lines around each change, and how many lines were added and removed. It has

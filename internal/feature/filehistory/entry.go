@@ -87,7 +87,7 @@ func (e Entry) append(b []byte) []byte {
 		return append(b, '-')
 	}
 	b = append(b, byte(e.Kind))
-	for _, n := range []uint64{uint64(e.Mode), uint64(e.Size), uint64(e.modified), uint64(e.changed), e.inode} { //nolint:gosec // read back as they were
+	for _, n := range []uint64{uint64(e.Mode), uint64(e.Size), uint64(e.modified), uint64(e.changed), e.inode} {
 		b = strconv.AppendUint(append(b, ' '), n, 36)
 	}
 	b = append(b, ' ')
@@ -116,7 +116,7 @@ func parseEntry(s string) (e Entry, err error) {
 	}
 	var n [5]uint64
 	fields := strings.SplitN(s, " ", 8)
-	if len(fields) != 8 || len(fields[0]) != 1 || !strings.Contains("fdlo", fields[0]) {
+	if len(fields) != 8 || len(fields[0]) != 1 || !strings.ContainsAny(fields[0], "fdlo") {
 		return e, errEntry
 	}
 	for i := range n {
@@ -130,7 +130,7 @@ func parseEntry(s string) (e Entry, err error) {
 		return e, errEntry
 	}
 	e = Entry{
-		Kind: Kind(fields[0][0]), Mode: fs.FileMode(n[0]) & bits, Size: int64(n[1]), modified: int64(n[2]), changed: int64(n[3]), inode: n[4], //nolint:gosec // as they were
+		Kind: Kind(fields[0][0]), Mode: fs.FileMode(n[0]) & bits, Size: int64(n[1]), modified: int64(n[2]), changed: int64(n[3]), inode: n[4],
 		Kept: kept, Sum: sum,
 	}
 	e.Path, err = strconv.Unquote(path)

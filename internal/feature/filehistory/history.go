@@ -146,9 +146,9 @@ func (t *Thread) read(ctx context.Context, do func(*session) error) error {
 	return t.with(ctx, do)
 }
 
-func (t *Thread) locked(ctx context.Context, make bool, do func(*session) error) (err error) {
+func (t *Thread) locked(ctx context.Context, create bool, do func(*session) error) (err error) {
 	s := &session{t: t, ctx: ctx}
-	if s.root, err = t.place.Root(make); err != nil {
+	if s.root, err = t.place.Root(create); err != nil {
 		return err
 	}
 	defer s.root.Close()

@@ -57,12 +57,12 @@ func (o *objects) take(in *os.Root, name string, e Entry) (Entry, error) {
 	}
 	h, err := in.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
-		return e, nil //nolint:nilerr // it is gone, or closed to us
+		return e, nil // it is gone, or closed to us
 	}
 	defer h.Close()
 	info, err := h.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return e, nil //nolint:nilerr // another took its place
+		return e, nil // another took its place
 	}
 	path := e.Path
 	if now := entryOf(info, path); now.inode == e.inode {
@@ -140,7 +140,7 @@ func (o *objects) place(temp, name string, size int64) error {
 	return err
 }
 
-// ErrNotKept: there is no copy of the content any more, or there never was one.
+// ErrNotKept is that there is no copy of the content any more, or that there never was one.
 var ErrNotKept = errors.New("no copy of this content was kept")
 
 // open opens a copy.

@@ -21,7 +21,7 @@ const (
 	racy = 50 * time.Millisecond
 )
 
-// ErrTooMany: the thread has more files than are followed.
+// ErrTooMany is that the thread has more files than are followed.
 var ErrTooMany = errors.New("the thread has more files than its history follows")
 
 // tree is all that a thread has, by path.
@@ -72,7 +72,7 @@ func (s *scan) folder(in *os.Root, name, at string, depth int) error {
 	names, err := namesIn(dir)
 	if err != nil {
 		s.keep(at)
-		return nil //nolint:nilerr // see above
+		return nil // see above
 	}
 	for _, n := range names {
 		if err := s.entry(dir, n, at+"/"+n, depth+1); err != nil {

@@ -143,7 +143,7 @@ func (p *plan) add(c Change) {
 	switch want := c.Before; {
 	case want.Kind == Special:
 		p.out.NotRestorable = append(p.out.NotRestorable, Named{c.Virtual(), "it was a FIFO, a socket or a device"})
-	case want.Kind == File && !(now.Kind == File && alike(now, want)) && !o.whole(want):
+	case want.Kind == File && (now.Kind != File || !alike(now, want)) && !o.whole(want):
 		p.out.NotRestorable = append(p.out.NotRestorable, Named{c.Virtual(), p.why(want)})
 	default:
 		p.wants[at] = want

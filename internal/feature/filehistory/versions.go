@@ -78,7 +78,7 @@ func Number(s string) int64 {
 	return n
 }
 
-// ErrNoVersion: the file has no such version.
+// ErrNoVersion is that the file has no such version.
 var ErrNoVersion = fmt.Errorf("the file has no such version: %w", os.ErrNotExist)
 
 // Version is one version of a file with its content, which the caller closes. A version whose content was not kept is [ErrNotKept].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func (x *fixture) admit(thread string) store.Fence {
 	x.n++
 	id := fmt.Sprintf("run-%d", x.n)
 	now := time.Now()
-	run, err := x.Store.For(x.Ann()).Admit(x.Context(), store.Admission{
+	run, err := x.For(x.Ann()).Admit(x.Context(), store.Admission{
 		Run:    store.Run{ID: id, ThreadID: thread, Owner: "me", CreatedAt: now, UpdatedAt: now},
 		Thread: store.Thread{ID: thread, Title: "about " + thread, CreatedAt: now, UpdatedAt: now},
 	})
@@ -73,7 +74,7 @@ func (x *fixture) admit(thread string) store.Fence {
 // end ends it.
 func (x *fixture) end(f store.Fence, change store.RunChange) {
 	x.Helper()
-	_, err := x.Store.System().Commit(x.Context(), f, store.Step{Run: &change, Now: time.Now()})
+	_, err := x.System().Commit(x.Context(), f, store.Step{Run: &change, Now: time.Now()})
 	x.Must(err)
 }
 
@@ -110,18 +111,18 @@ func testStates(f *databases.Fixture) {
 	x.Must(x.mine().MarkRead(x.Context(), "b", x.now))
 	x.Must(x.mine().MarkRead(x.Context(), "d", x.now))
 	x.Equal("who waits goes on to wait", x.states(), []string{"a ", "c waiting", "e ", "b waiting", "d "})
-	x.Must(x.Store.For(x.Ann()).DeleteThread(x.Context(), "e"))
-	_, err = x.Store.For(x.Ann()).PatchThread(x.Context(), "c", store.ThreadPatch{Title: new("renamed")})
+	x.Must(x.For(x.Ann()).DeleteThread(x.Context(), "e"))
+	_, err = x.For(x.Ann()).PatchThread(x.Context(), "c", store.ThreadPatch{Title: new("renamed")})
 	x.Must(err)
 	x.Equal("gone and renamed", x.states(), []string{"a ", "b waiting", "d ", "e gone", "c waiting"})
 	list, err := x.mine().Newest(x.Context(), 1)
 	x.Must(err)
 	x.Equal("the last", []string{list[0].Thread, list[0].Title}, []string{"c", "renamed"})
 	x.Want(x.mine().MarkRead(x.Context(), "e", x.now), store.ErrNotFound, "")
-	x.Must(x.Store.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "e", CreatedAt: x.now, UpdatedAt: x.now}))
+	x.Must(x.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "e", CreatedAt: x.now, UpdatedAt: x.now}))
 	x.Equal("made again", x.states()[4], "e ")
 	for what, p := range map[string]store.ThreadPatch{"c gone": {Set: store.Trashed}, "d ": {Set: store.Archived}} {
-		_, err = x.Store.For(x.Ann()).PatchThread(x.Context(), what[:1], p)
+		_, err = x.For(x.Ann()).PatchThread(x.Context(), what[:1], p)
 		x.Must(err)
 		x.Equal("marked", x.states()[4], what)
 	}
@@ -175,12 +176,7 @@ func (s *stream) next(x *fixture) (out []string) {
 // until reads until a thread has a state.
 func (s *stream) until(x *fixture, want string) {
 	x.Helper()
-	for {
-		for _, c := range s.next(x) {
-			if c == want {
-				return
-			}
-		}
+	for !slices.Contains(s.next(x), want) {
 	}
 }
 
@@ -197,7 +193,7 @@ func (s *stream) end(x *fixture) int64 {
 // testAway: what happens while a reader is away it is shown when it comes back, whatever was changed.
 func testAway(f *databases.Fixture) {
 	x := opened(f)
-	data := x.Store.For(x.Ann())
+	data := x.For(x.Ann())
 	for _, id := range []string{"a", "b", "c", "d"} {
 		x.Must(data.CreateThread(x.Context(), store.Thread{ID: id, CreatedAt: x.now, UpdatedAt: x.now}))
 	}
@@ -243,7 +239,7 @@ func testOthers(f *databases.Fixture) {
 	x.Want(err, access.ErrNoUser, "")
 	s := x.follow(bob, 0)
 	x.admit("b")
-	x.Must(x.Store.For(x.Bob()).CreateThread(x.Context(), store.Thread{ID: "z", CreatedAt: x.now, UpdatedAt: x.now}))
+	x.Must(x.For(x.Bob()).CreateThread(x.Context(), store.Thread{ID: "z", CreatedAt: x.now, UpdatedAt: x.now}))
 	x.Equal("shown to bob", s.next(x), []string{"z "})
 	s.end(x)
 }
@@ -251,11 +247,11 @@ func testOthers(f *databases.Fixture) {
 // testClock: numbers grow whatever the clock does.
 func testClock(f *databases.Fixture) {
 	x := opened(f)
-	x.Must(x.Store.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "a", CreatedAt: x.now, UpdatedAt: x.now}))
+	x.Must(x.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "a", CreatedAt: x.now, UpdatedAt: x.now}))
 	x.Must(x.mine().MarkRead(x.Context(), "a", x.now.Add(1000*time.Hour))) // then the clock is set back
 	before, err := x.mine().Newest(x.Context(), 1)
 	x.Must(err)
-	x.Must(x.Store.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "b", CreatedAt: x.now, UpdatedAt: x.now}))
+	x.Must(x.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "b", CreatedAt: x.now, UpdatedAt: x.now}))
 	s := x.follow(x.mine(), before[0].Number)
 	s.until(x, "b ")
 	s.end(x)
@@ -264,7 +260,7 @@ func testClock(f *databases.Fixture) {
 // testResets: who was away for too long, or comes with the id of another database, begins anew and is told so.
 func testResets(f *databases.Fixture) {
 	x := opened(f)
-	x.Must(x.Store.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "a", CreatedAt: x.now, UpdatedAt: x.now}))
+	x.Must(x.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "a", CreatedAt: x.now, UpdatedAt: x.now}))
 	for after, want := range map[int64]string{
 		1: news.ResetTooOld, time.Now().Add(time.Hour).UnixMicro(): news.ResetUnknown, 0: "", x.now.Add(-time.Minute).UnixMicro(): "",
 	} {
@@ -282,7 +278,7 @@ func testMany(f *databases.Fixture) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			x.Must(x.Store.For(x.Ann()).CreateThread(context.WithoutCancel(x.Context()),
+			x.Must(x.For(x.Ann()).CreateThread(context.WithoutCancel(x.Context()),
 				store.Thread{ID: fmt.Sprintf("t%04d", i), CreatedAt: x.now, UpdatedAt: x.now}))
 		})
 	}
@@ -312,7 +308,7 @@ func testTwoProcesses(f *databases.Fixture) {
 	s := x.follow(x.mine(), 0)
 	<-s.shown
 	x.Must(other.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "a", CreatedAt: x.now, UpdatedAt: x.now}))
-	x.Must(x.Store.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "b", CreatedAt: x.now, UpdatedAt: x.now})) // wakes
+	x.Must(x.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "b", CreatedAt: x.now, UpdatedAt: x.now})) // wakes
 	x.Equal("of both", s.next(x), []string{"a ", "b "})
 	s.end(x)
 }
@@ -342,7 +338,7 @@ func testReaders(f *databases.Fixture) {
 func testUserDeleted(f *databases.Fixture) {
 	x := opened(f)
 	x.end(x.admit("a"), store.RunChange{Status: event.StatusSuccess})
-	_, err := x.Store.System().DeleteUser(x.Context(), x.Ann())
+	_, err := x.System().DeleteUser(x.Context(), x.Ann())
 	x.Must(err)
 	x.Equal("left", len(x.states()), 0)
 }

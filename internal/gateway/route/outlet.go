@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrGone: the client does not take what is written.
+// ErrGone is that the client does not take what is written.
 var ErrGone = errors.New("the client has gone")
 
 // Outlet writes a stream to a client.

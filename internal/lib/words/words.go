@@ -45,7 +45,7 @@ func Index(text string) (list []string) {
 func Terms(text string) iter.Seq[Term] {
 	return func(yield func(Term) bool) {
 		s := scanner{yield: yield}
-		n := 0
+		var n int // bytes of a character
 		for at := 0; at < len(text) && !s.stopped; at += n {
 			if b := text[at]; b < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
 				n = 1

@@ -15,7 +15,11 @@ type Errand struct {
 }
 
 // The ends of the answers that begin early.
-const StreamEnd, StateEnd, LogEnd = "event: end", `{"messages":`, `{"run":`
+const (
+	StreamEnd = "event: end"
+	StateEnd  = `{"messages":`
+	LogEnd    = `{"run":`
+)
 
 // Away has the store refuse each call of each request once: the client is told to come again, and never that all went well.
 func (k *Kit) Away(list []Errand) {

@@ -67,8 +67,8 @@ func TestCutConnections(t *testing.T) {
 	s := newSite(t, t.TempDir(), talker{chunks: 200, end: closed()})
 	for name, cuts := range map[string][]int64{
 		"the dial answers, nothing else does":       {5000, 0, 0, 0},
-		"while it starts, then in the first events": {700, 300, 200, 700},
-		"in the middle of lines":                    {700, 1500, 901, 2203, 4099, 7777},
+		"while it starts, then in the first events": {900, 300, 200, 700},
+		"in the middle of lines":                    {900, 1500, 901, 2203, 4099, 7777},
 		"now and then":                              {15_000, 6000, 7000, 3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,8 +23,10 @@ import (
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
+	"github.com/pudu-ai/pudu/internal/feature/bin"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -122,6 +124,8 @@ func (s *site) start() {
 	s.must(err)
 	c := gateway.Config{
 		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st),
+		Bin:   bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
+		News:  news.NewHub(news.Config{Store: st}),
 		Files: s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},

@@ -568,7 +568,7 @@ func dumpedAndDeleted(f *databases.Fixture) {
 	var b strings.Builder
 	h, err := f.System().Dump(f.Context(), &b)
 	f.Must(err)
-	f.Equal("rows of features", h.Rows, int64(2))
+	f.Equal("rows of features", h.Rows, int64(4))
 	_, err = f.System().DeleteUser(f.Context(), f.Ann())
 	f.Must(err)
 	f.Equal("left", len(k.list()), 1)

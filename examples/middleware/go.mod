@@ -5,6 +5,7 @@ go 1.26.0
 require github.com/pudu-ai/pudu v0.0.0
 
 require (
+	github.com/aymanbagabas/go-udiff v0.4.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

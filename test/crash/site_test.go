@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -55,6 +56,7 @@ type attempt struct {
 	reason   string
 	killedAt time.Time // zero if we did not
 	killed   bool
+	stalled  int // attempts in a row in which a run of the tree has not got further
 }
 
 // note takes a mark.
@@ -76,6 +78,8 @@ func (s *site) note(a *attempt, m mark) {
 		for _, item := range m.words[1:] {
 			s.items[item] = true
 		}
+	case markAttempt:
+		a.stalled, _ = strconv.Atoi(m.word(1))
 	case markEvent:
 		s.events[m.word(0)] = m.word(2)
 	case markMessage:
@@ -205,7 +209,7 @@ func (s *site) close() error {
 }
 
 // await follows a process to its end, and kills it when it is time. The last attempt that the run has is spared until it
-// got further.
+// got further; in a tree, where one run can stand still while others get further, before it is the last of any.
 func (s *site) await(a *attempt, k kill, marks <-chan mark, cmd *exec.Cmd) {
 	due := make(<-chan time.Time)
 	armed, passed := false, false
@@ -226,13 +230,13 @@ func (s *site) await(a *attempt, k kill, marks <-chan mark, cmd *exec.Cmd) {
 			s.note(a, m)
 			switch {
 			case !a.killedAt.IsZero():
-			case passed && a.step: // it was due while the run had to be spared
+			case passed && a.step && !s.spared(a): // it was due while the run had to be spared
 				shoot()
 			case !armed && k.mark == m.what && a.counts[k.mark] >= k.nth:
 				due, armed = time.After(k.delay), true
 			}
 		case <-due:
-			if s.idle >= 2 && !a.step {
+			if s.idle >= 2 && !a.step || s.spared(a) {
 				passed = true
 				continue
 			}
@@ -240,6 +244,9 @@ func (s *site) await(a *attempt, k kill, marks <-chan mark, cmd *exec.Cmd) {
 		}
 	}
 }
+
+// spared reports whether a run of a tree may not be kept from getting further once more.
+func (s *site) spared(a *attempt) bool { return s.order.Tree && a.stalled >= 2 }
 
 // logTail is the end of what the workers wrote to stderr.
 func (s *site) logTail() string {

@@ -58,12 +58,31 @@ func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, n
 		if f, err = w.Store.ClaimRun(ctx, id, owner, attempt, now); err != nil {
 			return err
 		}
-		run, err := w.Run(ctx, id)
-		w.die.claimed(run.Stalled)
-		say(markAttempt, strconv.Itoa(f.Attempt), strconv.Itoa(run.Stalled))
+		stalled, err := w.stalled(ctx, id)
+		w.die.claimed(stalled)
+		say(markAttempt, strconv.Itoa(f.Attempt), strconv.Itoa(stalled))
 		return err
 	})
 	return f, err
+}
+
+// stalled is for how many attempts the run, or one below it that is active, has not got further: the one that has for the most.
+func (w *watched) stalled(ctx context.Context, id string) (int, error) {
+	run, err := w.Run(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	below, err := w.ListRuns(ctx, store.RunFilter{Parent: id, Statuses: []string{event.StatusRunning, event.StatusPending}, Limit: 1000})
+	most := run.Stalled
+	for _, r := range below {
+		if err != nil {
+			break
+		}
+		var n int
+		n, err = w.stalled(ctx, r.ID)
+		most = max(most, n)
+	}
+	return most, err
 }
 
 // StopRun implements [store.Runs].

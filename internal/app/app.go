@@ -19,6 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/model/catalog"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -150,7 +151,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		}
 		return place.Open(true)
 	}
-	s.Shelf = shelf{s}
+	s.Shelf = shelf{s, makersIn(userdata.New(dir), filehistory.New(filehistory.Config{}))}
 	s.Messages = func(ctx context.Context, threadID string, _ int) ([]message.Message, error) {
 		schema, err := lead.Schema(cfg)
 		if err != nil {

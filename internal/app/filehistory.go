@@ -34,20 +34,22 @@ func (e *engine) pastOf(user access.User, threadID string) (*filehistory.Thread,
 	return e.past(place), nil
 }
 
-// makers tells who has made which files of a thread, by their paths.
-func (e *engine) makers(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker, error) {
-	past, err := e.pastOf(user, thread)
-	if err != nil {
-		return nil, err
-	}
-	origins, err := past.Origins(ctx)
-	out := make(map[string]threadfiles.Maker, len(origins))
-	for p, o := range origins {
-		if kind := o.Kind(); kind != "" {
-			out[p] = threadfiles.Maker{Kind: kind, RunID: o.Run}
+// makersIn tells who has made which files of a thread, by their paths.
+func makersIn(disk userdata.Disk, history *filehistory.History) threadfiles.Makers {
+	return func(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker, error) {
+		place, err := disk.User(user).Thread(thread)
+		if err != nil {
+			return nil, err
 		}
+		origins, err := history.Of(place).Origins(ctx)
+		out := make(map[string]threadfiles.Maker, len(origins))
+		for p, o := range origins {
+			if kind := o.Kind(); kind != "" {
+				out[p] = threadfiles.Maker{Kind: kind, RunID: o.Run}
+			}
+		}
+		return out, err
 	}
-	return out, err
 }
 
 // finish notes what a run's background processes have changed. That of a child is its parent's.

@@ -4,13 +4,18 @@ import (
 	"context"
 	"io"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // shelf has the files of the threads of a session here.
-type shelf struct{ *cli.Session }
+type shelf struct {
+	*cli.Session
+
+	makers threadfiles.Makers
+}
 
 // Tree implements [cli.Shelf].
 func (s shelf) Tree(ctx context.Context, thread, path string, limit, offset int) (list []threadfiles.Entry, more bool, err error) {
@@ -18,6 +23,9 @@ func (s shelf) Tree(ctx context.Context, thread, path string, limit, offset int)
 		list, more, err = threadfiles.Tree(ctx, files, path, limit, offset)
 		return err
 	})
+	if err == nil {
+		err = threadfiles.Fill(ctx, s.makers, access.Default(), thread, list)
+	}
 	return list, more, err
 }
 

@@ -1,7 +1,7 @@
 // Command mutate looks for what the tests do not hold: `make mutate`. It makes one small change after the other in a
 // package, the kind that slips in by carelessness, and runs the package's own tests on each. A change that no test notices
 // survives; either a test is missing, or it changes nothing that anybody could see. Each change is compiled once; the
-// tests that reach its line are tried first, the quickest before the others, and all of them before it counts as survived.
+// tests that reach its line are tried first, the quickest before the others, then the rest, before it counts as survived.
 //
 //	find.go       the changes that a package could suffer
 //	reach.go      which tests reach which lines
@@ -39,6 +39,7 @@ type options struct {
 	parallel int
 	least    float64
 	table    string
+	verbose  bool
 	match    string // changes whose name does not hold it are left out
 	dir      string // for the changed files
 }
@@ -52,6 +53,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	flags.IntVar(&o.parallel, "parallel", 2, "how many are tried side by side")
 	flags.Float64Var(&o.least, "least", 90, "the `percentage` that must be noticed in each package")
 	flags.StringVar(&o.table, "table", "test/mutate/survivors.txt", "the `file` with survivors that change nothing")
+	flags.BoolVar(&o.verbose, "v", false, "say which test noticed each change")
 	flags.StringVar(&o.match, "match", "", "try only changes with this `text` in their name, such as a survivor again")
 	if err := flags.Parse(args); err != nil {
 		return 2, nil

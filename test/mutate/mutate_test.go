@@ -60,9 +60,12 @@ func TestRun(t *testing.T) {
 		want []string
 	}{
 		{[]string{"-table", "table.txt", "./p"}, 1, []string{"survived, line 4: p/p.go:Large: if n > 10 { => if n > 11 {\n", "p: 80 % noticed: 4 of 5; 1 survived, 1 more change nothing"}},
+		{[]string{"-table", "table.txt", "-v", "./p"}, 1, []string{"noticed by TestLarge, line 4: p/p.go:Large: if n > 10 { => if n <= 10 {\n"}},
 		{[]string{"-table", "table.txt", "-least", "80", "-sample", "1", "./p"}, 0, []string{"of 1; "}},
 		{[]string{"-table", "table.txt", "-match", "if n > 11 {", "./p"}, 1, []string{"0 of 1; 1 survived, 0 more"}},
-		{[]string{"-table", "table.txt", "./large"}, 0, []string{"large: 100 % noticed: 3 of 3; "}}, // one makes 4 GiB
+		{[]string{"-table", "table.txt", "-v", "./large"}, 0, []string{ // one makes 4 GiB
+			"large: 100 % noticed: 3 of 3; ", "noticed by the process's end",
+		}},
 		{[]string{"-table", "none.txt", "./p"}, 2, nil},
 		{[]string{"-table", "table.txt"}, 2, nil},
 		{[]string{"-table", "table.txt", "./q"}, 2, nil},

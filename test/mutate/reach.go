@@ -67,37 +67,43 @@ var isTest = regexp.MustCompile(`^(Test|Fuzz|Example)`)
 // only is the pattern of the tests of these names.
 func only(names ...string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// of returns the names of the tests that reach a line, in groups that are tried one after the other: each takes about four
-// times as long as the one before it. The tests' time in each group goes with it.
+// of returns the tests in groups that are tried one after the other, each test once: first those that reach a line, each
+// group of which takes about four times as long as the one before it, then the others, which may reach it in another process.
 func (r reach) of(file string, line int) (groups []group) {
+	var others group
 	most := 2 * time.Second
 	for _, t := range r.tests {
-		if !slices.ContainsFunc(t.blocks[filepath.Base(file)], func(b block) bool { return b.from <= line && line <= b.to }) {
-			continue
+		last := len(groups) - 1
+		switch {
+		case !t.reaches(file, line):
+			others.add(t)
+		case last >= 0 && groups[last].takes+t.took <= most:
+			groups[last].add(t)
+		default:
+			if last >= 0 {
+				most *= 4
+			}
+			groups = append(groups, group{tests: []string{t.name}, takes: t.took})
 		}
-		if last := len(groups) - 1; last >= 0 && groups[last].takes+t.took <= most {
-			groups[last].tests, groups[last].takes = append(groups[last].tests, t.name), groups[last].takes+t.took
-			continue
-		} else if last >= 0 {
-			most *= 4
-		}
-		groups = append(groups, group{tests: []string{t.name}, takes: t.took})
+	}
+	if len(others.tests) > 0 {
+		groups = append(groups, others)
 	}
 	return groups
 }
 
-// all is every test.
-func (r reach) all() (g group) {
-	for _, t := range r.tests {
-		g.tests, g.takes = append(g.tests, t.name), g.takes+t.took
-	}
-	return g
+func (t reachingTest) reaches(file string, line int) bool {
+	return slices.ContainsFunc(t.blocks[filepath.Base(file)], func(b block) bool { return b.from <= line && line <= b.to })
 }
 
 // group is some tests, and how long they take one after the other.
 type group struct {
 	tests []string
 	takes time.Duration
+}
+
+func (g *group) add(t reachingTest) {
+	g.tests, g.takes = append(g.tests, t.name), g.takes+t.took
 }
 
 // readProfile returns the blocks of a coverage profile that were run, by the names of their files.

@@ -25,7 +25,7 @@ func TestReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(r.all().tests); n != 2 {
+	if n := len(r.tests); n != 2 {
 		t.Errorf("%d tests, want 2", n)
 	}
 	for _, tt := range []struct {
@@ -33,15 +33,15 @@ func TestReach(t *testing.T) {
 		line int
 		want string
 	}{
-		{"p/one.go", 4, "ExampleTwo TestOne"}, {"p/one.go", 8, ""}, {"p/two.go", 4, "ExampleTwo"},
+		{"p/one.go", 4, "ExampleTwo TestOne"}, {"p/one.go", 8, "ExampleTwo TestOne"}, {"p/two.go", 4, "ExampleTwo, TestOne"},
 	} {
-		var got []string
+		var got []string // the groups, each with its tests
 		for _, g := range r.of(tt.file, tt.line) {
-			got = append(got, g.tests...)
+			slices.Sort(g.tests)
+			got = append(got, strings.Join(g.tests, " "))
 		}
-		slices.Sort(got)
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%s:%d is reached by %q, want %q", tt.file, tt.line, got, tt.want)
+		if strings.Join(got, ", ") != tt.want {
+			t.Errorf("%s:%d is tried by %q, want %q", tt.file, tt.line, got, tt.want)
 		}
 	}
 	if r, err := findReach(t.Context(), "p", "./q", t.TempDir()); err != nil || len(r.tests) != 1 || len(r.of("p/two.go", 4)) != 1 {
@@ -55,7 +55,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestGroups has quick tests tried together, and slow ones by themselves afterwards.
+// TestGroups has quick tests tried together, slow ones by themselves afterwards, and last those that reach nothing.
 func TestGroups(t *testing.T) {
 	var r reach
 	for _, tt := range []struct {
@@ -64,7 +64,8 @@ func TestGroups(t *testing.T) {
 	}{{"A", time.Second}, {"B", time.Second}, {"C", 2 * time.Second}, {"D", 5 * time.Second}, {"E", time.Minute}} {
 		r.tests = append(r.tests, reachingTest{tt.name, tt.took, map[string][]block{"f.go": {{1, 3}}}})
 	}
-	want := [][]string{{"A", "B"}, {"C", "D"}, {"E"}}
+	r.tests = append(r.tests, reachingTest{name: "F"}, reachingTest{name: "G"})
+	want := [][]string{{"A", "B"}, {"C", "D"}, {"E"}, {"F", "G"}}
 	var got [][]string
 	for _, g := range r.of("x/f.go", 3) {
 		got = append(got, g.tests)
@@ -72,8 +73,8 @@ func TestGroups(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if groups := r.of("x/f.go", 4); len(groups) != 0 {
-		t.Errorf("line 4 is reached by %v", groups)
+	if groups := r.of("x/f.go", 4); len(groups) != 1 || len(groups[0].tests) != 7 {
+		t.Errorf("line 4, which none reaches, is tried by %v", groups)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
-		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", "sign-in.js", "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}").Replace(r.Path)
+		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", "sign-in.js", "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.

@@ -120,6 +120,49 @@ func TestWithoutATokenNobodySignsIn(t *testing.T) {
 	k.Play([]gateways.Scenario{{Name: "nothing to end", Method: "DELETE", Path: "/session", Status: 200}})
 }
 
+// TestSessionsAreListed: a user sees from where he is signed in, and ends what he does not know, and at last his own.
+func TestSessionsAreListed(t *testing.T) {
+	k := gateways.New(t, asking)
+	f := &gateways.FileKit{Kit: k}
+	old, b := signedIn(k, "two"), signedIn(k, "one")
+	f.Expect("two", b.send("GET", "/sessions", ""), 200, `[
+		{"session_id":"*","via":"session ci","user_agent":"","created_at":"*","last_used_at":"*","ends_at":"*","current":true},
+		{"via":"session phone","current":false}]`)
+	id := func(of *browser) string { c, _, _ := strings.Cut(of.cookie.Value, "."); return c }
+	list := b.send("GET", "/sessions", "").Body.String()
+	for _, secret := range []string{strings.TrimPrefix(b.cookie.Value, id(b)+"."), "seal"} {
+		if strings.Contains(list, secret) {
+			t.Errorf("the list has %q: %s", secret, list)
+		}
+	}
+	if w := b.send("DELETE", "/sessions/"+id(old), ""); w.Code != 204 || w.Header()["Set-Cookie"] != nil {
+		t.Errorf("another one: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if w := old.send("GET", "/info", ""); w.Code != 401 {
+		t.Errorf("it goes on: %d", w.Code)
+	}
+	f.Expect("again", b.send("DELETE", "/sessions/"+id(old), ""), 404, `{"detail":"Session `+id(old)+` not found"}`)
+	stranger := gateways.New(t, func(c *gateway.Config) {
+		asking(c)
+		c.User = access.FromRow("stranger")
+		c.Sessions = k.Sessions
+		c.Store = k.Store
+	})
+	other := signedIn(stranger, "one")
+	f.Expect("of somebody else", other.send("DELETE", "/sessions/"+id(b), ""), 404, `{"detail":"*"}`)
+	f.Expect("his own alone", other.send("GET", "/sessions", ""), 200, `[{"current":true}]`)
+	w := b.send("DELETE", "/sessions/"+id(b), "")
+	if cookies := w.Result().Cookies(); w.Code != 204 || len(cookies) != 1 || cookies[0].MaxAge >= 0 {
+		t.Errorf("his own: %d %v", w.Code, w.Header())
+	}
+	if w := b.send("GET", "/info", ""); w.Code != 401 {
+		t.Errorf("it goes on: %d", w.Code)
+	}
+	if got := audited(t, k); !slices.Contains(got, "user, session ci: delete session "+id(old)) {
+		t.Errorf("the audit log has %q", got)
+	}
+}
+
 // TestASessionEndsWithItsToken, also when another token has its name, and does what its token may do.
 func TestASessionEndsWithItsToken(t *testing.T) {
 	k := gateways.New(t, asking)

@@ -18,7 +18,7 @@ func Feature() database.Feature {
 			Name: "sessions", Kind: "session", User: "user_id", Key: []string{"id"},
 			Columns: []database.Column{
 				text.Column("id"), text.Column("user_id"), text.Column("token"), database.Secret.Column("seal"),
-				instant.Column("created_at"), instant.Column("ends_at"),
+				instant.Column("created_at"), instant.Column("ends_at"), text.Column("agent"),
 			},
 			Age: database.Age{Column: "ends_at"},
 		}},

@@ -23,6 +23,8 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
 )
 
 const (
@@ -32,6 +34,8 @@ const (
 	MaxPerToken = 100
 	// note is how exactly it is known when a session was last used.
 	note = 24 * time.Hour
+	// maxAgent bounds what is kept of how a browser calls itself, in bytes, but for the mark of a cut.
+	maxAgent = 256
 )
 
 // ErrNone says that there is no such session, or no longer.
@@ -48,9 +52,15 @@ type Session struct {
 	Token string
 	// Ends is when it ends if it is not used again.
 	Ends time.Time
+	// Agent is what the browser that began it calls itself, and Begun when that was. [Sessions.Find] does not tell them.
+	Agent string
+	Begun time.Time
 	// Cookie is to be sent to the browser; empty if it has it already.
 	Cookie string
 }
+
+// Used is when it was last used, to about a day.
+func (s Session) Used() time.Time { return s.Ends.Add(-Keep) }
 
 // Sessions are those of all users.
 type Sessions struct{ db database.DB }
@@ -58,12 +68,16 @@ type Sessions struct{ db database.DB }
 // New makes the sessions of a store.
 func New(st database.Store) *Sessions { return &Sessions{st.Feature(Feature().Name)} }
 
-// Begin begins a session for who has brought a token.
-func (s *Sessions) Begin(ctx context.Context, u access.User, token string, sum Sum, now time.Time) (Session, error) {
+// Begin begins a session for who has brought a token, in a browser that calls itself agent.
+func (s *Sessions) Begin(ctx context.Context, u access.User, token string, sum Sum, agent string, now time.Time) (Session, error) {
 	id, secret := rand.Text(), rand.Text()
-	out := Session{ID: id, User: u, Token: token, Ends: now.Add(Keep).Truncate(time.Microsecond), Cookie: id + "." + secret}
+	now = now.Truncate(time.Microsecond)
+	out := Session{
+		ID: id, User: u, Token: token, Ends: now.Add(Keep), Cookie: id + "." + secret,
+		Agent: excerpt.Bound(inert.Line(agent), maxAgent), Begun: now,
+	}
 	err := s.db.For(u).Write(ctx, 0, func(tx database.Tx) error {
-		_, err := tx.Exec("insert", id, token, sealOf(secret, sum), database.Micros(now), database.Micros(out.Ends))
+		_, err := tx.Exec("insert", id, token, sealOf(secret, sum), database.Micros(now), database.Micros(out.Ends), out.Agent)
 		if err == nil {
 			_, err = tx.Exec("trim", token, database.Micros(now), MaxPerToken)
 		}
@@ -115,6 +129,22 @@ func (s *Sessions) Find(ctx context.Context, cookie string, sum func(token strin
 		}
 	}
 	return out, nil
+}
+
+// List returns the sessions of a user, at most limit, those that were used last first. Some may be over because their token is.
+func (s *Sessions) List(ctx context.Context, u access.User, limit int, now time.Time) (list []Session, err error) {
+	err = s.db.For(u).Read(ctx, "list", func(r database.Row) (bool, error) {
+		out := Session{User: u}
+		var begun, ends int64
+		err := r.Scan(&out.ID, &out.Token, &out.Agent, &begun, &ends)
+		out.Begun, out.Ends = database.TimeOf(begun), database.TimeOf(ends)
+		list = append(list, out)
+		return true, err
+	}, database.Micros(now), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return list, nil
 }
 
 // End ends a session of a user; [ErrNone] if there is none.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
@@ -17,9 +18,12 @@ import (
 func TestSession(t *testing.T) {
 	databases.Run(t, []database.Feature{session.Feature()}, []databases.Case{
 		{Name: "from the beginning to the end", Test: whole}, {Name: "its token", Test: token}, {Name: "it lasts", Test: lasts},
-		{Name: "bounds", Test: bounds}, {Name: "of others", Test: ofOthers}, {Name: "a dump signs nobody in", Test: dumped},
+		{Name: "bounds", Test: bounds}, {Name: "of others", Test: ofOthers}, {Name: "listed", Test: listed}, {Name: "a dump signs nobody in", Test: dumped},
 	})
 }
+
+// agent is what a hostile browser calls itself.
+var agent = "Fire\x1b[31mfox\n\xff" + strings.Repeat("ä", 1000)
 
 var now = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 
@@ -35,7 +39,7 @@ var good = tokens{"": "single", "ci": "one"}
 
 func begin(f *databases.Fixture, u access.User, name string, at time.Time) session.Session {
 	sum, _ := good.sum(name)
-	s, err := session.New(f.Store).Begin(f.Context(), u, name, sum, at)
+	s, err := session.New(f.Store).Begin(f.Context(), u, name, sum, agent, at)
 	f.Must(err)
 	return s
 }
@@ -48,7 +52,7 @@ func whole(f *databases.Fixture) {
 	got, err := all.Find(f.Context(), made.Cookie, good.sum, now.Add(time.Hour))
 	f.Must(err)
 	want := made
-	want.Cookie = ""
+	want.Cookie, want.Agent, want.Begun = "", "", time.Time{} // which the list tells
 	f.Equal("session", got, want)
 	for _, cookie := range []string{
 		"", "x", made.ID, made.ID + ".", made.ID + "." + strings.Repeat("A", 26), strings.ToLower(made.Cookie), made.Cookie + "A",
@@ -72,7 +76,7 @@ func whole(f *databases.Fixture) {
 	_, err = all.Find(f.Context(), made.Cookie, good.sum, now)
 	f.Want(err, store.ErrClosed, "")
 	sum, _ := good.sum("ci")
-	_, err = all.Begin(f.Context(), f.Ann(), "ci", sum, now)
+	_, err = all.Begin(f.Context(), f.Ann(), "ci", sum, agent, now)
 	f.Want(err, store.ErrClosed, "")
 	f.Reopen()
 }
@@ -121,7 +125,7 @@ func ofOthers(f *databases.Fixture) {
 	f.Want(all.End(f.Context(), f.Bob(), hers.ID), session.ErrNone, "")
 	f.Want(all.End(f.Context(), access.User{}, hers.ID), access.ErrNoUser, "")
 	sum, _ := good.sum("ci")
-	_, err := all.Begin(f.Context(), access.User{}, "ci", sum, now)
+	_, err := all.Begin(f.Context(), access.User{}, "ci", sum, agent, now)
 	f.Want(err, access.ErrNoUser, "")
 	_, err = all.Find(f.Context(), hers.Cookie, good.sum, now)
 	f.Must(err)
@@ -142,4 +146,27 @@ func dumped(f *databases.Fixture) {
 	_, err = session.New(f.Store).Find(f.Context(), made.Cookie, good.sum, now)
 	f.Want(err, session.ErrNone, "")
 	f.Sound()
+}
+
+// listed: a user's sessions with what tells them apart, without what signs in.
+func listed(f *databases.Fixture) {
+	all := session.New(f.Store)
+	first, second := begin(f, f.Ann(), "ci", now), begin(f, f.Ann(), "", now.Add(time.Hour))
+	begin(f, f.Bob(), "ci", now)
+	list, err := all.List(f.Context(), f.Ann(), 10, now.Add(2*time.Hour))
+	f.Must(err)
+	first.Cookie, second.Cookie = "", ""
+	f.Equal("sessions", list, []session.Session{second, first})
+	if got := list[0]; !got.Used().Equal(now.Add(time.Hour).Truncate(time.Microsecond)) || len(got.Agent) > 256+len("…") || strings.ContainsAny(got.Agent, "\x1b\n") || !utf8.ValidString(got.Agent) ||
+		!strings.HasPrefix(got.Agent, "Fire") {
+		f.Errorf("%+v", got)
+	}
+	list, err = all.List(f.Context(), f.Ann(), 1, now)
+	f.Must(err)
+	f.Equal("of a bounded list", len(list), 1)
+	list, err = all.List(f.Context(), f.Ann(), 10, now.Add(session.Keep))
+	f.Must(err)
+	f.Equal("sessions that are not over", len(list), 1)
+	_, err = all.List(f.Context(), access.User{}, 10, now)
+	f.Want(err, access.ErrNoUser, "")
 }

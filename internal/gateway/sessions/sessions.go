@@ -48,6 +48,11 @@ func (g *Group) Routes() []route.Route {
 		route.Delete(path, "End the session, and take the cookie back", g.end).
 			Access(route.Anyone, "session:write").Of(route.User).Rate(route.Write).Body(route.None).
 			Audits(audit.Delete, "session"),
+		route.Get("/sessions", "List the caller's sessions, those that were used last first", g.list).
+			Access(access.Viewer, "session:read").Of(route.User).Rate(route.Cheap).Body(route.None),
+		route.Delete("/sessions/{session_id}", "End one of them; the browser has to sign in again", g.endOne).
+			Access(access.Regular, "session:write").Of(route.User).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "session"),
 	)
 }
 
@@ -157,7 +162,7 @@ func (g *Group) begin(ctx context.Context, in *in) (answer, error) {
 	if !g.Asks() || by.Session != "" || !good {
 		return answer{g.who(by), nil}, nil
 	}
-	s, err := g.Sessions.Begin(ctx, by.User, by.Token, sum, g.Now())
+	s, err := g.Sessions.Begin(ctx, by.User, by.Token, sum, r.UserAgent(), g.Now())
 	if err != nil {
 		return answer{}, err
 	}

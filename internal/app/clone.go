@@ -13,7 +13,7 @@ import (
 
 // cloneFiles copies the folders of a user's thread to a thread that is not there yet, and reports whether there were any files.
 func (e *engine) cloneFiles(ctx context.Context, u access.User, from, to string) (there bool, err error) {
-	old, err := e.disk.User(u).Thread(from)
+	old, err := placeOf(ctx, e.store, e.disk, u, from)
 	var copied userdata.Space
 	if err == nil {
 		copied, err = e.disk.User(u).Thread(to)

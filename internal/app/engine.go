@@ -278,7 +278,7 @@ func (e *engine) mine() store.UserData { return e.store.For(access.Default()) }
 
 // upload keeps an uploaded file of a user's thread.
 func (e *engine) upload(ctx context.Context, user access.User, threadID, name string, content io.Reader, limit int64) error {
-	files, err := e.filesIn(ctx, user, threadID)
+	files, err := e.files(ctx, user, threadID)
 	if err != nil {
 		return err
 	}

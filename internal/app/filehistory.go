@@ -26,22 +26,29 @@ const noteTimeout = time.Minute
 func (e *engine) past(place userdata.Space) *filehistory.Thread { return e.history.Of(place) }
 
 // pastOf is that of a user's thread.
-func (e *engine) pastOf(user access.User, threadID string) (*filehistory.Thread, error) {
-	place, err := e.disk.User(user).Thread(threadID)
-	if err != nil {
-		return nil, err
-	}
-	return e.past(place), nil
+func (e *engine) pastOf(ctx context.Context, user access.User, threadID string) (*filehistory.Thread, error) {
+	return pastIn(e.store, e.disk, e.history)(ctx, user, threadID)
 }
 
-// makersIn tells who has made which files of a thread, by their paths.
-func makersIn(disk userdata.Disk, history *filehistory.History) threadfiles.Makers {
-	return func(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker, error) {
-		place, err := disk.User(user).Thread(thread)
+// pastIn finds the histories of the files of users' threads.
+func pastIn(st store.Store, disk userdata.Disk, history *filehistory.History) filehistory.Find {
+	return func(ctx context.Context, user access.User, threadID string) (*filehistory.Thread, error) {
+		place, err := placeOf(ctx, st, disk, user, threadID)
 		if err != nil {
 			return nil, err
 		}
-		origins, err := history.Of(place).Origins(ctx)
+		return history.Of(place), nil
+	}
+}
+
+// makersIn tells who has made which files of a thread, by their paths.
+func makersIn(find filehistory.Find) threadfiles.Makers {
+	return func(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker, error) {
+		past, err := find(ctx, user, thread)
+		if err != nil {
+			return nil, err
+		}
+		origins, err := past.Origins(ctx)
 		out := make(map[string]threadfiles.Maker, len(origins))
 		for p, o := range origins {
 			if kind := o.Kind(); kind != "" {
@@ -69,7 +76,7 @@ func (e *engine) finish(ctx context.Context, past *filehistory.Thread, run store
 func (e *engine) note(ctx context.Context, user access.User, threadID, by string, paths ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
-	past, err := e.pastOf(user, threadID)
+	past, err := e.pastOf(ctx, user, threadID)
 	if err == nil {
 		err = past.Note(ctx, by, paths...)
 	}
@@ -93,7 +100,7 @@ func (e *engine) undoing() job.Kind {
 			if errThread != nil {
 				continue // a folder without a thread
 			}
-			if past, errPast := e.pastOf(access.FromRow(t.UserID), t.ID); errPast == nil {
+			if past, errPast := e.pastOf(ctx, access.FromRow(t.UserID), t.ID); errPast == nil {
 				err = past.Recover(ctx)
 			}
 		}
@@ -123,11 +130,7 @@ func (h pastHere) of(ctx context.Context, thread string) (*filehistory.Thread, e
 	if _, err := h.at.store.For(access.Default()).Thread(ctx, thread); err != nil {
 		return nil, err
 	}
-	place, err := h.at.disk.User(access.Default()).Thread(thread)
-	if err != nil {
-		return nil, err
-	}
-	return h.history.Of(place), nil
+	return pastIn(h.at.store, h.at.disk, h.history)(ctx, access.Default(), thread)
 }
 
 // Runs are the ids of a thread's runs, the newest first.

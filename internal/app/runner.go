@@ -123,7 +123,7 @@ func (r runner) follow(ctx context.Context, run store.Run, after event.ID, show 
 
 // ReadFile implements cli.Runner.
 func (r runner) ReadFile(ctx context.Context, threadID, path string, limit int64) ([]byte, error) {
-	files, err := r.engine.filesIn(ctx, r.user, threadID)
+	files, err := r.engine.files(ctx, r.user, threadID)
 	if err != nil {
 		return nil, fmt.Errorf("open the files of thread %s: %w", threadID, err)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -58,14 +59,21 @@ func (e *engine) open(place userdata.Space, mounts []sandbox.Mount) (*sandbox.Fi
 	return place.Files(mounts, e.box.owner(place.SandboxID()))
 }
 
-// files opens the files of a user's thread, which need not be there yet.
-func (e *engine) files(user access.User, threadID string) (*sandbox.Files, error) {
-	return e.filesIn(context.Background(), user, threadID)
+// placeOf is where a user's thread works. The thread need not be there yet: files are uploaded before its first run.
+func placeOf(ctx context.Context, st store.Store, disk userdata.Disk, user access.User, id string) (userdata.Space, error) {
+	t, err := st.For(user).Thread(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return disk.User(user).Thread(id)
+	}
+	if err != nil {
+		return userdata.Space{}, err
+	}
+	return disk.Of(t)
 }
 
-// filesIn is files for a caller with a context, which bounds the wait for an undo that is to be finished first.
-func (e *engine) filesIn(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error) {
-	place, err := e.disk.User(user).Thread(threadID)
+// files opens the files of a user's thread. The context bounds the wait for an undo that is to be finished first.
+func (e *engine) files(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error) {
+	place, err := placeOf(ctx, e.store, e.disk, user, threadID)
 	if err != nil {
 		return nil, err
 	}

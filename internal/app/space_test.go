@@ -88,6 +88,54 @@ func TestUsersDoNotMeet(t *testing.T) {
 	}
 }
 
+// TestFilesOfHiddenThread: whoever asks by the id of a hidden thread has the files of its root, and their history.
+func TestFilesOfHiddenThread(t *testing.T) {
+	ctx, now := t.Context(), time.Now()
+	e := &engine{dir: t.TempDir(), history: filehistory.New(filehistory.Config{}), box: box{limits: sandbox.Limits{}}}
+	e.disk = userdata.New(e.dir)
+	e.current.Store(&settings{})
+	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: e.dir, Features: feature.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	e.store = st
+	bob := access.FromRow("bob")
+	run := store.Run{ID: "run", ThreadID: "t", Owner: "node", Request: []byte(`{}`), CreatedAt: now, UpdatedAt: now}
+	if run, err = st.For(bob).Admit(ctx, store.Admission{Run: run, Thread: store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now}}); err != nil {
+		t.Fatal(err)
+	}
+	fence, err := st.System().ClaimRun(ctx, run.ID, run.Owner, run.Attempt, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = st.System().AdmitChild(ctx, fence, store.Admission{
+		Run:    store.Run{ID: "child", ThreadID: "hidden", Key: "k", Request: []byte(`{}`), CreatedAt: now, UpdatedAt: now},
+		Thread: store.Thread{CreatedAt: now, UpdatedAt: now},
+		Begin:  &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.upload(ctx, bob, "hidden", "note", strings.NewReader("x"), 1); err != nil {
+		t.Fatal(err)
+	}
+	files, err := e.files(ctx, bob, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	if raw, err := files.ReadFile(sandbox.Uploads+"/note", 1); string(raw) != "x" {
+		t.Errorf("the root has %q, %v", raw, err)
+	}
+	if by, err := makersIn(e.pastOf)(ctx, bob, "hidden", nil); by[sandbox.Uploads+"/note"].Kind != filehistory.ByUpload {
+		t.Errorf("made by %v, %v", by, err)
+	}
+	if folders, err := e.disk.Threads(); len(folders) != 1 {
+		t.Errorf("%v, %v", folders, err)
+	}
+}
+
 // TestRemovedThreadLeavesNothing: a new thread of the id of one that was removed finds neither its files nor its sandbox.
 func TestRemovedThreadLeavesNothing(t *testing.T) {
 	e := boxed(t)

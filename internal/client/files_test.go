@@ -52,7 +52,7 @@ func TestUploads(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	s := newSite(t, t.TempDir(), talker{end: closed()})
-	if _, err := s.files(access.User{}, "t"); err != nil {
+	if _, err := s.files(t.Context(), access.User{}, "t"); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{"a b%20?#.html": "<b>", "deep/é.txt": "E", "empty": "", "ten": "0123456789"} {

@@ -179,7 +179,7 @@ func (s *site) must(err error) {
 // host is where a file of a thread is on this machine.
 func (s *site) host(thread, name string) string { return filepath.Join(s.dir, "threads", thread, name) }
 
-func (s *site) files(_ access.User, id string) (*sandbox.Files, error) {
+func (s *site) files(_ context.Context, _ access.User, id string) (*sandbox.Files, error) {
 	var mounts []sandbox.Mount
 	for _, name := range []string{"workspace", "uploads", "outputs"} {
 		if err := os.MkdirAll(s.host(id, name), 0o750); err != nil {

@@ -80,14 +80,14 @@ type Config struct {
 	// Audit keeps who did what; nil keeps nothing.
 	Audit *audit.Log
 	// Files opens the files of a user's thread; the caller closes them.
-	Files func(user access.User, threadID string) (*sandbox.Files, error)
+	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
 	// Links are those to previews of files, and Makers knows who made which files; nil knows no more than their paths say.
 	Links  *threadfiles.Links
 	Makers threadfiles.Makers
 	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; nil copies none.
 	CloneFiles func(ctx context.Context, u access.User, from, to string) (bool, error)
 	// FileHistory is that of the files of a user's thread.
-	FileHistory func(user access.User, threadID string) (*filehistory.Thread, error)
+	FileHistory filehistory.Find
 	// DeleteThread removes a user's thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, u access.User, threadID string) error
 	// User is every caller's, until there are accounts; Role and Scopes are what every caller may do. Without them he is an

@@ -26,7 +26,7 @@ type Bench struct {
 	Owner string
 	User  access.User
 	// Files opens the files of a user's thread. The caller closes them.
-	Files func(user access.User, threadID string) (*sandbox.Files, error)
+	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
 	Close func() error
 }
 
@@ -118,7 +118,7 @@ func (r *Recording) admit(ctx context.Context, b *Bench, id string, req runs.Req
 
 // prepare gives the thread the files and the state that it had. The state is the work of a run before.
 func (r *Recording) prepare(ctx context.Context, b *Bench, beside string) error {
-	files, err := b.Files(b.User, r.Thread)
+	files, err := b.Files(ctx, b.User, r.Thread)
 	if err != nil {
 		return err
 	}

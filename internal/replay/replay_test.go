@@ -65,7 +65,7 @@ func build(dir, greeting string, m model.ChatModel, inside ...agent.Middleware) 
 }
 
 // files are those of the only thread.
-func (p *plant) files(access.User, string) (*sandbox.Files, error) {
+func (p *plant) files(context.Context, access.User, string) (*sandbox.Files, error) {
 	var mounts []sandbox.Mount
 	for _, name := range []string{"uploads", "workspace"} {
 		host := filepath.Join(p.dir, name)
@@ -110,7 +110,7 @@ func (p *plant) tools() []tool.Tool {
 			return nil, err
 		}),
 		of("read", func(_ *tool.Call, text string) (*tool.Result, error) {
-			files, err := p.files(access.User{}, "")
+			files, err := p.files(context.Background(), access.User{}, "")
 			if err != nil {
 				return nil, err
 			}
@@ -177,7 +177,7 @@ func (p *plant) carryOut(t *testing.T, ctx context.Context, task string, maxStep
 // record makes a recording and takes it through its file.
 func (p *plant) record(t *testing.T, runID string) *replay.Recording {
 	t.Helper()
-	files, err := p.files(access.User{}, "")
+	files, err := p.files(context.Background(), access.User{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestARunInTheMiddleOfAConversation(t *testing.T) {
 // write puts a file there, older than the run that follows.
 func (p *plant) write(t *testing.T, path string, data []byte) {
 	t.Helper()
-	files, err := p.files(access.User{}, "")
+	files, err := p.files(context.Background(), access.User{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

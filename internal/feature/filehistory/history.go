@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
@@ -65,6 +66,9 @@ func New(c Config) *History {
 
 // Of is the history of the files in a user's thread.
 func (h *History) Of(place userdata.Space) *Thread { return &Thread{h: h, place: place} }
+
+// Find finds the history of the files of a user's thread; that of a hidden thread is its root's.
+type Find func(ctx context.Context, user access.User, threadID string) (*Thread, error)
 
 // enter counts a call that may write; leave reports whether it was alone.
 func (h *History) enter(thread string) (leave func() (alone bool)) {

@@ -22,14 +22,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestFileHistory(t *testing.T) {
 	data := t.TempDir()
 	all := filehistory.New(filehistory.Config{})
-	of := func(user access.User, id string) (*filehistory.Thread, error) {
+	of := func(_ context.Context, user access.User, id string) (*filehistory.Thread, error) {
 		place, err := userdata.New(data).User(user).Thread(id)
 		return all.Of(place), err
 	}
 	k := gateways.New(t, func(c *gateway.Config) { c.FileHistory = of })
 	run := k.Run("t", "hello").ID
 	k.Vars["run"] = run
-	past, err := of(access.FromRow(gateways.User), "t")
+	past, err := of(t.Context(), access.FromRow(gateways.User), "t")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type Config struct {
 	*route.Env
 
 	// History is that of a user's thread.
-	History func(user access.User, threadID string) (*filehistory.Thread, error)
+	History filehistory.Find
 }
 
 // Group has the handlers.
@@ -58,7 +58,7 @@ func (g *Group) Routes() []route.Route {
 
 // past is the history of a thread of the caller's.
 func (g *Group) past(ctx context.Context, thread string) (*filehistory.Thread, error) {
-	return g.History(route.Caller(ctx).User, thread)
+	return g.History(ctx, route.Caller(ctx).User, thread)
 }
 
 type changesIn struct {

@@ -14,7 +14,7 @@ import (
 // open opens the files of a thread of the caller's; the caller closes them. A thread that is not there yet has files too:
 // clients upload before they send the first message.
 func (g *Group) open(ctx context.Context, threadID string) (*sandbox.Files, error) {
-	return g.Files(route.Caller(ctx).User, threadID)
+	return g.Files(ctx, route.Caller(ctx).User, threadID)
 }
 
 // storeError gives an error of storing a file the answer that says what is wrong, if it is known.

@@ -4,6 +4,7 @@
 package files
 
 import (
+	"context"
 	"net/http"
 	"sync"
 
@@ -20,13 +21,13 @@ type Config struct {
 	*route.Env
 
 	// Files opens the files of a user's thread; the caller closes them.
-	Files func(user access.User, threadID string) (*sandbox.Files, error)
+	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
 	// Links are those to previews.
 	Links *threadfiles.Links
 	// Makers knows who made which files; nil knows no more than their paths say.
 	Makers threadfiles.Makers
 	// History is that of the files of a user's thread.
-	History func(user access.User, threadID string) (*filehistory.Thread, error)
+	History filehistory.Find
 }
 
 // Group has the handlers.

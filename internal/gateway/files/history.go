@@ -15,7 +15,7 @@ import (
 
 // note has the history of the thread's files tell what a person has done. What keeps it from that is logged: the work is done.
 func (g *Group) note(ctx context.Context, threadID, by string, paths ...string) {
-	past, err := g.History(route.Caller(ctx).User, threadID)
+	past, err := g.History(ctx, route.Caller(ctx).User, threadID)
 	if err == nil {
 		err = past.Note(context.WithoutCancel(ctx), by, paths...)
 	}
@@ -33,7 +33,7 @@ type versionIn struct {
 
 // getVersion sends what a file was.
 func (g *Group) getVersion(w http.ResponseWriter, r *http.Request, in *versionIn) error {
-	past, err := g.History(route.Caller(r.Context()).User, in.Thread.ID)
+	past, err := g.History(r.Context(), route.Caller(r.Context()).User, in.Thread.ID)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (g *Group) page(w http.ResponseWriter, r *http.Request, in *pageIn) error {
 	if err != nil {
 		return err
 	}
-	files, err := g.Files(user, thread)
+	files, err := g.Files(r.Context(), user, thread)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package files_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -26,7 +27,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	k.Put("t", "outputs/a.txt", "hello")
 	k.Do("POST", "/threads", `{"thread_id":"t"}`)
 	usual := k.Files
-	readOnly := func(_ access.User, id string) (*sandbox.Files, error) {
+	readOnly := func(_ context.Context, _ access.User, id string) (*sandbox.Files, error) {
 		return sandbox.NewFiles([]sandbox.Mount{
 			{Host: k.Host(id, "uploads"), Path: sandbox.Uploads, ReadOnly: true}, {Host: k.Host(id, "outputs"), Path: sandbox.Outputs, ReadOnly: true},
 		}, sandbox.FilesOptions{})
@@ -39,8 +40,8 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	if w := k.Do("PUT", artifacts+"outputs/a.txt", change("new", "hello")); w.Code < 400 || k.Read("t", "outputs/a.txt") != "hello" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	closed := func(by access.User, id string) (*sandbox.Files, error) {
-		files, err := usual(by, id)
+	closed := func(ctx context.Context, by access.User, id string) (*sandbox.Files, error) {
+		files, err := usual(ctx, by, id)
 		if err == nil {
 			err = files.Close()
 		}

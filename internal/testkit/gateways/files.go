@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func NewFilesAt(t *testing.T, database sqlstore.Config, change func(*gateway.Con
 	t.Helper()
 	dir := t.TempDir()
 	return &FileKit{Dir: dir, Kit: NewAt(t, database, agent.Config{Tools: Tools()}, func(c *gateway.Config) {
-		c.Files = func(user access.User, id string) (*sandbox.Files, error) {
+		c.Files = func(_ context.Context, user access.User, id string) (*sandbox.Files, error) {
 			if user != access.FromRow(User) {
 				return nil, fmt.Errorf("files of user %q were opened", user.ID())
 			}
@@ -163,9 +164,9 @@ func (k *FileKit) Expect(name string, w *httptest.ResponseRecorder, status int, 
 }
 
 // HistoryIn is where the history of threads' files is kept.
-func HistoryIn(dir string) func(access.User, string) (*filehistory.Thread, error) {
+func HistoryIn(dir string) filehistory.Find {
 	all := filehistory.New(filehistory.Config{})
-	return func(user access.User, id string) (*filehistory.Thread, error) {
+	return func(_ context.Context, user access.User, id string) (*filehistory.Thread, error) {
 		place, err := userdata.New(dir).User(user).Thread(id)
 		if err != nil {
 			return nil, err

@@ -23,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/feature/transcript"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
@@ -92,6 +93,8 @@ type App interface {
 	Folders(ctx context.Context, o Options, do func(Folders) error) error
 	// Search finds words in what the user's threads have, here or at the server.
 	Search(ctx context.Context, o Options, q Search) (hits []search.Hit, more bool, err error)
+	// Transcript writes the conversation of a thread for people, here or at the server.
+	Transcript(ctx context.Context, o Options, thread string, f transcript.Format, w io.Writer) error
 	// Agents has do work with the agents of the user and his profile, here or at the server.
 	Agents(ctx context.Context, o Options, do func(Agents) error) error
 	// FileHistory has do work with what was changed in the files of the user's threads, here or at the server.

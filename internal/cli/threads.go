@@ -37,7 +37,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().BoolVar(&archived, "archived", false, "those that are archived")
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(showCommand(app, o, stdio), deleteCommand(app, o, stdio), filesCommand(app, o, stdio),
-		downloadCommand(app, o, stdio), diffCommand(app, o, stdio), undoCommand(app, o, stdio))
+		downloadCommand(app, o, stdio), transcriptCommand(app, o, stdio), diffCommand(app, o, stdio), undoCommand(app, o, stdio))
 	cmd.AddCommand(binCommands(app, o, stdio)...)
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/feature/transcript"
 )
 
 // Tree lists the files of a thread below a path.
@@ -25,7 +26,17 @@ func (c *Client) Tree(ctx context.Context, thread, path string, limit, offset in
 
 // Zip writes a ZIP of the files and folders at the paths, or of all.
 func (c *Client) Zip(ctx context.Context, thread string, paths []string, w io.Writer) error {
-	req, err := c.request(ctx, http.MethodGet, threadPath(thread)+"/files.zip?"+url.Values{"path": paths}.Encode(), nil)
+	return c.download(ctx, threadPath(thread)+"/files.zip?"+url.Values{"path": paths}.Encode(), w)
+}
+
+// Transcript writes the conversation of a thread in a format.
+func (c *Client) Transcript(ctx context.Context, thread string, f transcript.Format, w io.Writer) error {
+	return c.download(ctx, threadPath(thread)+"/export?"+url.Values{"format": {string(f)}}.Encode(), w)
+}
+
+// download writes what the server sends.
+func (c *Client) download(ctx context.Context, path string, w io.Writer) error {
+	req, err := c.request(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
@@ -35,7 +46,7 @@ func (c *Client) Zip(ctx context.Context, thread string, paths []string, w io.Wr
 	}
 	defer res.Body.Close()
 	if _, err = io.Copy(w, res.Body); errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("%s broke off; there is no whole ZIP: %w", c.name, err)
+		err = fmt.Errorf("%s broke off; what was written is not whole: %w", c.name, err)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
@@ -113,6 +114,35 @@ func (m *Mine) page(ctx context.Context, ask Ask) (p Page, err error) {
 		return p, err
 	}
 	return p, m.place(ctx, b, p.Messages)
+}
+
+// atOnce is how many messages [Mine.All] holds at most.
+const atOnce = 50
+
+// All are the messages of the branch that the thread is on, the oldest first, read by pages. What is added meanwhile is not
+// among them. An error is the last that comes; [store.ErrNotFound] if there is no such thread.
+func (m *Mine) All(ctx context.Context, thread string) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		b, err := m.branch(ctx, thread, "")
+		const first = 1 // a row that is no message
+		for p := (Page{More: true}); err == nil && p.More; {
+			after := int64(first)
+			if n := len(p.Messages); n > 0 {
+				after = p.Messages[n-1].Seq
+			}
+			if p, err = m.read(ctx, b, reach{after: after, limit: atOnce}); err != nil {
+				break
+			}
+			for _, msg := range p.Messages {
+				if !yield(msg, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(Message{}, fmt.Errorf("read the messages of thread %.40q: %w", thread, err))
+		}
+	}
 }
 
 // OfRun is a page of a run's messages, be they on the branch of the thread or not. An unknown run has none.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,16 @@ func (k *talk) forwards(limit int) (out []history.Message) {
 	}
 }
 
+// everything is the whole branch of the thread, streamed.
+func (k *talk) everything() (out []history.Message) {
+	k.Helper()
+	for m, err := range k.mine().All(k.Context(), k.id) {
+		k.Must(err)
+		out = append(out, m)
+	}
+	return out
+}
+
 // visible is what people are shown of a state.
 func visible(s state.State) (out []string) {
 	for _, m := range messages.Get(s) {
@@ -178,6 +189,7 @@ func pagesAreTheState(f *databases.Fixture) {
 			head := k.all[len(k.all)-1]
 			f.Equal(fmt.Sprintf("seed %d, step %d", seed, i), k.texts(k.walk("", 1+r.IntN(7))), visible(k.at[head]))
 			f.Equal(fmt.Sprintf("seed %d, step %d, forwards", seed, i), k.texts(k.forwards(1+r.IntN(7))), visible(k.at[head]))
+			f.Equal(fmt.Sprintf("seed %d, step %d, streamed", seed, i), k.texts(k.everything()), visible(k.at[head]))
 			at := k.all[r.IntN(len(k.all))]
 			f.Equal(fmt.Sprintf("seed %d, step %d, another branch", seed, i), k.texts(k.walk(at, 1+r.IntN(7))), visible(k.at[at]))
 		}
@@ -353,6 +365,10 @@ func ofOthers(f *databases.Fixture) {
 		f.Equal("messages of a run", len(p.Messages), 0)
 		_, err = his.Spent(f.Context(), thread)
 		f.Want(err, store.ErrNotFound, thread)
+		for m, err := range his.All(f.Context(), thread) {
+			f.Want(err, store.ErrNotFound, thread)
+			f.Equal("a message of another", m.Seq, int64(0))
+		}
 	}
 	_, err := k.mine().Page(f.Context(), history.Ask{Thread: k.id, Checkpoint: "none", Limit: 1})
 	f.Want(err, store.ErrNotFound, k.id)
@@ -454,11 +470,31 @@ func longThread(f *databases.Fixture) {
 		newest = min(newest, took(func() { page(0) }))
 		middle = min(middle, took(func() { page(3000) }))
 	}
+	n, held := 0, uint64(0)
+	before := inUse()
+	for _, err := range k.mine().All(f.Context(), k.id) {
+		f.Must(err)
+		if n++; n%500 == 0 {
+			held = max(held, inUse())
+		}
+	}
+	f.Equal("messages of the stream", n, 4*rounds)
+	if held > before+(1<<20) {
+		f.Errorf("a stream of %d messages holds %d KiB", n, (held-before)>>10)
+	}
 	f.Logf("the state of %d messages: %v; the first look: %v; a page of 50 after that: %v, in the middle %v; 1 to %.0f",
 		4*rounds, whole, first, newest, middle, float64(whole)/float64(newest))
 	if max(newest, middle) > whole/2 {
 		f.Errorf("a page takes %v, or %v, and the whole state %v", newest, middle, whole)
 	}
+}
+
+// inUse is the memory of what cannot be collected.
+func inUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func took(do func()) time.Duration {

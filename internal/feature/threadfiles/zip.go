@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/internal/lib/units"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -218,6 +219,18 @@ func SafeName(name string) string {
 		}
 	}
 	return cmp.Or(strings.Join(out, "/"), "_")
+}
+
+// FileName is the name of a file after a title, without an ending: one that each system can have. fallback is for a title that
+// makes none.
+func FileName(title, fallback string) string {
+	const most, mostBytes = 100, 200
+	name := strings.ReplaceAll(SafeName(strings.ToValidUTF8(title, "")), "/", "_")
+	if name = strings.TrimPrefix(name, sandbox.TempPrefix); name == "_" || name == "" {
+		name = fallback
+	}
+	name = excerpt.First(name, most)
+	return strings.ToValidUTF8(name[:min(len(name), mostBytes)], "")
 }
 
 // unique is the name, or one with a number if it is taken. taken counts how often each was asked for.

@@ -148,9 +148,9 @@ func (g *Group) send(w http.ResponseWriter, r *http.Request, c content, kind str
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Disposition", "inline; filename*=UTF-8''"+percent(c.name))
+	h.Set("Content-Disposition", "inline; filename*=UTF-8''"+route.Percent(c.name))
 	if download {
-		h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+percent(c.name))
+		h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+route.Percent(c.name))
 	}
 	h.Set("Cache-Control", "private, no-cache") // ask each time: the agent may have changed it
 	if c.cached {

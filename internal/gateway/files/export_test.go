@@ -16,7 +16,6 @@ const (
 var (
 	Active      = active
 	Numbered    = numbered
-	Percent     = percent
 	UploadError = uploadError
 	UploadName  = uploadName
 	UploadPath  = uploadPath

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"syscall"
 
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -23,21 +22,4 @@ func storeError(err error) error {
 		return route.Failf(http.StatusInsufficientStorage, "There is no space left on the server's disk")
 	}
 	return err
-}
-
-// percent escapes everything but letters, digits and "-._~", as URLs and file names in headers need it.
-func percent(s string) string {
-	const digits = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
-			b.WriteByte(c)
-		default:
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-		}
-	}
-	return b.String()
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"path"
 	"strings"
 	"testing"
@@ -29,18 +28,6 @@ func FuzzArtifactPath(f *testing.F) {
 		}
 		if again, err := artifactPath(p); err != nil || again != p {
 			t.Errorf("%q, and then %q %v", p, again, err)
-		}
-	})
-}
-
-func FuzzPercent(f *testing.F) {
-	for _, s := range []string{"a b", "ü", "\n\"';", "%41", "-._~"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		out := percent(s)
-		if back, err := url.PathUnescape(out); err != nil || back != s || strings.ContainsAny(out, " \"'();,/?:@\r\n*") {
-			t.Errorf("%q became %q, which is %q %v", s, out, back, err)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/sandbox"
 )
 
 type treeIn struct {
@@ -55,7 +54,7 @@ func (g *Group) zip(w http.ResponseWriter, r *http.Request, in *zipIn) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
-	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+percent(zipName(in)))
+	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+route.Percent(zipName(in)))
 	h.Set("Cache-Control", "private, no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if r.Method == http.MethodHead {
@@ -70,17 +69,9 @@ func (g *Group) zip(w http.ResponseWriter, r *http.Request, in *zipIn) error {
 
 // zipName is what a browser saves it as: the one thing that is in it, else the title of the thread.
 func zipName(in *zipIn) string {
-	const most = 100
 	name := in.Thread.Title
 	if len(in.Paths) == 1 {
 		name = in.Paths[0][strings.LastIndexByte(in.Paths[0], '/')+1:]
 	}
-	name = strings.ReplaceAll(threadfiles.SafeName(strings.ToValidUTF8(name, "")), "/", "_")
-	if name == "_" {
-		name = in.Thread.ID
-	}
-	if runes := []rune(name); len(runes) > most {
-		name = string(runes[:most])
-	}
-	return strings.TrimPrefix(name, sandbox.TempPrefix) + ".zip"
+	return threadfiles.FileName(name, in.Thread.ID) + ".zip"
 }

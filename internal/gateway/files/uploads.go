@@ -55,7 +55,7 @@ func uploadOf(threadID, name string, size int64) uploadJSON {
 	at := uploadPath(name)
 	return uploadJSON{
 		Filename: name, Size: size, Path: at, VirtualPath: at,
-		ArtifactURL: "/api/threads/" + threadID + "/artifacts" + sandbox.Uploads + "/" + percent(name),
+		ArtifactURL: "/api/threads/" + threadID + "/artifacts" + sandbox.Uploads + "/" + route.Percent(name),
 	}
 }
 

@@ -6,6 +6,7 @@ package history
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/history"
@@ -61,6 +62,8 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Viewer, readRuns).Of(route.Run).Rate(route.Cheap).Body(route.None),
 		route.Get(run+"/events", "List what happened in a run", g.events).
 			Access(access.Viewer, readRuns).Of(route.RunName).Rate(route.Costly).Body(route.None),
+		route.Raw(http.MethodGet, thread+"/export", "Download the conversation of a thread as Markdown, JSON or HTML", g.export).
+			Access(access.Viewer, readThreads).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Get(thread+"/token-usage", "Count the tokens that a thread took", g.usage).
 			Access(access.Viewer, readThreads).Of(route.ThreadName).Rate(route.Costly).Body(route.None),
 		route.Post(thread+"/branches", "Begin a thread that goes on from an answer of another", g.branch).

@@ -88,21 +88,30 @@ func TestUsersDoNotMeet(t *testing.T) {
 	}
 }
 
-// TestFilesOfHiddenThread: whoever asks by the id of a hidden thread has the files of its root, and their history.
-func TestFilesOfHiddenThread(t *testing.T) {
-	ctx, now := t.Context(), time.Now()
-	e := &engine{dir: t.TempDir(), history: filehistory.New(filehistory.Config{}), box: box{limits: sandbox.Limits{}}}
+// filed is what files need: a store, and a disk.
+func filed(t *testing.T) *engine {
+	t.Helper()
+	e := &engine{dir: t.TempDir(), history: filehistory.New(filehistory.Config{})}
 	e.disk = userdata.New(e.dir)
 	e.current.Store(&settings{})
-	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: e.dir, Features: feature.All()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: e.dir, Features: feature.All()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
 	e.store = st
-	bob := access.FromRow("bob")
-	run := store.Run{ID: "run", ThreadID: "t", Owner: "node", Request: []byte(`{}`), CreatedAt: now, UpdatedAt: now}
-	if run, err = st.For(bob).Admit(ctx, store.Admission{Run: run, Thread: store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now}}); err != nil {
+	return e
+}
+
+// TestFilesOfHiddenThread: whoever asks by the id of a hidden thread has the files of its root, and their history.
+func TestFilesOfHiddenThread(t *testing.T) {
+	ctx, now, e := t.Context(), time.Now(), filed(t)
+	st, bob := e.store, access.FromRow("bob")
+	run, err := st.For(bob).Admit(ctx, store.Admission{
+		Run:    store.Run{ID: "run", ThreadID: "t", Owner: "node", Request: []byte(`{}`), CreatedAt: now, UpdatedAt: now},
+		Thread: store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	fence, err := st.System().ClaimRun(ctx, run.ID, run.Owner, run.Attempt, now)
@@ -231,8 +240,7 @@ func TestCollectLooksForTheUsersThread(t *testing.T) {
 }
 
 func TestFilesAreTheCallers(t *testing.T) {
-	e := &engine{disk: userdata.New(t.TempDir()), history: filehistory.New(filehistory.Config{})}
-	e.current.Store(&settings{})
+	e := filed(t)
 	if err := e.upload(t.Context(), access.FromRow("ada"), "t", "a.txt", strings.NewReader("hers"), 10); err != nil {
 		t.Fatal(err)
 	}

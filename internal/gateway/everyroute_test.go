@@ -2,7 +2,9 @@ package gateway_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -14,13 +16,23 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
+	"github.com/pudu-ai/pudu/web"
 )
+
+// asset is a file that the pages load.
+func asset() string {
+	all, err := fs.Glob(web.Files(), "assets/*.js")
+	if err != nil || len(all) == 0 {
+		panic("web/dist has no script")
+	}
+	return path.Base(all[0])
+}
 
 // filled is the path of a route with a value for each parameter.
 func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
-		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", "sign-in.js", "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x").Replace(r.Path)
+		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", asset(), "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.

@@ -67,7 +67,7 @@ func (s *Server) newGroups() groups {
 		operations: operations.New(operations.Config{
 			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, All: s.Routes,
 		}),
-		pages: pages.New(pages.Config{Env: s.env, About: s.About, Asks: s.Guard.asks, All: s.Routes}),
+		pages: pages.New(pages.Config{Env: s.env, About: s.About, All: s.Routes}),
 	}
 }
 

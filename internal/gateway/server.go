@@ -180,6 +180,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.Guard.admit(w, r, asks, to.Foreign) {
 		return
 	}
+	if pattern == "" && looks(r) {
+		_ = s.groups.pages.Missing(w, next) // the page is a constant
+		return
+	}
 	next, ok := s.authenticated(w, next, asks, routed && to.Role == route.Anyone)
 	switch {
 	case !ok:
@@ -188,6 +192,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.mux.ServeHTTP(w, next)
 	}
+}
+
+// looks reports whether somebody looks for a page, rather than a program for an answer.
+func looks(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // route takes the mount point and slashes too many off the path, and finds the pattern that it matches; empty is none.

@@ -65,7 +65,7 @@ func TestASession(t *testing.T) {
 		t.Errorf("cookie %v", c)
 	}
 	for path, want := range map[string]string{
-		"/": "Sign out", "/threads/t/state": "Hi there.", "/info": "", "/threads/t/runs/x/stream": "not found",
+		"/": `id="root"`, "/threads/t/state": "Hi there.", "/info": "", "/threads/t/runs/x/stream": "not found",
 	} {
 		w := b.send("GET", path, "")
 		if w.Code == http.StatusUnauthorized || !strings.Contains(w.Body.String(), want) || w.Header()["Set-Cookie"] != nil {

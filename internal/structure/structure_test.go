@@ -37,7 +37,7 @@ const (
 // first level that names it.
 func levels() []level {
 	return []level{
-		{"helpers", []string{"internal/lib/*", "examples"}},
+		{"helpers", []string{"internal/lib/*", "examples", "web"}},
 		{"leaves", []string{"message", "state", "event", "internal/access"}},
 		{"what tools may use", []string{"model", "sandbox"}},
 		{"contracts", []string{

@@ -1,8 +1,7 @@
-// Package pages is the group of routes that people look at in a browser: the names that the user interface will have, the
-// files it loads, and the list of all routes. Whoever has to bring a token is asked for it by the page, which trades it for the
-// cookie of a session.
+// Package pages is the group of routes that people look at in a browser: the pages of the user interface, the files it loads, and
+// the list of all routes. Whoever has to bring a token is asked for it by the page, which trades it for the cookie of a session.
 //
-//	gateway -> pages -> HTML, and the files below /assets
+//	gateway -> pages -> index.html for every page, the files below /assets, HTML for the list
 package pages
 
 import (
@@ -11,30 +10,38 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
+	"github.com/pudu-ai/pudu/web"
 )
 
-// Config is what the group works with. Env, Asks and All are required.
+// Config is what the group works with. Env and All are required.
 type Config struct {
 	*route.Env
 
 	// About is what the start page tells.
 	About shape.About
-	// Asks reports whether callers must bring a token.
-	Asks func() bool
 	// All is the list of routes.
 	All func() []route.Route
 }
 
 // Group has the handlers.
-type Group struct{ Config }
+type Group struct {
+	Config
+
+	index *index
+}
 
 // New makes the group.
-func New(c Config) *Group { return &Group{c} }
+func New(c Config) *Group {
+	index, err := newIndex(web.Files())
+	if err != nil {
+		panic(err) // a program that was built has the page
+	}
+	return &Group{c, index}
+}
 
 // names are the pages of the user interface; the API has no route of these names. Each stands for what is below it too.
 func names() []string {
@@ -64,20 +71,14 @@ func page[In any](path, summary string, of route.Owner, h func(http.ResponseWrit
 
 type nothing struct{}
 
-//go:embed page.html
-var pageText string
-
 //go:embed docs.html
 var docsText string
 
-//go:embed sign-in.html
-var signInText string
+//go:embed missing.html
+var missingText string
 
-//go:embed sign-in.js
-var signInScript []byte
-
-// templates are the pages by their names.
-var templates = parsed(map[string]string{"page": pageText, "docs": docsText, "sign-in": signInText})
+// templates are the pages that are no part of the user interface, by their names.
+var templates = parsed(map[string]string{"docs": docsText, "missing": missingText})
 
 func parsed(texts map[string]string) *template.Template {
 	all := template.New("")
@@ -91,55 +92,42 @@ type assetIn struct {
 	Name string `path:"name"`
 }
 
-// asset sends a file that the pages load. Its name has no version yet, so a browser asks each time.
+// asset sends a file that the pages load. Its name has the hash of what is in it.
 func (g *Group) asset(w http.ResponseWriter, r *http.Request, in *assetIn) error {
-	if in.Name != "sign-in.js" {
+	f, ok := assets()[in.Name]
+	if !ok {
 		return &route.Error{Status: http.StatusNotFound, Detail: "Not Found"}
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/javascript; charset=utf-8")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache")
-	http.ServeContent(w, r, in.Name, g.About.Started, bytes.NewReader(signInScript))
+	f.send(w, r, true)
 	return nil
 }
 
-// page is every page of the user interface, until that is there: what is served and the newest threads, or for somebody who
-// has brought no token the question for it.
+// page is every page of the user interface: one file, which asks the API for what it shows.
 func (g *Group) page(w http.ResponseWriter, r *http.Request, _ *nothing) error {
-	by := route.Caller(r.Context())
-	if by.User.Check() != nil {
-		return html(w, "sign-in", scripted, up(r))
-	}
-	if err := by.May(access.Viewer, "threads:read"); err != nil {
-		return route.Failf(http.StatusForbidden, "%v", err)
-	}
-	const newest = 50
-	threads, err := g.Mine(r.Context()).ListThreads(r.Context(), newest, 0)
-	if err != nil {
-		return err
-	}
-	type row struct{ ID, Title, Status, Updated string }
-	rows := make([]row, len(threads))
-	for i, t := range threads {
-		rows[i] = row{t.ID, t.Title, t.Status, t.UpdatedAt.UTC().Format(time.DateTime)}
-	}
-	policy := plain
-	if by.Session != "" {
-		policy = scripted
-	}
-	return html(w, "page", policy, struct {
-		shape.About
+	h := w.Header()
+	h.Set("Content-Security-Policy", g.index.policy)
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	g.index.at(up(r)).send(w, r, false)
+	return nil
+}
 
-		Up             string
-		Token, Session bool
-		Threads        []row
-	}{g.About, up(r), g.Asks(), by.Session != "", rows})
+// Missing answers somebody who looks for a page that is not there with a page that leads home.
+func (g *Group) Missing(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	return write(w, http.StatusNotFound, "missing", plain, up(r))
 }
 
 // up leads from the path of a page to where the server's paths begin, which need not be the root of the address.
 func up(r *http.Request) string {
-	return strings.Repeat("../", strings.Count(strings.TrimPrefix(r.URL.Path, "/"), "/"))
+	n := strings.Count(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if asked, _, _ := strings.Cut(r.RequestURI, "?"); r.URL.Path != "/" && strings.HasSuffix(asked, "/") {
+		n++ // the slash at the end was taken off on the way here
+	}
+	if n == 0 {
+		return "./"
+	}
+	return strings.Repeat("../", n)
 }
 
 // docs lists the routes for people.
@@ -162,14 +150,21 @@ func (g *Group) docs(w http.ResponseWriter, _ *http.Request, _ *nothing) error {
 	}{g.About, groups})
 }
 
-// The policies of pages, which load nothing from elsewhere: plain ones run no script at all.
+// The policies of pages. None loads anything from another host. Those for people run no script and have their style within; the
+// user interface runs its own files, and frames what people look at: previews, and files of threads.
 const (
-	plain    = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	scripted = plain + "; script-src 'self'; connect-src 'self'"
+	plain  = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	client = "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; " +
+		"font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self' blob:; manifest-src 'self'; " +
+		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 
-// html writes a page.
+// html writes a page that is made anew each time.
 func html(w http.ResponseWriter, name, policy string, data any) error {
+	return write(w, http.StatusOK, name, policy, data)
+}
+
+func write(w http.ResponseWriter, status int, name, policy string, data any) error {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		return err
@@ -179,6 +174,7 @@ func html(w http.ResponseWriter, name, policy string, data any) error {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // a client that has gone
 	return nil
 }

@@ -1,0 +1,69 @@
+// The start: a new task, and what waits, runs and is new.
+import { type ReactNode, useEffect } from 'react';
+import { useWords, when } from '../lib/i18n';
+import { uuid } from '../lib/ids';
+import { go, Link } from '../lib/router';
+import { Shell } from '../shell/Shell';
+import { glyphOf, useTasks } from '../threads/tasks';
+import { shell } from '../shell/words';
+import { Glyph } from '../ui/Glyph';
+import { Mark } from '../ui/Mark';
+import { Composer } from './composer/Composer';
+import { conversationOf } from './talk/useConversation';
+import { chat } from './words';
+
+export default function StartPage(): ReactNode {
+  const w = useWords(chat);
+  useEffect(() => {
+    document.title = 'Pudu';
+  }, []);
+  const start = (text: string): void => {
+    const thread = uuid();
+    void conversationOf(thread, true).say(text, {});
+    go(`/c/${thread}`);
+  };
+  return (
+    <Shell>
+      <div className="scroll">
+        <div className="start">
+          <div className="col dockless">
+            <div className="hello">
+              <Mark />
+              <h1>{w.hello}</h1>
+            </div>
+            <Composer place="" rows={3} placeholder={w.placeholder} label={w.task} running={false} focus send={start} />
+            <Desk />
+          </div>
+        </div>
+      </div>
+    </Shell>
+  );
+}
+
+const most = 6;
+
+/** What waits for the user, what runs, what is new. */
+function Desk(): ReactNode {
+  const w = useWords(chat);
+  const s = useWords(shell);
+  const { data } = useTasks();
+  const order = { waiting: 0, running: 1, failed: 2, answered: 3 } as Record<string, number>;
+  const list = (data?.threads ?? [])
+    .filter((t) => t.state in order)
+    .sort((a, b) => (order[a.state] ?? 9) - (order[b.state] ?? 9))
+    .slice(0, most);
+  if (list.length === 0) return null;
+  return (
+    <section className="desk" aria-label={w.onDesk}>
+      {list.map((t) => (
+        <Link key={t.thread_id} className="deskrow" to={`/c/${t.thread_id}`}>
+          <Glyph state={glyphOf(t)} />
+          <span className="grow">
+            <b className="cut">{t.title || s.untitled}</b>
+          </span>
+          {t.state === 'waiting' ? <span className="btn sm">{w.answer}</span> : <small className="soft num">{when(t.updated_at)}</small>}
+        </Link>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,88 @@
+// Where a person writes. Enter sends, Shift Enter makes a new line; what is typed is kept until it is sent.
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { useWords } from '../../lib/i18n';
+import { Icon } from '../../ui/Icon';
+import { chat } from '../words';
+import { draftOf, keepDraft } from './drafts';
+
+interface ComposerProps {
+  /** Whose draft it is: a thread, or the start page. */
+  place: string;
+  /** Lines that it has at first. */
+  rows: number;
+  placeholder: string;
+  label: string;
+  running: boolean;
+  focus?: boolean;
+  send: (text: string) => void;
+  stop?: () => void;
+  /** What stands left below the text. */
+  children?: ReactNode;
+}
+
+export function Composer({ place, rows, placeholder, label, running, focus, send, stop, children }: ComposerProps): ReactNode {
+  const w = useWords(chat);
+  const [text, setText] = useState(() => draftOf(place));
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => setText(draftOf(place)), [place]);
+  useEffect(() => {
+    if (focus && matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, [focus, place]);
+  const write = (next: string): void => {
+    setText(next);
+    keepDraft(place, next);
+  };
+  const out = (): void => {
+    const words = text.trim();
+    if (!words) return;
+    write('');
+    send(words);
+  };
+  const key = (e: KeyboardEvent<HTMLTextAreaElement>): void => {
+    // While characters are composed, Enter belongs to the input method.
+    if (e.key !== 'Enter' || e.shiftKey || e.nativeEvent.isComposing || e.keyCode === 229) return;
+    e.preventDefault();
+    out();
+  };
+  const empty = text.trim() === '';
+  return (
+    <form
+      className="composer"
+      aria-label={label}
+      onSubmit={(e) => {
+        e.preventDefault();
+        out();
+      }}
+    >
+      <textarea
+        ref={field}
+        data-composer
+        rows={rows}
+        aria-label={label}
+        placeholder={placeholder}
+        value={text}
+        onChange={(e) => write(e.target.value)}
+        onKeyDown={key}
+      />
+      <div className="bar">
+        {children}
+        <span className="grow" />
+        {running && stop && (
+          <button type="button" className="stop" aria-label={w.stop} title={w.stop} onClick={stop}>
+            <i />
+          </button>
+        )}
+        {running ? (
+          <button type="submit" className="btn primary pillshaped" disabled={empty} title={w.queueHint}>
+            {w.queue}
+            <Icon name="enter" />
+          </button>
+        ) : (
+          <button type="submit" className="send" disabled={empty} aria-label={place ? w.sendIt : w.start}>
+            <Icon name="send" />
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

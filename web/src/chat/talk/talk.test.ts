@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { LogEvent } from '../../lib/stream/log';
+import type { Message } from './message';
+import { change, nothing, type Talk, withPage } from './talk';
+import { partial, turnsOf } from './turns';
+
+let n = 0;
+const event = (kind: string, data: Record<string, unknown>, more: Partial<LogEvent> = {}): LogEvent => ({
+  id: `1-${++n}`,
+  time: new Date(1_700_000_000_000 + n * 1000).toISOString(),
+  kind,
+  data,
+  ...more,
+});
+const human = (id: string, content: string): Message => ({ id, type: 'human', content });
+const said = (message: Message) => event('state', { writes: [{ c: 'messages', op: 'append', v: [message] }] });
+const play = (...events: LogEvent[]): Talk => change(nothing, 'r', events);
+
+const run = [
+  event('run', { status: 'running' }),
+  said(human('q', 'hello')),
+  event('chunk', { message_id: 'a', reasoning: 'Let me see.' }),
+  event('chunk', { message_id: 'a', text: 'I lo' }),
+  event('chunk', { message_id: 'a', text: 'ok.' }),
+  event('chunk', { message_id: 'a', tool_calls: [{ index: 0, id: 'c', name: 'bash', args: '{"command":"l' }] }),
+  event('chunk', { message_id: 'a', tool_calls: [{ index: 0, args: 's"}' }] }),
+];
+const whole: Message = {
+  id: 'a',
+  type: 'ai',
+  content: 'I look.',
+  tool_calls: [{ id: 'c', name: 'bash', args: { command: 'ls' } }],
+  additional_kwargs: { reasoning_content: 'Let me see.' },
+};
+
+describe('a conversation', () => {
+  it('shows what a model writes while it writes, in the place where it stays', () => {
+    const [turn] = turnsOf(play(...run));
+    expect(turn?.steps.map((s) => s.kind)).toEqual(['thought', 'say', 'call']);
+    expect(turn?.steps[2]).toMatchObject({ call: { name: 'bash', args: { command: 'ls' } }, open: true });
+    const after = change(play(...run), 'r', [said(whole)]);
+    expect(after.rows.map((r) => r.message.id)).toEqual(['q', 'a']);
+    expect(after.rows[1]?.open).toBeUndefined();
+  });
+
+  it('takes the last words as the answer, unless something comes behind them', () => {
+    const turn = turnsOf(play(...run.slice(0, 5)))[0];
+    expect(turn?.answer?.message.content).toBe('I look.');
+    expect(turnsOf(play(...run))[0]?.answer).toBeUndefined();
+  });
+
+  it('is the same when events come twice, or a page brings what is there', () => {
+    const once = play(...run, said(whole));
+    const twice = change(once, 'r', [...run, said(whole)]);
+    expect(twice.rows.map((r) => r.message)).toEqual(once.rows.map((r) => r.message));
+    const page = [human('q', 'hello'), whole].map((content, i) => ({ run_id: 'r', seq: i + 1, created_at: '2026-11-25T10:00:00Z', content }));
+    expect(withPage(once, page, true).rows.map((r) => r.message.id)).toEqual(['q', 'a']);
+  });
+
+  it('knows how a call began, what it says and how it ended', () => {
+    const talk = play(
+      ...run,
+      event('tool_start', { call_id: 'c', tool: 'bash' }),
+      event('progress', { call_id: 'c', text: 'one\n' }),
+      event('progress', { call_id: 'c', text: 'two\n' }),
+    );
+    expect(talk.calls['c']).toMatchObject({ output: 'one\ntwo\n' });
+    const done = change(talk, 'r', [event('tool_end', { call_id: 'c', is_error: true, millis: 176 })]);
+    expect(done.calls['c']).toMatchObject({ failed: true, millis: 176, output: 'one\ntwo\n' });
+  });
+
+  it('withdraws what a broken attempt was writing, and keeps what a stopped run had', () => {
+    const resumed = change(play(...run), 'r', [event('custom', { value: { type: 'run_resumed' } })]);
+    expect(resumed.rows.map((r) => r.message.id)).toEqual(['q']);
+    const discarded = change(play(...run), 'r', [event('discard', { message_id: 'a' })]);
+    expect(discarded.rows.map((r) => r.message.id)).toEqual(['q']);
+    const stopped = change(play(...run), 'r', [event('run', { status: 'interrupted' })]);
+    expect(stopped.rows.map((r) => [r.message.id, r.open])).toEqual([
+      ['q', undefined],
+      ['a', undefined],
+    ]);
+  });
+
+  it('shows nothing that is for the model alone, and only the words of the user', () => {
+    const talk = play(
+      said({ id: 'do-not-render-1', type: 'human', content: 'hidden' }),
+      said({ ...human('2', 'hidden'), additional_kwargs: { hide_from_ui: true } }),
+      said({ ...human('3', '<uploads/> mine'), additional_kwargs: { original_user_content: 'mine' } }),
+    );
+    expect(turnsOf(talk).map((t) => t.key)).toEqual(['3']);
+  });
+
+  it('leaves the words of runs below to their own cards', () => {
+    expect(play(event('chunk', { message_id: 'x', text: 'hi' }, { ns: ['call_1'] })).rows).toEqual([]);
+  });
+});
+
+describe('arguments that are not whole', () => {
+  it('are read as far as they go', () => {
+    expect(partial('{"path":"a/b.md","content":"one\\ntw')).toEqual({ path: 'a/b.md', content: 'one\ntw' });
+    expect(partial('{"path":"a\\')).toEqual({ path: 'a' });
+    expect(partial('')).toEqual({});
+  });
+});

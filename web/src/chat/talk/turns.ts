@@ -1,0 +1,93 @@
+// Turns: what a person said, and what Pudu did and said to it, in the order in which it came.
+import { isHidden, type Message, type Row, type ToolCall, textOf, thoughtOf } from './message';
+import type { Call, Run, Talk } from './talk';
+
+/** One line of a trail, or words in it. */
+export type Step =
+  | { kind: 'thought'; key: string; text: string; millis?: number; open: boolean }
+  | { kind: 'say'; key: string; row: Row; text: string }
+  | { kind: 'call'; key: string; call: ToolCall; live?: Call; result?: Message; at: number; open: boolean };
+
+export interface Turn {
+  key: string;
+  ask?: Row;
+  steps: Step[];
+  /** The last words, when nothing came behind them. */
+  answer?: Row;
+  run?: Run;
+}
+
+/** The turns of a conversation. */
+export function turnsOf(talk: Talk): Turn[] {
+  const turns: Turn[] = [];
+  const results = new Map<string, Message>();
+  for (const r of talk.rows) if (r.message.type === 'tool' && r.message.tool_call_id) results.set(r.message.tool_call_id, r.message);
+  for (const row of talk.rows) {
+    if (isHidden(row.message)) continue;
+    if (row.message.type === 'human') turns.push({ key: row.message.id, ask: row, steps: [] });
+    else if (row.message.type === 'ai') {
+      if (turns.length === 0) turns.push({ key: 'first', steps: [] });
+      add(turns.at(-1) as Turn, row, talk, results);
+    }
+  }
+  for (const turn of turns) finish(turn, talk);
+  return turns;
+}
+
+function add(turn: Turn, row: Row, talk: Talk, results: Map<string, Message>): void {
+  const m = row.message;
+  const thought = thoughtOf(m);
+  const text = textOf(m).trim();
+  const busy = !!row.open;
+  if (thought) turn.steps.push(thinking(row, thought, busy && !text && !m.tool_calls?.length));
+  if (text) turn.steps.push({ kind: 'say', key: m.id, row, text });
+  for (const [i, call] of (m.tool_calls ?? []).entries()) {
+    const live = talk.calls[call.id];
+    const result = results.get(call.id);
+    const step: Step = { kind: 'call', key: call.id || `${m.id}-${i}`, call: whole(call), at: row.at, open: busy };
+    turn.steps.push({ ...step, ...(live ? { live } : {}), ...(result ? { result } : {}) });
+  }
+  const run = talk.runs[row.run];
+  if (run) turn.run = run;
+}
+
+function thinking(row: Row, text: string, open: boolean): Step {
+  const until = row.message.additional_kwargs?.['thought_until'];
+  return { kind: 'thought', key: `${row.message.id}-t`, text, open, ...(typeof until === 'number' ? { millis: until - row.at } : {}) };
+}
+
+/** A call with the arguments that can be read so far. */
+function whole(call: ToolCall): ToolCall {
+  const text = call.args[''];
+  if (typeof text !== 'string') return call;
+  return { ...call, args: partial(text) };
+}
+
+/** Reads the strings of a JSON object that is not whole yet. */
+export function partial(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    const out: Record<string, unknown> = {};
+    for (const [, name, value] of text.matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)/g)) {
+      try {
+        if (name) out[name] = JSON.parse(`"${value}"`);
+      } catch {
+        // an escape that is cut in two
+      }
+    }
+    return out;
+  }
+}
+
+function finish(turn: Turn, talk: Talk): void {
+  const asked = turn.ask?.run ? talk.runs[turn.ask.run] : undefined;
+  if (!turn.run && asked) turn.run = asked;
+  const last = turn.steps.at(-1);
+  if (last?.kind !== 'say') return;
+  turn.answer = last.row;
+  turn.steps.pop();
+}
+
+/** Whether a run is under way, or waits to be. */
+export const isActive = (run: Run | undefined): boolean => run?.status === 'running' || run?.status === 'pending';

@@ -1,0 +1,80 @@
+// The trail of a turn: what Pudu did, line by line. Finished lines beyond six fold; failures never do.
+import { memo, type ReactNode, useState } from 'react';
+import { lasted, useWords } from '../../lib/i18n';
+import { Markdown } from '../../markdown/Markdown';
+import { Icon } from '../../ui/Icon';
+import { Glyph } from '../../ui/Glyph';
+import type { Step } from '../talk/turns';
+import { chat } from '../words';
+import { CallLine, Seconds } from './CallLine';
+import { outcomeOf } from './outcome';
+
+/** How many finished lines stand before earlier ones fold. */
+const stands = 6;
+
+export function Trail({ steps, active }: { steps: Step[]; active: boolean }): ReactNode {
+  const w = useWords(chat);
+  const [all, setAll] = useState(false);
+  const from = all || !active ? 0 : Math.max(0, steps.length - stands - 1);
+  const folded = steps.slice(0, from).filter((s) => !stays(s, active));
+  return (
+    <div className="trail">
+      {folded.length > 0 && (
+        <button type="button" className="fold" onClick={() => setAll(true)}>
+          <span className="node">
+            <Icon name="dots" />
+          </span>
+          <span>{w.earlier(folded.length)}</span>
+        </button>
+      )}
+      {steps.map((step, i) => (i < from && !stays(step, active) ? null : <Line key={step.key} step={step} active={active} />))}
+    </div>
+  );
+}
+
+/** Whether a line never folds: it failed, or it is not done. */
+const stays = (step: Step, active: boolean): boolean => step.kind === 'call' && outcomeOf(step, active) !== 'done';
+
+const Line = memo(function Line({ step, active }: { step: Step; active: boolean }): ReactNode {
+  switch (step.kind) {
+    case 'thought':
+      return <Thought step={step} />;
+    case 'say':
+      return (
+        <div className="said">
+          <Markdown text={step.text} writing={!!step.row.open} />
+        </div>
+      );
+    case 'call':
+      return <CallLine step={step} active={active} />;
+  }
+});
+
+function Thought({ step }: { step: Extract<Step, { kind: 'thought' }> }): ReactNode {
+  const w = useWords(chat);
+  const [open, setOpen] = useState(false);
+  const first = /^[\s\S]{0,160}?[.!?。！？](?=\s|$)/.exec(step.text)?.[0] ?? step.text.slice(0, 160);
+  const verb = step.open ? w.thinking : step.millis ? w.thoughtFor(lasted(step.millis)) : w.thought;
+  return (
+    <details className="step" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary>
+        <span className="node">{step.open ? <Glyph state="live" /> : <Icon name="think" />}</span>
+        <span className="what">
+          <span className="verb">{verb}</span>
+          <span className="txt">{first}</span>
+        </span>
+        <span className="meta" />
+        <Icon name="right" className="i chev" />
+      </summary>
+      {open && (
+        <div className="open plain">
+          {step.text.split(/\n{2,}/).map((p, i) => (
+            <p key={i}>{p}</p>
+          ))}
+        </div>
+      )}
+    </details>
+  );
+}
+
+export { Seconds };

@@ -1,0 +1,40 @@
+// How a call stands: it will run, runs, is done, failed, was refused, was stopped, or nobody knows.
+import type { Step } from '../talk/turns';
+
+export type CallStep = Extract<Step, { kind: 'call' }>;
+export type Outcome = 'will' | 'live' | 'done' | 'bad' | 'refused' | 'notAllowed' | 'stopped' | 'maybe';
+
+/** The text of a result. */
+export function resultOf(step: CallStep): string {
+  const content = step.result?.content;
+  if (content === undefined) return '';
+  if (typeof content === 'string') return content;
+  return content.map((p) => (typeof p === 'string' ? p : (p.text ?? ''))).join('\n');
+}
+
+/** The exit code that a command ended with, where it is not 0. */
+export const exitOf = (step: CallStep): string => /\nExit Code: (\d+)\s*(?:\n|$)/.exec(`\n${resultOf(step)}`)?.[1] ?? '';
+
+/** How a call stands; whether its run is under way tells what a call without a result is. */
+export function outcomeOf(step: CallStep, active: boolean): Outcome {
+  const text = resultOf(step);
+  if (!step.result && !step.live?.ended) {
+    if (!active) return 'stopped';
+    return step.live?.began || step.open ? 'live' : 'will';
+  }
+  if (text.startsWith('The outcome of this call is unknown')) return 'maybe';
+  if (/^(User rejected|Rejected by the user|The user (rejected|refused))/i.test(text)) return 'refused';
+  if (/^(Guardrail denied|Error: (Guardrail denied|Not allowed|Blocked))/i.test(text)) return 'notAllowed';
+  const meta = step.result?.additional_kwargs?.['deerflow_tool_meta'] as { status?: string } | undefined;
+  if (step.live?.failed || step.result?.status === 'error' || meta?.status === 'error' || exitOf(step)) return 'bad';
+  return 'done';
+}
+
+/** Why it failed, for the closed line: the exit code or the first words of the error. */
+export function reasonOf(step: CallStep): string {
+  const text = resultOf(step).replace(/^Error:\s*/i, '');
+  const status = /\b([45]\d\d)\b/.exec(text.slice(0, 200))?.[1];
+  if (step.call.name.startsWith('web_') && status) return status;
+  const line = text.split('\n')[0] ?? '';
+  return line.length > 60 ? `${line.slice(0, 57)}…` : line;
+}

@@ -1,0 +1,43 @@
+// Where a conversation stands on the screen: at its end when it is opened; the person's new words at the top when they are sent;
+// along with what is written, until the reader scrolls up.
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { Turn } from './talk/turns';
+
+/** How far from the end still counts as the end, in pixels. */
+const near = 40;
+
+/** Keeps a box at the end of what it has, and tells whether the reader is away from it and how to get back. */
+export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[], ready: boolean): [boolean, () => void] {
+  const [away, setAway] = useState(false);
+  const following = useRef(true);
+  const last = useRef('');
+  const opened = useRef(false);
+  const toEnd = (): void => {
+    const el = box.current;
+    if (el) el.scrollTop = el.scrollHeight;
+    following.current = true;
+  };
+  useEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    let before = el.scrollTop;
+    const scrolled = (): void => {
+      const rest = el.scrollHeight - el.clientHeight - el.scrollTop;
+      if (el.scrollTop < before - 2) following.current = false;
+      if (rest < near) following.current = true;
+      before = el.scrollTop;
+      setAway(rest > el.clientHeight / 2);
+    };
+    el.addEventListener('scroll', scrolled, { passive: true });
+    return () => el.removeEventListener('scroll', scrolled);
+  }, [box]);
+  useLayoutEffect(() => {
+    const key = turns.at(-1)?.key ?? '';
+    if (!ready || key === '') return;
+    const fresh = key !== last.current;
+    last.current = key;
+    if (!opened.current || fresh || following.current) toEnd();
+    opened.current = true;
+  });
+  return [away, toEnd];
+}

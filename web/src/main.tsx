@@ -1,0 +1,22 @@
+// The start of the client.
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './App';
+import { followNews } from './lib/news/news';
+import { followAddress } from './lib/router';
+import { followSettings } from './lib/settings';
+import { bringIcons } from './ui/Icon';
+import './styles/style.css';
+
+followSettings();
+followAddress();
+followNews();
+bringIcons();
+const root = document.getElementById('root');
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

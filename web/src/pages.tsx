@@ -1,0 +1,18 @@
+// THE list of pages: the form of the address, and what is shown there. What the first load does not need is imported when it is
+// asked for.
+import { lazy, type ReactNode } from 'react';
+import StartPage from './chat/StartPage';
+import ThreadPage from './chat/ThreadPage';
+
+const GeneralPage = lazy(() => import('./settings/GeneralPage'));
+
+export interface Page {
+  form: string;
+  show: (values: Record<string, string>) => ReactNode;
+}
+
+export const pages: Page[] = [
+  { form: '/', show: () => <StartPage /> },
+  { form: '/c/:thread', show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
+  { form: '/settings/general?', show: () => <GeneralPage /> },
+];

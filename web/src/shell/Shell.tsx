@@ -1,0 +1,87 @@
+// The frame of every page: sidebar, the page, and beside it the panel that a page may open.
+import { type ReactNode, useEffect, useState } from 'react';
+import { useWords } from '../lib/i18n';
+import { useConnected } from '../lib/news/news';
+import { usePath } from '../lib/router';
+import { change, settings, useSetting } from '../lib/settings';
+import { useTaskNews } from '../threads/tasks';
+import { Icon } from '../ui/Icon';
+import { Sidebar } from './Sidebar';
+import { shell } from './words';
+
+interface ShellProps {
+  /** What stands in the header, beginning with the h1. */
+  header?: ReactNode;
+  children: ReactNode;
+  panel?: ReactNode;
+  /** The panel's width: that of a run, or that of files. */
+  kind?: 'run' | 'files';
+}
+
+const narrow = (): boolean => matchMedia('(max-width: 899px)').matches;
+
+export function Shell({ header, children, panel, kind = 'run' }: ShellProps): ReactNode {
+  const w = useWords(shell);
+  const hidden = useSetting('sideHidden');
+  const [drawer, setDrawer] = useState(false);
+  const path = usePath();
+  useTaskNews();
+  useEffect(() => setDrawer(false), [path]);
+  const turn = (): void => {
+    if (narrow()) setDrawer(!drawer);
+    else change({ sideHidden: !settings().sideHidden });
+  };
+  useEffect(() => {
+    const key = (e: KeyboardEvent): void => {
+      if (e.key === 'Escape') setDrawer(false);
+      if (e.key !== 'b' || !(e.ctrlKey || e.metaKey) || e.shiftKey) return;
+      e.preventDefault();
+      turn();
+    };
+    addEventListener('keydown', key);
+    return () => removeEventListener('keydown', key);
+  });
+  const classes = ['app', hidden && 'no-side', drawer && 'drawer', panel && 'with-panel panel-first panel-full', panel && kind];
+  return (
+    <div className={classes.filter(Boolean).join(' ')}>
+      <a className="skip" href="#content">
+        {w.skip}
+      </a>
+      <Sidebar hide={turn} />
+      {drawer && <button type="button" className="scrim" aria-label={w.hideSide} onClick={() => setDrawer(false)} />}
+      <main className="main" id="content" tabIndex={-1}>
+        <header className={header ? 'top' : 'top bare'}>
+          <button type="button" className="btn ghost icon side-button" aria-label={w.showSide} onClick={turn}>
+            <Icon name="menu" />
+          </button>
+          {header ?? <div className="title" />}
+          <Connection />
+        </header>
+        {children}
+      </main>
+      {panel}
+    </div>
+  );
+}
+
+/** Says in the header line that the server is not there, when that lasts. */
+function Connection(): ReactNode {
+  const w = useWords(shell);
+  const connected = useConnected();
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    if (connected) return setLate(false);
+    const timer = setTimeout(() => setLate(true), 1500);
+    return () => clearTimeout(timer);
+  }, [connected]);
+  return (
+    <span role="status" className="connection">
+      {late && (
+        <span className="pill">
+          <Icon name="offline" />
+          {navigator.onLine ? w.restarting : w.offline}
+        </span>
+      )}
+    </span>
+  );
+}

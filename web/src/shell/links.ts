@@ -1,0 +1,6 @@
+// What stands at the foot of the sidebar: a line for each page that is there.
+import type { IconName } from '../ui/Icon';
+
+export const links: { to: string; below: string; icon: IconName; word: 'settings' }[] = [
+  { to: '/settings/general', below: '/settings', icon: 'settings', word: 'settings' },
+];

@@ -1,0 +1,41 @@
+// Words of the parts that all pages share.
+import { define } from '../lib/i18n';
+
+export const ui = define(
+  {
+    ask: 'waits for you',
+    live: 'running',
+    bad: 'failed',
+    new: 'new answer',
+    todo: 'not begun',
+    done: 'done',
+    maybe: 'not known',
+    stopped: 'stopped',
+    close: 'Close',
+    cancel: 'Cancel',
+    copy: 'Copy',
+    copied: 'Copied',
+    more: 'More',
+    loading: 'Loading',
+    tryAgain: 'Try again',
+    back: 'Back',
+  },
+  {
+    ask: '等你处理',
+    live: '运行中',
+    bad: '失败',
+    new: '有新回复',
+    todo: '未开始',
+    done: '已完成',
+    maybe: '结果不确定',
+    stopped: '已停止',
+    close: '关闭',
+    cancel: '取消',
+    copy: '复制',
+    copied: '已复制',
+    more: '更多',
+    loading: '加载中',
+    tryAgain: '重试',
+    back: '返回',
+  },
+);

@@ -76,7 +76,7 @@ soak: need-go setup-tests ## try what has no end: random histories of a store, a
 MUTATE_SEED ?= 1
 MUTATE_SAMPLE ?= 100
 MUTATE ?= ./agent ./state ./internal/runs ./internal/stores/sqlstore ./sandbox \
-	./internal/gateway ./internal/gateway/route@./internal/gateway ./internal/gateway/threads ./internal/gateway/runs ./internal/gateway/files
+	./internal/gateway ./internal/gateway/route@./internal/gateway/route,./internal/gateway ./internal/gateway/threads ./internal/gateway/runs ./internal/gateway/files
 mutate: need-go setup-tests ## make careless changes and see whether the tests notice; hours, or MUTATE="./state" MUTATE_SAMPLE=20
 	@nice $(GO) run ./test/mutate -seed $(MUTATE_SEED) -sample $(MUTATE_SAMPLE) $(MUTATE)
 

@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 		return 2, nil
 	}
 	if flags.NArg() == 0 {
-		return 2, errors.New("name the packages, such as ./state or, by the tests of another, ./internal/gateway/route@./internal/gateway")
+		return 2, errors.New("name the packages, such as ./state or, by the tests of two, ./p@./p,./another")
 	}
 	known, err := readTable(o.table)
 	if err != nil {

@@ -52,6 +52,7 @@ func TestRun(t *testing.T) {
 		"p/p_test.go":         "package p\n\nimport \"testing\"\n\nfunc TestLarge(t *testing.T) {\n\tif Large(5) || !Large(50) {\n\t\tt.Error()\n\t}\n}\n",
 		"large/large.go":      "package large\n\nfunc Make(n int) []byte { return make([]byte, n-2<<30) }\n",
 		"large/large_test.go": "package large\n\nimport \"testing\"\n\nfunc TestMake(t *testing.T) {\n\tif len(Make(2<<30+1)) == 0 {\n\t\tt.Error()\n\t}\n}\n",
+		"q/q_test.go":         "package q\n\nimport (\n\t\"testing\"\n\n\t\"example.org/p/p\"\n)\n\nfunc TestEleven(t *testing.T) {\n\tif !p.Large(11) {\n\t\tt.Error()\n\t}\n}\n",
 		"table.txt":           "# one\np/p.go:Large: if n > 10 { => if n >= 10 { | 10 itself never comes\n",
 	}))
 	for _, tt := range []struct {
@@ -61,6 +62,7 @@ func TestRun(t *testing.T) {
 	}{
 		{[]string{"-table", "table.txt", "./p"}, 1, []string{"survived, line 4: p/p.go:Large: if n > 10 { => if n > 11 {\n", "p: 80 % noticed: 4 of 5; 1 survived, 1 more change nothing"}},
 		{[]string{"-table", "table.txt", "-v", "./p"}, 1, []string{"noticed by TestLarge, line 4: p/p.go:Large: if n > 10 { => if n <= 10 {\n"}},
+		{[]string{"-table", "table.txt", "-v", "./p@./p,./q"}, 0, []string{"noticed by TestEleven, line 4: p/p.go:Large: if n > 10 { => if n > 11 {", "p: 100 %"}},
 		{[]string{"-table", "table.txt", "-least", "80", "-sample", "1", "./p"}, 0, []string{"of 1; "}},
 		{[]string{"-table", "table.txt", "-match", "if n > 11 {", "./p"}, 1, []string{"0 of 1; 1 survived, 0 more"}},
 		{[]string{"-table", "table.txt", "-v", "./large"}, 0, []string{ // one makes 4 GiB
@@ -68,7 +70,7 @@ func TestRun(t *testing.T) {
 		}},
 		{[]string{"-table", "none.txt", "./p"}, 2, nil},
 		{[]string{"-table", "table.txt"}, 2, nil},
-		{[]string{"-table", "table.txt", "./q"}, 2, nil},
+		{[]string{"-table", "table.txt", "./none"}, 2, nil},
 	} {
 		var out strings.Builder
 		code, err := run(t.Context(), tt.args, &out)

@@ -16,6 +16,7 @@ import (
 
 // reach says which tests of a package reach which lines, and how long each test takes.
 type reach struct {
+	pkg   string
 	tests []reachingTest // the quickest first
 }
 
@@ -30,6 +31,7 @@ type block struct{ from, to int }
 
 // findReach runs each test of a package alone, and looks which lines of pkg it reaches. dir is for its files.
 func findReach(ctx context.Context, pkg, tests, dir string) (r reach, err error) {
+	r.pkg = tests
 	binary := filepath.Join(dir, "cover.test")
 	if out, err := build(ctx, tests, binary, "-cover", "-coverpkg=./"+pkg); err != nil {
 		return r, fmt.Errorf("build its tests: %w\n%s", err, out)

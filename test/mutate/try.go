@@ -28,8 +28,8 @@ const (
 	stale                // it does not compile
 )
 
-// examine tries a sample of the changes of a package, by its own tests or, if it is named as PACKAGE@OTHER, by those of
-// the other one.
+// examine tries a sample of the changes of a package, by its own tests or, if it is named as PACKAGE@OTHER,ANOTHER, by those
+// of the others, one after the other.
 func (o options) examine(ctx context.Context, named string, known map[string]string, out io.Writer) (r result, err error) {
 	begun := time.Now()
 	pkg, tests, of := strings.Cut(named, "@")
@@ -49,9 +49,13 @@ func (o options) examine(ctx context.Context, named string, known map[string]str
 	rnd := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // a sample
 	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = slices.DeleteFunc(all, func(c change) bool { return !strings.Contains(c.name(), o.match) })
-	reached, err := findReach(ctx, pkg, tests, o.dir)
-	if err != nil {
-		return r, err
+	var by []reach
+	for tests := range strings.SplitSeq(tests, ",") {
+		reached, err := findReach(ctx, pkg, tests, o.dir)
+		if err != nil {
+			return r, err
+		}
+		by = append(by, reached)
 	}
 	var mu sync.Mutex
 	var trying sync.WaitGroup
@@ -72,12 +76,12 @@ func (o options) examine(ctx context.Context, named string, known map[string]str
 	for n := range o.parallel {
 		trying.Go(func() {
 			for c, ok := next(); ok; c, ok = next() {
-				f, by, failed := o.try(ctx, tests, c, filepath.Join(o.dir, strconv.Itoa(n)), reached)
+				f, who, failed := try(ctx, c, filepath.Join(o.dir, strconv.Itoa(n)), by)
 				mu.Lock()
 				err = errors.Join(err, failed)
 				open--
 				r.count(f)
-				o.tell(out, f, c, by)
+				o.tell(out, f, c, who)
 				mu.Unlock()
 			}
 		})
@@ -120,11 +124,31 @@ func sources(ctx context.Context, pkg string) (files []string, err error) {
 	return files, nil
 }
 
-// try runs the tests of a package on a change, and says which noticed it. dir is for its files.
-func (o options) try(ctx context.Context, tests string, c change, dir string, r reach) (f fate, by string, err error) {
-	path, err := filepath.Abs(c.file)
+// try runs the tests of some packages on a change, and says which noticed it. dir is for its files.
+func try(ctx context.Context, c change, dir string, by []reach) (f fate, who string, err error) {
+	overlay, err := c.overlay(dir)
 	if err != nil {
 		return stale, "", err
+	}
+	binary := filepath.Join(dir, "changed.test")
+	for _, r := range by {
+		if _, err := build(ctx, r.pkg, binary, "-overlay", overlay); err != nil {
+			return stale, "", ctx.Err()
+		}
+		for _, g := range r.of(c.file, c.line) {
+			if who = notices(ctx, r.pkg, binary, g); who != "" {
+				return noticed, who, ctx.Err()
+			}
+		}
+	}
+	return survived, "", ctx.Err()
+}
+
+// overlay writes the changed file, and the file that tells the go command to take it.
+func (c change) overlay(dir string) (string, error) {
+	path, err := filepath.Abs(c.file)
+	if err != nil {
+		return "", err
 	}
 	file, overlay := filepath.Join(dir, filepath.Base(c.file)), filepath.Join(dir, "overlay.json")
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: file}})
@@ -134,18 +158,9 @@ func (o options) try(ctx context.Context, tests string, c change, dir string, r 
 		)
 	}
 	if err != nil {
-		return stale, "", fmt.Errorf("write change: %w", err)
+		return "", fmt.Errorf("write change: %w", err)
 	}
-	binary := filepath.Join(dir, "changed.test")
-	if _, err := build(ctx, tests, binary, "-overlay", overlay); err != nil {
-		return stale, "", ctx.Err()
-	}
-	for _, g := range r.of(c.file, c.line) {
-		if by := notices(ctx, tests, binary, g); by != "" {
-			return noticed, by, ctx.Err()
-		}
-	}
-	return survived, "", ctx.Err()
+	return overlay, nil
 }
 
 // notices runs some tests and names the one that failed. On a busy machine tests may once take longer than they should:

@@ -83,3 +83,27 @@ func TestADrainedBody(t *testing.T) {
 		t.Errorf("%d bytes, %v", b.got, b.Err)
 	}
 }
+
+// TestADownload: the client has time for each piece; that a range is not there is said without a body.
+func TestADownload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &Env{Limits: Limits{Write: time.Minute}}
+		w := sinktest.New()
+		d := e.SteadyWriter(w)
+		d.WriteHeader(http.StatusPartialContent)
+		for _, piece := range []string{"ab", "c"} {
+			if n, err := io.WriteString(d, piece); n != len(piece) || err != nil {
+				t.Errorf("%s: %d, %v", piece, n, err)
+			}
+		}
+		if !slices.Equal(w.Writes, []string{"ab", "c"}) || !slices.Equal(w.Allowed, []time.Duration{time.Minute, time.Minute}) {
+			t.Errorf("%q in %v", w.Writes, w.Allowed)
+		}
+		w = sinktest.New()
+		d = e.SteadyWriter(w)
+		d.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		if n, err := io.WriteString(d, "no such range"); n != 13 || err != nil || len(w.Writes) > 0 || w.Header().Get("Content-Length") != "0" {
+			t.Errorf("%d, %v: %q of %q bytes", n, err, w.Writes, w.Header().Get("Content-Length"))
+		}
+	})
+}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pudu-ai/pudu/internal/access"
 )
 
@@ -75,5 +77,14 @@ func TestTheNumberOfThoseWhoAreCountedIsBounded(t *testing.T) {
 	now = now.Add(time.Minute)
 	if l.take(access.Principal{}, "later still", Costly, now) != 0 || len(l.buckets) > 2 {
 		t.Errorf("after a minute %d are counted", len(l.buckets))
+	}
+}
+
+// TestDefaultRates are those that docs/api.md and docs/operations.md name.
+func TestDefaultRates(t *testing.T) {
+	t.Parallel()
+	want := Rates{Cheap: 6000, Write: 3000, Costly: 1200, Work: 1200, Stream: 1200}
+	if diff := cmp.Diff(want, DefaultRates()); diff != "" {
+		t.Error(diff)
 	}
 }

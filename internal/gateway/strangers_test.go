@@ -49,8 +49,8 @@ func TestRunsOfOthers(t *testing.T) {
 			Body: `{"thread_id":"theirs","run_ids":["{run}"]}`, Status: 404,
 		},
 		gateways.Scenario{Name: "cancel all", Method: "POST", Path: "/runs/cancel", Body: `{"status":"all"}`, Status: 404},
-		gateways.Scenario{Name: "their thread", Method: "GET", Path: "/threads/theirs/stream", Status: 404},
-		gateways.Scenario{Name: "their state", Method: "GET", Path: "/threads/theirs/state", Status: 404},
+		gateways.Scenario{Name: "their thread", Method: "GET", Path: "/threads/theirs/stream", Status: 404, Want: `{"detail":"Thread theirs not found"}`},
+		gateways.Scenario{Name: "their state", Method: "GET", Path: "/threads/theirs/state", Status: 404, Want: `{"detail":"Thread theirs not found"}`},
 		gateways.Scenario{
 			Name: "their history", Method: "POST", Path: "/threads/theirs/history", Body: `{}`, Status: 200,
 			Want: `[]`,

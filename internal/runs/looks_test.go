@@ -150,3 +150,40 @@ func TestARunThatOnlyReadsDoesNotOutrunTheDisk(t *testing.T) {
 		}
 	})
 }
+
+// outrun is a store where another process is faster, the first time.
+type outrun struct {
+	store.Store
+	system
+	claims atomic.Int64
+}
+
+func (o *outrun) System() store.System { return o }
+
+func (o *outrun) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (store.Fence, error) {
+	if o.claims.Add(1) == 1 {
+		return store.Fence{}, store.ErrConflict
+	}
+	return o.system.ClaimRun(ctx, id, owner, attempt, now)
+}
+
+// TestARunThatAnotherTookKeepsNobodyWaiting: the next one that waits begins at once, not with the next look.
+func TestARunThatAnotherTookKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWard(t)
+		o := &outrun{Store: w.store, system: w.store.System()}
+		m, stop := w.served("a", func(c *runs.Config) { c.Store = o })
+		defer stop()
+		req := ordered("answer")
+		req.NotBefore = time.Now().Add(time.Minute)
+		run := w.submit(m, req)
+		for o.claims.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		outrunAt := time.Now()
+		w.wants(run, event.StatusSuccess)
+		if took := time.Since(outrunAt); took >= store.Beat/2 {
+			t.Errorf("it began after %v", took)
+		}
+	})
+}

@@ -93,11 +93,7 @@ func (in *Input) Filter(name string) map[string]json.RawMessage {
 }
 
 // MembersOf are the members of a member that is an object.
-func (in *Input) MembersOf(name string) map[string]json.RawMessage {
-	sub := in.Object(name)
-	in.Faults = append(in.Faults, sub.Faults...)
-	return sub.Members
-}
+func (in *Input) MembersOf(name string) map[string]json.RawMessage { return in.Object(name).Members }
 
 // Inputs are the objects of a list, for reading.
 func (in *Input) Inputs(name string, most int) []*Input {

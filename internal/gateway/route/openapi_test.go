@@ -6,6 +6,12 @@ import (
 	"testing"
 )
 
+// partly has a field that no JSON has.
+type partly struct {
+	Name string      `json:"name"`
+	Done chan string `json:"done"`
+}
+
 // again is a type whose description would have no end.
 type again struct {
 	Next *again `json:"next"`
@@ -16,7 +22,8 @@ func TestTheDescriptionOfAType(t *testing.T) {
 	for want, typ := range map[string]reflect.Type{
 		`{"type":"string"}`: reflect.TypeFor[string](),
 		`true`:              reflect.TypeFor[again](),
-		`{"type":["null","array"],"items":{"type":"integer"}}`: reflect.TypeFor[Page[int]](),
+		`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`: reflect.TypeFor[partly](),
+		`{"type":["null","array"],"items":{"type":"integer"}}`:                                                       reflect.TypeFor[Page[int]](),
 	} {
 		got, err := json.Marshal(schemaOf(typ))
 		if err != nil || string(got) != want {

@@ -21,8 +21,8 @@ func TestAClosedOutletLetsGo(t *testing.T) {
 		}
 		out.mu.Unlock()
 		time.Sleep(time.Minute)
-		if !slices.Equal(w.Writes, []string{": heartbeat\n\n"}) {
-			t.Errorf("%q", w.Writes)
+		if !slices.Equal(w.Writes, []string{": heartbeat\n\n"}) || w.At[0] != 15*time.Second {
+			t.Errorf("%q at %v", w.Writes, w.At)
 		}
 	})
 }

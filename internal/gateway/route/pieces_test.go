@@ -91,6 +91,9 @@ func TestADownload(t *testing.T) {
 		w := sinktest.New()
 		d := e.SteadyWriter(w)
 		d.WriteHeader(http.StatusPartialContent)
+		if sent := w.ResponseWriter.(*httptest.ResponseRecorder).Code; sent != http.StatusPartialContent { //nolint:forcetypeassert // it is one
+			t.Errorf("status %d", sent)
+		}
 		for _, piece := range []string{"ab", "c"} {
 			if n, err := io.WriteString(d, piece); n != len(piece) || err != nil {
 				t.Errorf("%s: %d, %v", piece, n, err)

@@ -290,10 +290,11 @@ func ranged(ctx context.Context, do func(context.Context, func(event.Event)) (ru
 	}
 }
 
-// failure is what went wrong in a run; nil if it ended by itself, or waits for a person.
+// failure is what went wrong in a run; nil if it ended by itself, or waits for a person. A program reads the files of a thread
+// whether they were presented or not.
 func failure(ctx context.Context, out runs.Outcome) error {
 	switch {
-	case out.Run.Status == event.StatusError:
+	case out.Run.Status == event.StatusError && out.Run.Error != store.Undelivered:
 		return fmt.Errorf("run %s: %s", out.Run.ID, out.Run.Error)
 	case out.Run.StopReason == store.Cancelled:
 		if cause := context.Cause(ctx); cause != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // leadConfig is what the agents of all runs have in common.
@@ -49,6 +50,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, errors.Join(err, ws.Close())
 	}
 	return runs.Built{Agent: a, Env: e.envOf(s, job.Run, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
+		Check: func(ctx context.Context, last state.State) error { return delivered(ctx, past, job.Run, last) },
 		Close: func() error { return errors.Join(e.finish(ctx, past, job.Run), ws.Close()) }}, nil
 }
 

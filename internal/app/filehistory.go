@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -13,10 +14,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // noteTimeout bounds what is noted of files after the work itself is done.
@@ -70,6 +74,23 @@ func (e *engine) finish(ctx context.Context, past *filehistory.Thread, run store
 		e.log.Warn("what the run's background processes have changed cannot be noted", "run", run.ID, "error", err)
 	}
 	return nil
+}
+
+// delivered is an error if a run has made outputs and the thread presents none of them. One that asks, or whose model failed, has
+// not come to that yet.
+func delivered(ctx context.Context, past *filehistory.Thread, run store.Run, last state.State) error {
+	if _, failed := runs.Fallback(last); failed || run.Parent != "" || runs.Asks(last) {
+		return nil
+	}
+	made, err := past.Outputs(ctx, run.ID)
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	shown := threadstate.Artifacts.Get(last)
+	if slices.ContainsFunc(made, func(p string) bool { return slices.Contains(shown, p) }) {
+		return nil
+	}
+	return runs.ErrUndelivered
 }
 
 // note notes what somebody has done to files of a thread. What keeps it from that is logged: the work itself is done.

@@ -33,6 +33,8 @@ func (t *turn) finish(ctx context.Context, out runs.Outcome) error {
 		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: %s --thread %s \"…\"", t.again(), t.thread)}
 	case out.Run.Status == event.StatusError && t.flags.choices.Agent != "" && strings.Contains(out.Run.Error, agents.ErrNotFound.Error()):
 		return usageError("%s", inert.Line(out.Run.Error)) // a server finds out when the run begins
+	case out.Run.Error == store.Undelivered:
+		t.io.tell(nil, fmt.Sprintf("! it presented none of the outputs that it made; see them with: pudu threads files %s outputs", t.thread))
 	case out.Run.Status == event.StatusError:
 		return &codeError{ExitFailed, errors.New(inert.Line(out.Run.Error))}
 	case err != nil:

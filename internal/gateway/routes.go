@@ -55,7 +55,7 @@ func (s *Server) newGroups() groups {
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
 		}),
 		history: historyroutes.New(historyroutes.Config{
-			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, CloneFiles: s.CloneFiles,
+			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory}),

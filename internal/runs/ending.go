@@ -16,6 +16,9 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
+// ErrUndelivered is what [Built].Check finds if a run presents none of the outputs that it made.
+var ErrUndelivered = errors.New(store.Undelivered)
+
 // ending is the status that a run ends with.
 func ending(ctx context.Context, runID string, last state.State, err error) event.Run {
 	var waiting *agent.Interrupted
@@ -25,6 +28,8 @@ func ending(ctx context.Context, runID string, last state.State, err error) even
 		return event.Run{Status: event.StatusError, Error: store.RolledBack, StopReason: store.Cancelled}
 	case errors.As(err, &waiting):
 		return event.Run{Status: event.StatusInterrupted}
+	case errors.Is(err, ErrUndelivered):
+		return event.Run{Status: event.StatusError, Error: store.Undelivered, StopReason: agent.StopState(last, runID).Reason}
 	case ctx.Err() != nil:
 		return event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}
 	default:
@@ -51,8 +56,8 @@ func Fallback(s state.State) (string, bool) {
 	return "", false
 }
 
-// asks reports whether the conversation ends with a question to the user.
-func asks(s state.State) bool {
+// Asks reports whether the conversation ends with a question to the user.
+func Asks(s state.State) bool {
 	questions, _ := clarification.Open(agent.Messages.Get(s))
 	return len(questions) > 0
 }

@@ -52,18 +52,21 @@ func TestARunComesBackAsItEnded(t *testing.T) {
 		model     fakeModel
 		chain     []agent.Middleware
 		steps     int
+		check     error
 		meanwhile func(*site, *runs.Manager, store.Run)
 		want      event.Run
 	}{
 		"failed":      {model: calls(nil), chain: []agent.Middleware{brokenHook{}}, want: event.Run{Status: event.StatusError, Error: "Broken.after_model: the hook broke"}},
 		"cancelled":   {model: half, meanwhile: cancelled(store.StopInterrupt), want: event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}},
 		"rolled back": {model: half, meanwhile: cancelled(store.StopRollback), want: event.Run{Status: event.StatusError, Error: store.RolledBack, StopReason: store.Cancelled}},
-		"limit":       {model: calls([][]string{{"a"}, {"a"}}), steps: 1, want: event.Run{Status: event.StatusSuccess, StopReason: agent.ReasonTurns}},
+		"undelivered": {model: calls([][]string{{"a"}, {"a"}}), steps: 1, check: runs.ErrUndelivered,
+			want: event.Run{Status: event.StatusError, Error: store.Undelivered, StopReason: agent.ReasonTurns}},
+		"limit": {model: calls([][]string{{"a"}, {"a"}}), steps: 1, want: event.Run{Status: event.StatusSuccess, StopReason: agent.ReasonTurns}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSite(t)
-				s.model, s.chain, s.steps = c.model, c.chain, c.steps
+				s.model, s.chain, s.steps, s.check = c.model, c.chain, c.steps, c.check
 				s.does("a")
 				first := s.process("first")
 				s.closing = func() { // once

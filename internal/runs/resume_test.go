@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -35,6 +36,8 @@ type site struct {
 	// steps bounds the nodes of a run; 0 means the default. closing, if not nil, is called when a run's resources are.
 	steps   int
 	closing func()
+	// check is what is found when a run has come to its end.
+	check error
 
 	seconds atomic.Int64
 
@@ -117,7 +120,8 @@ func (s *site) process(owner string) *runs.Manager {
 		s.t.Fatal(err)
 	}
 	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Now: s.now, Build: func(context.Context, runs.Job) (runs.Built, error) {
-		return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: s.steps}, Close: func() error {
+		check := func(context.Context, state.State) error { return s.check }
+		return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: s.steps}, Check: check, Close: func() error {
 			if s.closing != nil {
 				s.closing()
 			}

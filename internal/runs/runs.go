@@ -59,6 +59,8 @@ type Built struct {
 	Env tool.Env
 	// Config bounds the run. Its breakpoints are the request's.
 	Config agent.RunConfig
+	// Check looks at what came of the run when the agent has come to its end; its error is the run's. nil finds nothing.
+	Check func(ctx context.Context, last state.State) error
 	// Close gives back what the job holds, such as its sandbox. Called once, after the run, however it ended.
 	Close func() error
 }
@@ -243,7 +245,7 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 	last, errRun := m.drive(ctx, job, rec)
 	job.Children.end()
 	end := ending(ctx, run.ID, last, errRun)
-	rec.asks = end.Status == event.StatusSuccess && asks(last)
+	rec.asks = end.Status == event.StatusSuccess && Asks(last)
 	if err := m.finish(ctx, job, rec, end); err != nil {
 		m.lose(run, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
@@ -301,7 +303,8 @@ func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event
 func (m *Manager) finish(ctx context.Context, job Job, rec *recorder, end event.Run) error {
 	run := job.Run
 	rolledBack := end.Error == store.RolledBack && errors.Is(context.Cause(ctx), ErrRolledBack)
-	if !rolledBack && (end.Status != event.StatusError || !job.Request.isEdit()) {
+	failed := end.Status == event.StatusError && end.Error != store.Undelivered
+	if !rolledBack && (!failed || !job.Request.isEdit()) {
 		return rec.end(end, nil)
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -382,7 +385,10 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	if cause := causeOf(job.Run.Stop); cause != nil { // the owner before did not come to it; the agent answers open calls
 		m.stopHere(job.Run.ID, cause)
 	}
-	return built.Agent.Run(ctx, rt, at.from.State)
+	if last, err = built.Agent.Run(ctx, rt, at.from.State); err == nil && built.Check != nil {
+		err = built.Check(ctx, last)
+	}
+	return last, err
 }
 
 func (m *Manager) newID() string { return id.New(m.cfg.Now()) }

@@ -255,6 +255,14 @@ const (
 // RolledBack is the error of a run that was rolled back.
 const RolledBack = "Rolled back by user"
 
+// Undelivered is the error of a run that came to its end but presented none of the outputs that it made.
+const Undelivered = "Artifact delivery incomplete: no produced output artifact was presented"
+
+// Broke reports whether a run has failed on its way: it was neither rolled back, nor does it only lack a delivery.
+func (r *Run) Broke() bool {
+	return r.Status == event.StatusError && r.Error != RolledBack && r.Error != Undelivered
+}
+
 // Bounds of a tree of runs: how deep a run may stand in it, and how many children one may have.
 const (
 	MaxDepth    = 3

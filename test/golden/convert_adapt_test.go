@@ -9,6 +9,10 @@ import (
 // adapt makes a request for the graphs of the recorded server one for ours: theirs keep a log of words and obey a "mode",
 // ours keeps messages, and the script of the model obeys the words.
 func adapt(set string, t *trace) {
+	if set == "gateway" { // the places of other rows are other ones here
+		t.path = strings.NewReplacer("messages?limit=1&after_seq=3", "messages?limit=1&after_seq=${p1}",
+			"after_seq=3&before_seq=9", "after_seq=${p1}&before_seq=${p2}").Replace(t.path)
+	}
 	if set != "langgraph" || t.absent {
 		return
 	}

@@ -13,11 +13,17 @@ type Past struct {
 	// Talk is what several runs were asked, one after the other, and Model who answered, if not the default one.
 	Talk  []string
 	Model string
-	// Names are variables of messages: "ai 0" is the first answer, "human 1" the second question.
+	// Names are variables of messages: "ai 0" is the first answer, "human 1" the second question, and "place of ai 0" where that
+	// answer stands.
 	Names map[string]string
+	// Runs are runs that were asked for something, and the variables of their ids.
+	Runs []Did
 	// Quiet: the runs of the thread have ended, which nobody followed.
 	Quiet bool
 }
+
+// Did is a run that did what it was asked for.
+type Did struct{ Run, Said string }
 
 // pasts are by exchange. Where there is none, a thread that a recording takes for granted is new.
 func pasts() map[string]Past {
@@ -30,10 +36,16 @@ func pasts() map[string]Past {
 			Names: map[string]string{"n2": "ai 1", "c4": "ai 0", "c5": "human 1"},
 		},
 		"gateway/15-thread-branches, exchange 12": {Metadata: `"deerflow_sidecar":true`},
-		"gateway/23-messages, exchange 1":         {Talk: []string{"hello rows", "look into it, rows", "and again"}},
-		"gateway/24-messages-page, exchange 1":    {Talk: questions(17)},
-		"gateway/26-token-usage, exchange 1":      {Talk: questions(3)},
-		"gateway/26-token-usage, exchange 5":      {Talk: questions(1), Model: "think"},
+		"gateway/23-messages, exchange 1": {
+			Talk:  []string{"hello rows", "look into it, rows", "and again"},
+			Names: map[string]string{"p1": "place of ai 0", "p2": "place of tool 0"},
+		},
+		"gateway/27-workspace-changes, exchange 1": {Runs: []Did{
+			{"n2", "make the files"}, {"n3", "change the files"}, {"n4", "hello"}, {"n5", "make outputs but forget them"},
+		}},
+		"gateway/24-messages-page, exchange 1": {Talk: questions(17)},
+		"gateway/26-token-usage, exchange 1":   {Talk: questions(3)},
+		"gateway/26-token-usage, exchange 5":   {Talk: questions(1), Model: "think"},
 		"gateway/50-regenerate-and-edit, exchange 1": {
 			Talk:  []string{"first question", "second question"},
 			Names: map[string]string{"n2": "ai 0", "n3": "human 1", "n4": "ai 1", "c8": "human 0"},

@@ -35,6 +35,7 @@ type replayer struct {
 
 	mu    sync.Mutex
 	vars  Vars
+	made  map[string]bool // the runs that the past has
 	found []string
 }
 
@@ -121,11 +122,14 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":[{"type":"text","text":"`+said+
 			`"}]}]},"config":{"recursion_limit":100},"context":{"model_name":"`+cmp.Or(past.Model, "fake")+`"}}`)
 	}
-	r.name(ctx, api+thread+"/state", past.Names)
+	for _, did := range past.Runs {
+		r.did(ctx, api+thread, did)
+	}
+	r.name(ctx, api+thread+"/messages?limit=200", past.Names)
 	if past.Quiet {
 		r.awaitQuiet(ctx, api+regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path))
 	}
-	if e.NeedsRun == "" {
+	if e.NeedsRun == "" || r.made[e.NeedsRun] {
 		return
 	}
 	resp := r.post(ctx, api+thread+"/runs/stream", `{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":"hello"}]}}`)
@@ -135,7 +139,20 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 	match("*/runs/${"+e.NeedsRun+"}", resp.Get("Content-Location"), r.vars)
 }
 
-// name gives variables the ids of messages.
+// did has a run do what it is told to, and gives a variable its id.
+func (r *replayer) did(ctx context.Context, url string, did Did) {
+	resp := r.post(ctx, url+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":[{"type":"human","content":[{"type":"text","text":"`+did.Said+`"}]}]}}`)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.made == nil {
+		r.made = make(map[string]bool)
+	}
+	r.made[did.Run] = true
+	delete(r.vars, did.Run)
+	match("*/runs/${"+did.Run+"}", resp.Get("Content-Location"), r.vars)
+}
+
+// name gives variables the ids of messages, and their places.
 func (r *replayer) name(ctx context.Context, url string, names map[string]string) {
 	if len(names) == 0 {
 		return
@@ -151,18 +168,18 @@ func (r *replayer) name(ctx context.Context, url string, names map[string]string
 		return
 	}
 	defer resp.Body.Close()
-	var state struct {
-		Values struct {
-			Messages []struct{ ID, Type string }
-		}
+	var rows []struct {
+		Content struct{ ID, Type string }
+		Seq     int
 	}
-	if json.NewDecoder(resp.Body).Decode(&state) != nil {
+	if json.NewDecoder(resp.Body).Decode(&rows) != nil {
 		return
 	}
 	ids, seen := make(map[string]string), make(map[string]int)
-	for _, m := range state.Values.Messages {
-		ids[fmt.Sprint(m.Type, " ", seen[m.Type])] = m.ID
-		seen[m.Type]++
+	for _, row := range rows {
+		name := fmt.Sprint(row.Content.Type, " ", seen[row.Content.Type])
+		ids[name], ids["place of "+name] = row.Content.ID, fmt.Sprint(row.Seq)
+		seen[row.Content.Type]++
 	}
 	for variable, message := range names {
 		r.vars[variable] = ids[message]

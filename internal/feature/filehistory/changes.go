@@ -71,6 +71,29 @@ func (t *Thread) Changes(ctx context.Context, run string) (out Changes, err erro
 	return out, err
 }
 
+// Outputs are the files that a run has made or changed in the outputs and left there, by the paths that the agent knows. Those in
+// hidden folders, which hold what was too long for the model, are none.
+func (t *Thread) Outputs(ctx context.Context, run string) (made []string, err error) {
+	if !id.IsName(run, maxRunID) {
+		return nil, nil
+	}
+	err = t.read(ctx, func(s *session) error {
+		list, _, err := s.net(run)
+		made = outputs(list)
+		return err
+	})
+	return made, err
+}
+
+func outputs(list []Change) (made []string) {
+	for _, c := range list {
+		if c.Root() == "outputs" && shown(c) && c.After.Kind == File && !hidden(c.Path()) {
+			made = append(made, c.Virtual())
+		}
+	}
+	return made
+}
+
 // net is what a run has changed from its first call to its last, by path.
 func (s *session) net(run string) (list []Change, lost bool, err error) {
 	batches, err := s.batches(run)

@@ -96,3 +96,26 @@ func TestWhatWasChangedLaterIsNotOverwritten(t *testing.T) {
 		t.Errorf("%q %v %+v", raw, err, v)
 	}
 }
+
+// TestOutputs are the files that a run has made there, or changed, and left: no links, nothing that is kept for the model alone.
+func TestOutputs(t *testing.T) {
+	k := newKit(t, Config{})
+	k.shell(`echo 1 >outputs/old; echo 1 >outputs/same; echo 1 >outputs/gone`)
+	k.bash("run", `cd outputs; echo 2 >old; rm gone; mkdir -p sub .tool-results .hidden; echo 1 >sub/new; echo 1 >.tool-results/x; echo 1 >.hidden/x
+ln -s old link; echo 1 >brief; echo 1 >../workspace/w; echo 1 >../uploads/u`)
+	k.bash("run", `rm outputs/brief`)
+	made, err := k.Outputs(t.Context(), "run")
+	want := []string{"/mnt/user-data/outputs/old", "/mnt/user-data/outputs/sub/new"}
+	if diff := cmp.Diff(want, made); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	report := k.changes("run").Report(true, false)
+	if diff := cmp.Diff(want, report.Outputs()); diff != "" || report.String() != "6 files changed +4 -2" {
+		t.Error(diff, report.String())
+	}
+	for _, run := range []string{"none", "", "../x"} {
+		if made, err := k.Outputs(t.Context(), run); len(made) > 0 || err != nil {
+			t.Error(run, made, err)
+		}
+	}
+}

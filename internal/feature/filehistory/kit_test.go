@@ -128,3 +128,17 @@ func (k *kit) all() string {
 	}
 	return b.String()
 }
+
+// fill writes n files of size bytes into the workspace, fifty a folder.
+func (k *kit) fill(n, size int) {
+	k.t.Helper()
+	for i := range n {
+		name := filepath.Join(k.dir, "workspace", fmt.Sprintf("d%d", i/50), fmt.Sprintf("f%d", i))
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+			k.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(strings.Repeat(fmt.Sprint(i, " "), size)[:size]), 0o600); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+}

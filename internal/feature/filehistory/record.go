@@ -114,7 +114,7 @@ func (t *Thread) Note(ctx context.Context, by string, paths ...string) error {
 			}
 			for _, v := range paths {
 				if p, err := below(v); err == nil {
-					delete(s.state.tree, p)
+					s.state.drop(p)
 				}
 			}
 		}
@@ -134,9 +134,9 @@ func (s *session) look(o Origin) error {
 			return err
 		}
 	}
-	changes := differ(before, s.state.tree)
-	if fresh {
-		changes = nil
+	var changes []Change
+	if !fresh {
+		changes = differ(before, s.state.tree, s.state.dirty)
 	}
 	moved := copies.bytes != s.state.Bytes || copies.count != s.state.Count
 	s.state.Bytes, s.state.Count, s.state.fresh = copies.bytes, copies.count, false
@@ -157,6 +157,7 @@ func (s *session) scan() (*objects, error) {
 		return nil, err
 	}
 	s.state.tree, s.state.At = look.now, at
+	s.state.touch(look.found...)
 	return copies, nil
 }
 
@@ -224,7 +225,7 @@ func (s *session) note(o Origin, paths []string) error {
 		}
 		if old, ok := s.state.tree[p]; ok && look.now[p].Kind == 0 {
 			changes = append(changes, Change{Before: old})
-			delete(s.state.tree, p)
+			s.state.drop(p)
 		}
 	}
 	for p, e := range look.now {
@@ -232,6 +233,7 @@ func (s *session) note(o Origin, paths []string) error {
 			changes = append(changes, Change{old, e})
 		}
 		s.state.tree[p] = e
+		s.state.touch(p)
 	}
 	sortChanges(changes)
 	s.state.Bytes, s.state.Count = copies.bytes, copies.count

@@ -1,12 +1,33 @@
 package filehistory
 
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
 // Report is a list of changes as clients get it, with the members that DeerFlow's has.
 type Report struct {
-	Available bool       `json:"available"`
-	Version   int        `json:"version"`
-	Summary   Summary    `json:"summary"`
-	Files     []FileLine `json:"files"`
-	Limits    Limits     `json:"limits"`
+	Available bool `json:"available"`
+	Record
+}
+
+// Record is what is told of the changes themselves.
+type Record struct {
+	Version int        `json:"version"`
+	Summary Summary    `json:"summary"`
+	Files   []FileLine `json:"files"`
+	Limits  Limits     `json:"limits"`
+}
+
+// String is the list in one line.
+func (r Record) String() string {
+	s := r.Summary
+	n, noun := s.Created+s.Modified+s.Deleted+s.SymlinkCreated, "files"
+	if n == 1 {
+		noun = "file"
+	}
+	return fmt.Sprintf("%d %s changed +%d -%d", n, noun, s.Additions, s.Deletions)
 }
 
 // Summary counts changes and their lines.
@@ -49,9 +70,22 @@ type Limits struct {
 	MaxTotalDiff int `json:"max_total_diff_bytes,omitempty"`
 }
 
+// Outputs are the files of the list that were made or changed in the outputs, as [Thread.Outputs] has them.
+func (r Record) Outputs() (made []string) {
+	for _, f := range r.Files {
+		if f.Root == "outputs" && !f.Symlink && f.Status != "deleted" && !hidden(f.Path) {
+			made = append(made, f.Path)
+		}
+	}
+	return made
+}
+
+// hidden reports whether a path leads through a folder in which results are kept for the model.
+func hidden(p string) bool { return strings.Contains(path.Dir(p)+"/", "/.") }
+
 // Report is the list for clients, with its files, and their diffs, if they are asked for.
 func (c Changes) Report(files, diffs bool) Report {
-	r := Report{Version: 1, Files: []FileLine{}}
+	r := Report{Record: Record{Version: 1, Files: []FileLine{}}}
 	if c.Created+c.Modified+c.Deleted+c.Symlinks == 0 && !c.Truncated {
 		return r
 	}

@@ -43,6 +43,9 @@ type scan struct {
 	at     int64 // when before was seen, in nanoseconds; what was changed shortly before that is read again
 	now    tree
 	copies *objects // keeps the content of what is new
+	// found are the paths whose entries are not what they were; known counts those that were there before.
+	found []string
+	known int
 }
 
 // look finds what a thread has now: a stat of each file, and the content of those that were changed since before.
@@ -53,7 +56,25 @@ func (s *scan) look(files *os.Root) error {
 			return err
 		}
 	}
+	if s.known < len(s.before) {
+		for p := range s.before {
+			if s.now[p].Kind == 0 {
+				s.found = append(s.found, p)
+			}
+		}
+	}
 	return nil
+}
+
+// put notes what a path is.
+func (s *scan) put(at string, old, e Entry) {
+	s.now[at] = e
+	if old.Kind != 0 {
+		s.known++
+	}
+	if old != e {
+		s.found = append(s.found, at)
+	}
 }
 
 // folder looks at what is in a folder. What cannot be listed is taken for what it was.
@@ -100,7 +121,7 @@ func namesIn(dir *os.Root) ([]string, error) {
 func (s *scan) keep(folder string) {
 	for p, e := range s.before {
 		if strings.HasPrefix(p, folder+"/") {
-			s.now[p] = e
+			s.put(p, e, e)
 		}
 	}
 }
@@ -117,7 +138,7 @@ func (s *scan) entry(in *os.Root, name, at string, depth int) error {
 	old := s.before[at]
 	switch e.Kind {
 	case Dir:
-		s.now[at] = e
+		s.put(at, old, e)
 		if depth < maxDepth && !notFollowed(name) {
 			return s.folder(in, name, at, depth)
 		}
@@ -131,7 +152,7 @@ func (s *scan) entry(in *os.Root, name, at string, depth int) error {
 			return err
 		}
 	}
-	s.now[at] = e
+	s.put(at, old, e)
 	return nil
 }
 
@@ -150,16 +171,11 @@ func entryOf(info fs.FileInfo, at string) Entry {
 	return e
 }
 
-// differ lists what differs between two looks, by path.
-func differ(before, now tree) (list []Change) {
-	for p, e := range now {
-		if old := before[p]; !same(old, e) {
-			list = append(list, Change{old, e})
-		}
-	}
-	for p, old := range before {
-		if _, ok := now[p]; !ok {
-			list = append(list, Change{Before: old})
+// differ lists what differs between two looks at some paths.
+func differ(before, now tree, at map[string]bool) (list []Change) {
+	for p := range at {
+		if c := (Change{before[p], now[p]}); !same(c.Before, c.After) {
+			list = append(list, c)
 		}
 	}
 	sortChanges(list)

@@ -1,17 +1,15 @@
 package filehistory
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 )
 
-// head is the first line of a state.
+// head is the first line of a state, and, behind a "=", of each part that was appended to it.
 type head struct {
 	// Seq is the number of the last batch; At is when the files were looked at.
 	Seq int64 `json:"seq"`
@@ -23,19 +21,39 @@ type head struct {
 	Count   int   `json:"count"`
 	Full    bool  `json:"full,omitempty"`
 	Entries int   `json:"entries"`
+	// Lines are those of an appended part: what has become of so many paths.
+	Lines int `json:"lines,omitempty"`
 }
 
-// state is what a thread's files were at the last look.
+// state is what a thread's files were at the last look. In its file there is one line for each path; what has changed since is
+// appended, until that outweighs the rest and all is written anew.
 type state struct {
 	head
 
 	tree  tree
-	fresh bool        // there was no look yet
-	info  fs.FileInfo // of the file that it was read from
+	fresh bool            // there was no look yet
+	dirty map[string]bool // the paths that the file does not have as they are
+	// base and size are the bytes of the file, as it was written anew and with what was appended. whole says that nothing can be
+	// appended to it.
+	base, size int64
+	whole      bool
+	info       fs.FileInfo // of the file that it was read from
 }
 
 func (st *state) isOf(info fs.FileInfo) bool {
 	return st.info != nil && os.SameFile(st.info, info) && st.info.ModTime().Equal(info.ModTime()) && st.info.Size() == info.Size()
+}
+
+// touch notes that paths have changed; drop removes one.
+func (st *state) touch(paths ...string) {
+	for _, p := range paths {
+		st.dirty[p] = true
+	}
+}
+
+func (st *state) drop(p string) {
+	delete(st.tree, p)
+	st.touch(p)
 }
 
 // readState reads a state. Where there is none, or half of one after a power cut, the next look is the first.
@@ -44,159 +62,149 @@ func readState(dir *os.Root) (*state, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if st, ok := parseState(raw); ok {
+	if st, ok := parseState(string(raw)); ok {
 		return st, nil
 	}
-	return &state{tree: tree{}, fresh: true}, nil
+	return &state{tree: tree{}, dirty: make(map[string]bool), fresh: true, whole: true}, nil
 }
 
-func parseState(raw []byte) (*state, bool) {
-	first, rest, _ := bytes.Cut(raw, []byte("\n"))
-	st := &state{tree: tree{}}
-	if json.Unmarshal(first, &st.head) != nil || st.Entries < 0 || st.Entries > 2*maxEntries {
+// parseState reads the state, and what was appended as far as that is whole.
+func parseState(raw string) (*state, bool) {
+	st := &state{tree: tree{}, dirty: make(map[string]bool)}
+	first, rest, ok := strings.Cut(raw, "\n")
+	if !ok || json.Unmarshal([]byte(first), &st.head) != nil || st.Entries < 0 || st.Entries > 2*maxEntries {
 		return nil, false
 	}
-	for line := range strings.Lines(string(rest)) {
-		e, err := parseEntry(strings.TrimSuffix(line, "\n"))
-		if err != nil || e.Kind == 0 {
+	for range st.Entries {
+		var line string
+		line, rest, ok = strings.Cut(rest, "\n")
+		e, err := parseEntry(line)
+		if !ok || err != nil || e.Kind == 0 {
 			return nil, false
 		}
 		st.tree[e.Path] = e
 	}
-	return st, len(st.tree) == st.Entries
+	st.base = int64(len(raw) - len(rest))
+	good := len(st.tree) == st.Entries
+	for good && rest != "" {
+		rest, ok = st.parsePart(rest)
+		if good = len(st.tree) == st.Entries; !ok {
+			break
+		}
+	}
+	st.size = int64(len(raw) - len(rest))
+	st.whole = rest != ""
+	return st, good
 }
 
-// write puts the state in the place of the last one. Like the files that it is about, it is on the disk when the system writes it.
+// parsePart reads what was appended at once. Of a part that was cut off nothing is taken.
+func (st *state) parsePart(raw string) (rest string, ok bool) {
+	first, rest, ok := strings.Cut(raw, "\n")
+	var h head
+	if !ok || !strings.HasPrefix(first, "=") || json.Unmarshal([]byte(first[1:]), &h) != nil || h.Lines < 0 || h.Lines > 4*maxEntries {
+		return raw, false
+	}
+	var list []Entry // one without a kind is gone
+	for range h.Lines {
+		var line string
+		line, rest, ok = strings.Cut(rest, "\n")
+		e, err := parseLine(line)
+		if !ok || err != nil {
+			return raw, false
+		}
+		list = append(list, e)
+	}
+	for _, e := range list {
+		if st.tree[e.Path] = e; e.Kind == 0 {
+			delete(st.tree, e.Path)
+		}
+	}
+	st.head = h
+	return rest, true
+}
+
+// gone begins the line of a path that is no more.
+const gone = "- "
+
+// parseLine reads what has become of a path.
+func parseLine(line string) (Entry, error) {
+	quoted, ok := strings.CutPrefix(line, gone)
+	if !ok {
+		e, err := parseEntry(line)
+		if err == nil && e.Kind == 0 {
+			err = errEntry
+		}
+		return e, err
+	}
+	path, err := strconv.Unquote(quoted)
+	if err == nil && !inside(path) {
+		err = errEntry
+	}
+	return Entry{Path: path}, err
+}
+
+// maxAppended is how many bytes are appended to a state that has fewer itself.
+const maxAppended = 64 << 10
+
+// write brings the file up to the state. Like the files that it is about, it is on the disk when the system writes it.
 func (st *state) write(dir *os.Root) error {
 	st.Entries = len(st.tree)
+	write := st.append
+	if st.whole || st.size > 2*st.base+maxAppended {
+		write = st.rewrite
+	}
+	err := write(dir)
+	if err == nil {
+		clear(st.dirty)
+	}
+	return err
+}
+
+// append adds what has changed behind the rest, with one write. What a crash leaves of that is not read.
+func (st *state) append(dir *os.Root) error {
+	st.Lines = len(st.dirty)
 	first, err := json.Marshal(st.head)
 	if err != nil {
 		return err
+	}
+	b := append(append([]byte("="), first...), '\n')
+	for p := range st.dirty {
+		if e, ok := st.tree[p]; ok {
+			b = e.append(b)
+		} else {
+			b = strconv.AppendQuote(append(b, gone...), p)
+		}
+		b = append(b, '\n')
+	}
+	f, err := dir.OpenFile(stateName, os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	st.size += int64(len(b))
+	return errors.Join(err, f.Close())
+}
+
+// rewrite puts the state in the place of the last one.
+func (st *state) rewrite(dir *os.Root) error {
+	st.Lines = 0
+	first, err := json.Marshal(st.head)
+	if err != nil {
+		return err
+	}
+	b := append(make([]byte, 0, 200*(1+len(st.tree))), first...)
+	b = append(b, '\n')
+	for _, e := range st.tree {
+		b = append(e.append(b), '\n')
 	}
 	f, err := dir.OpenFile(stateName+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(f, 64<<10)
-	_, _ = w.Write(append(first, '\n')) // Flush tells
-	var line []byte
-	for _, e := range st.tree {
-		line = append(e.append(line[:0]), '\n')
-		_, _ = w.Write(line)
-	}
-	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	st.base, st.size, st.whole = int64(len(b)), int64(len(b)), false
 	return dir.Rename(stateName+".part", stateName)
-}
-
-// Batch is what one call, upload or person changed, or what was found to have changed between them.
-type Batch struct {
-	Seq int64 `json:"seq"`
-	// At is when it was found, in milliseconds since 1970.
-	At int64 `json:"at"`
-	Origin
-
-	Changes []Change `json:"changes"`
-	// Lost says that there were more changes than are kept.
-	Lost bool `json:"lost,omitempty"`
-}
-
-const (
-	// maxLog bounds the log of a run, maxLogs those of a thread, in bytes and in their number.
-	maxLog     = 16 << 20
-	maxLogs    = 64 << 20
-	maxLogRuns = 1000
-	// between is the log of what was changed outside of runs.
-	between = "between"
-)
-
-// logName is the file of a run's log.
-func logName(run string) string {
-	if run == "" {
-		run = between
-	}
-	return runsName + "/" + run + ".jsonl"
-}
-
-// add writes a batch into the log of its run. A line that a crash has cut off is ended first.
-func (s *session) add(b Batch) error {
-	name := logName(b.Run)
-	f, err := s.dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = s.dir.MkdirAll(runsName, 0o700); err == nil {
-			f, err = s.dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	line, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	if info.Size()+int64(len(line)) > maxLog {
-		b.Changes, b.Lost = nil, true
-		if line, err = json.Marshal(b); err != nil {
-			return err
-		}
-	}
-	if last := make([]byte, 1); info.Size() > 0 {
-		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
-			line = append([]byte("\n"), line...)
-		}
-	}
-	if _, err = f.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("write the log: %w", err)
-	}
-	return nil
-}
-
-// batches are those of a run's log. Lines that a crash has cut off are passed over.
-func (s *session) batches(run string) ([]Batch, error) { return s.batchesOf(logName(run)) }
-
-func (s *session) batchesOf(name string) (list []Batch, err error) {
-	raw, err := s.dir.ReadFile(name)
-	if err != nil {
-		return nil, ignoreMissing(err)
-	}
-	for line := range bytes.Lines(raw) {
-		var b Batch
-		if json.Unmarshal(line, &b) == nil && b.Seq > 0 {
-			list = append(list, b)
-		}
-	}
-	return list, nil
-}
-
-// logs are the names of all logs.
-func (s *session) logs() ([]string, error) {
-	list, err := fs.ReadDir(s.dir.FS(), runsName)
-	var names []string
-	for _, e := range list {
-		if strings.HasSuffix(e.Name(), ".jsonl") {
-			names = append(names, runsName+"/"+e.Name())
-		}
-	}
-	return names, ignoreMissing(err)
-}
-
-// all are the batches of all logs, oldest first.
-func (s *session) all() (list []Batch, err error) {
-	names, err := s.logs()
-	for _, name := range names {
-		if err != nil {
-			break
-		}
-		var more []Batch
-		more, err = s.batchesOf(name)
-		list = append(list, more...)
-	}
-	sortBatches(list)
-	return list, err
 }

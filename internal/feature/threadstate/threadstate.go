@@ -31,6 +31,16 @@ func Channels() []state.AnyChannel {
 	}
 }
 
+// Empties are the channels that clients see as empty until they are written.
+func Empties() []state.Encoded { return empties[:] }
+
+var empties = [...]state.Encoded{
+	{Channel: Artifacts.Name(), Raw: []byte("[]")},
+	{Channel: Delegations.Name(), Raw: []byte("[]")},
+	{Channel: SkillContext.Name(), Raw: []byte("[]")},
+	{Channel: ViewedImages.Name(), Raw: []byte("{}")},
+}
+
 // ThreadPaths are the thread's folders on the server.
 type ThreadPaths struct {
 	WorkspacePath string `json:"workspace_path"`

@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -11,10 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
-	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/message"
 )
 
 type eventsIn struct {
@@ -87,17 +84,23 @@ func (g *Group) told(ctx context.Context, run store.Run, msgs []history.Message)
 		return out, nil
 	}
 	status := map[string]any{"status": statusOf(run)}
-	if run.Status == event.StatusError {
+	if run.Status == event.StatusError && run.Error != store.Undelivered {
 		out = append(out, r.event(run, "run.error", "error", end+1, run.Error, map[string]any{"error_type": "RunError"}))
 	} else {
 		out = append(out, r.event(run, "run.end", "outputs", end+1, map[string]any{}, status))
 	}
-	return append(out, r.event(run, "run.delivery", "outputs", end+2, delivered(msgs), nil)), nil
+	changes, err := g.changes(ctx, run)
+	if end++; changes.Available {
+		end++
+		out = append(out, r.event(run, "workspace_changes", "workspace", end, changes.Record.String(), map[string]any{"workspace_changes": changes.Record}))
+	}
+	// Behind a run there is room for two rows: the third one's place is also that of the next run's beginning.
+	return append(out, r.event(run, "run.delivery", "outputs", end+1, delivered(run, msgs, changes), nil)), err
 }
 
-// statusOf is a run's status on the wire: one that stopped to ask has succeeded.
+// statusOf is how a run came to its end: one that stopped to ask has succeeded, and one that only lacks a delivery.
 func statusOf(run store.Run) string {
-	if run.Status == event.StatusInterrupted && run.StopReason == "" {
+	if run.Error == store.Undelivered || run.Status == event.StatusInterrupted && run.StopReason == "" {
 		return event.StatusSuccess
 	}
 	return run.Status
@@ -147,40 +150,4 @@ func (g *Group) modelOf(req runs.Request) shape.Model {
 		return m
 	}
 	return g.Models[0]
-}
-
-// deliveryJSON says which files were presented in a run, and by which tools.
-type deliveryJSON struct {
-	Presented int            `json:"presented"`
-	Paths     []string       `json:"paths"`
-	ByTool    map[string]int `json:"by_tool"`
-}
-
-// presentTool is the tool that presents files.
-const presentTool = "present_files"
-
-func delivered(msgs []history.Message) deliveryJSON {
-	out := deliveryJSON{Paths: []string{}, ByTool: make(map[string]int)}
-	asked := make(map[string]json.RawMessage) // the arguments of calls, by id
-	for _, m := range msgs {
-		var said message.Message
-		if json.Unmarshal(m.Content, &said) != nil {
-			continue
-		}
-		for _, c := range said.ToolCalls {
-			if c.Name == presentTool {
-				asked[c.ID] = c.Args
-			}
-		}
-		args := asked[said.ToolCallID]
-		if said.Role != message.Tool || args == nil || said.Status == message.StatusError {
-			continue
-		}
-		members, _ := rawjson.Members(args)
-		var paths []string
-		_ = json.Unmarshal(members["filepaths"], &paths) // of another kind they are none
-		out.Paths, out.Presented = append(out.Paths, paths...), out.Presented+len(paths)
-		out.ByTool[presentTool]++
-	}
-	return out
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
@@ -23,6 +24,8 @@ type Config struct {
 	Histories *history.Histories
 	// Models are those that a run may name; the first is the default.
 	Models []shape.Model
+	// Files is the history of the files of a user's thread.
+	Files filehistory.Find
 	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; nil copies none.
 	CloneFiles func(ctx context.Context, u access.User, from, to string) (bool, error)
 }

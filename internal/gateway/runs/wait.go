@@ -77,7 +77,7 @@ func (g *Group) result(ctx context.Context, run store.Run) ([]byte, error) {
 	if len(snap.Questions) > 0 {
 		values["__interrupt__"], err = json.Marshal(shape.Interrupts(snap.Questions))
 	}
-	if err == nil && run.Status == event.StatusError && run.Error != store.RolledBack && !failed(snap.State) {
+	if err == nil && run.Broke() && !failed(snap.State) {
 		values["__error__"], err = json.Marshal(map[string]string{"error": "RunError", "message": run.Error})
 	}
 	if err != nil {

@@ -197,7 +197,7 @@ func (v *viewer) maker(ctx context.Context, runID string) (maker, error) {
 		return maker{}, err
 	}
 	by := maker{first: first.ID}
-	if run.Status == event.StatusError && run.Error != store.RolledBack {
+	if run.Broke() {
 		by.error = run.Error
 	}
 	err = by.read(run)

@@ -204,6 +204,15 @@ func TestWhatIsShownOnce(t *testing.T) {
 	}
 }
 
+// A run that only lacks a delivery ends without an error on the stream: its answer is whole.
+func TestNoErrorOfADelivery(t *testing.T) {
+	s := begin()
+	s.add("", event.Run{Status: event.StatusError, Error: store.Undelivered})
+	if got := names(project(t, config(), s.evs, frames.FrameID{})); got != "1-1 metadata\n1-2 end" {
+		t.Error(got)
+	}
+}
+
 // That an earlier run ended with a failed model does not hide why this one failed.
 func TestErrorAfterAnOldFallback(t *testing.T) {
 	old := msg(message.AI, "a0", "The model is not available.")

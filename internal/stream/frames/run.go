@@ -81,10 +81,10 @@ func (p *Projector) resumed(ev *event.Event) error {
 	return p.values(p.root)
 }
 
-// failed tells why the run failed, unless that is in the state already or was asked for.
+// failed tells why the run failed, unless that is in the state already, or was asked for, or it only lacks a delivery.
 func (p *Projector) failed(ev *event.Event, d *event.Run) error {
 	p.begin(ev)
-	if p.quiet || d.Error == store.RolledBack {
+	if p.quiet || d.Error == store.RolledBack || d.Error == store.Undelivered {
 		return nil
 	}
 	if err := p.root.settle(); err != nil {

@@ -16,7 +16,7 @@ func (s *scope) values() ([]byte, error) {
 	if s.whole != nil {
 		return s.whole, nil
 	}
-	list, err := s.now.Encoded()
+	list, err := visible(s.now)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,13 @@ package frames
 import (
 	"encoding/json"
 
+	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/state"
 )
 
 // VisibleValues returns the channels of a state by name, as a values frame shows them.
 func VisibleValues(st state.State) (map[string]json.RawMessage, error) {
-	list, err := st.Encoded()
+	list, err := visible(st)
 	if err != nil {
 		return nil, err
 	}
@@ -26,4 +27,19 @@ func VisibleValues(st state.State) (map[string]json.RawMessage, error) {
 		out[v.Channel] = b
 	}
 	return out, nil
+}
+
+// visible are the channels of a state that clients see: those with a value, and, once there is any, those that are empty until they
+// are written, as LangGraph has them.
+func visible(st state.State) ([]state.Encoded, error) {
+	list, err := st.Encoded()
+	if len(list) == 0 {
+		return list, err
+	}
+	for _, c := range threadstate.Empties() {
+		if !st.Has(c.Channel) {
+			list = append(list, c)
+		}
+	}
+	return list, err
 }

@@ -17,7 +17,7 @@ type Errand struct {
 // The ends of the answers that begin early.
 const (
 	StreamEnd = "event: end"
-	StateEnd  = `{"messages":`
+	StateEnd  = `"messages":`
 	LogEnd    = `{"run":`
 )
 

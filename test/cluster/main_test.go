@@ -23,6 +23,11 @@ var (
 	pg       pgtest.Lazy
 )
 
+// firstProgram has another program do the work of version "one":
+//
+//	go test ./test/cluster -run TestRollingRestart -first /path/of/pudu
+var firstProgram = flag.String("first", "", "program of an earlier version, which is replaced by this one")
+
 func TestMain(m *testing.M) {
 	if os.Getenv(diskEnv) != "" { // the process that a test has started
 		programs = os.Getenv(programsEnv)
@@ -56,3 +61,11 @@ func withPrograms(m *testing.M) int {
 
 // program is the path of the server of a version.
 func program(version string) string { return filepath.Join(programs, version) }
+
+// programOf is what is started as that version.
+func programOf(version string) string {
+	if version == "one" && *firstProgram != "" {
+		return *firstProgram
+	}
+	return program(version)
+}

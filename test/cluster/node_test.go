@@ -17,6 +17,7 @@ type place struct {
 	config   string
 	database string
 	nats     string
+	env      []string // of every server
 }
 
 // newPlace makes an empty data folder and a configuration with the model.
@@ -61,7 +62,7 @@ func (p place) launch(t testing.TB, o options) *node {
 	if p.nats != "" {
 		args = append(args, "--nats", p.nats)
 	}
-	return &node{server.Launch(t, program(o.version), append(args, o.args...), o.env), t}
+	return &node{server.Launch(t, programOf(o.version), append(args, o.args...), append(o.env, p.env...)), t}
 }
 
 // start starts a server and waits until it says where it is.

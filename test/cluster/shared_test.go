@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,11 +36,11 @@ func newCluster(t *testing.T) *cluster {
 	return clusterOn(t, pg.Database(t))
 }
 
-func clusterOn(t *testing.T, database string) *cluster {
+func clusterOn(t *testing.T, database string, env ...string) *cluster {
 	t.Helper()
 	c := &cluster{model: newModel(t), bus: natstest.Start(t)}
 	c.place = newPlace(t, c.model.URL)
-	c.database, c.nats = database, c.bus.URL()
+	c.database, c.nats, c.env = database, c.bus.URL(), env
 	c.a, c.b = c.start(t, options{}), c.start(t, options{})
 	return c
 }
@@ -342,14 +344,17 @@ func TestOtherFolder(t *testing.T) {
 }
 
 // TestRollingRestart: two nodes are replaced by another version, one after the other, and no client notices more than a
-// connection that ends.
+// connection that ends. A webhook that the first nodes could not call is called by the new one, and each once.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t)
+	c := clusterOn(t, pg.Database(t), "PUDU_WEBHOOK_NETWORKS=127.0.0.0/8")
 	h := at(c.a)
+	hooks := newReceiver(t)
+	early := c.a.submit("early", plan{Plan: "early", Words: 2}, map[string]any{"webhook": hooks.URL})
+	c.a.succeeds(early)
 	var viewers []*reader
 	for i := range 8 {
-		r := c.a.submit(fmt.Sprint("roll-", i), plan{Plan: fmt.Sprint("roll", i), Tools: 1, Hold: "roll"}, nil)
+		r := c.a.submit(fmt.Sprint("roll-", i), plan{Plan: fmt.Sprint("roll", i), Tools: 1, Hold: "roll"}, map[string]any{"webhook": hooks.URL})
 		viewers = append(viewers, follow(t, h, r))
 	}
 	more := func() {
@@ -375,6 +380,8 @@ func TestRollingRestart(t *testing.T) {
 	h.move(next)
 	c.b.Term()
 	more()
+	close(hooks.ready)
+	hooks.calledOnce(early)
 	c.model.open("roll")
 	for _, v := range viewers {
 		v.End()
@@ -382,5 +389,52 @@ func TestRollingRestart(t *testing.T) {
 		if now := next.look(v.run); now.Status != "success" || now.Attempt != 3 {
 			t.Errorf("%+v", now)
 		}
+		hooks.calledOnce(v.run)
+	}
+}
+
+// receiver is called by webhooks. Until it is ready it answers none.
+type receiver struct {
+	*httptest.Server
+
+	t     *testing.T
+	ready chan struct{}
+	mu    sync.Mutex
+	calls map[string]int // by run
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{t: t, ready: make(chan struct{}), calls: make(map[string]int)}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.CloseClientConnections)
+	return r
+}
+
+func (r *receiver) ServeHTTP(_ http.ResponseWriter, req *http.Request) {
+	var told run
+	if err := json.NewDecoder(req.Body).Decode(&told); err != nil {
+		r.t.Error(err)
+	}
+	select {
+	case <-r.ready:
+	case <-req.Context().Done():
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls[told.ID]++
+}
+
+// calledOnce waits for the call of a run's webhook.
+func (r *receiver) calledOnce(of run) {
+	r.t.Helper()
+	called := func() int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.calls[of.ID]
+	}
+	server.Eventually(r.t, "the webhook of run "+of.ID+" is called", func() bool { return called() > 0 })
+	if n := called(); n != 1 {
+		r.t.Errorf("the webhook of run %s was called %d times", of.ID, n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
@@ -28,6 +29,9 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	ws, past, err := e.space(ctx, job.Run, s.mounts)
 	if err != nil {
 		return runs.Built{}, err
+	}
+	if err := e.rewind(ctx, past, job); err != nil {
+		return runs.Built{}, errors.Join(fmt.Errorf("bring the files of then back: %w", err), ws.Close())
 	}
 	c := e.leadConfig(s)
 	c.Space, c.Park = ws, ws.Park

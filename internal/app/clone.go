@@ -5,14 +5,17 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// cloneFiles copies the folders of a user's thread to a thread that is not there yet, and reports whether there were any files.
-func (e *engine) cloneFiles(ctx context.Context, u access.User, from, to string) (there bool, err error) {
+// cloneFiles copies the folders of a user's thread to a thread that is not there yet, and reports whether there were any files. With
+// a time, they become what they were then.
+func (e *engine) cloneFiles(ctx context.Context, u access.User, from, to string, then time.Time) (there bool, err error) {
 	old, err := placeOf(ctx, e.store, e.disk, u, from)
 	var copied userdata.Space
 	if err == nil {
@@ -27,7 +30,14 @@ func (e *engine) cloneFiles(ctx context.Context, u access.User, from, to string)
 			return there, err
 		}
 	}
-	return there, nil
+	if then.IsZero() {
+		return there, nil
+	}
+	past := e.past(copied)
+	if err = e.past(old).CopyTo(ctx, past); err == nil {
+		_, err = past.Rewind(ctx, to, filehistory.Moment{At: then})
+	}
+	return true, err
 }
 
 func cloneFolder(ctx context.Context, from, to sandbox.Mount) (there bool, err error) {

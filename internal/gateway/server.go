@@ -84,8 +84,9 @@ type Config struct {
 	// Links are those to previews of files, and Makers knows who made which files; nil knows no more than their paths say.
 	Links  *threadfiles.Links
 	Makers threadfiles.Makers
-	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; nil copies none.
-	CloneFiles func(ctx context.Context, u access.User, from, to string) (bool, error)
+	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; with a time, as they were then. nil
+	// copies none.
+	CloneFiles func(ctx context.Context, u access.User, from, to string, then time.Time) (bool, error)
 	// FileHistory is that of the files of a user's thread.
 	FileHistory filehistory.Find
 	// DeleteThread removes a user's thread with its files; its error is the store's.

@@ -328,6 +328,22 @@ func (r *Request) isEdit() bool {
 	return json.Unmarshal(r.Metadata, &about) == nil && about.Kind == ReplayEdit
 }
 
+// FilesThen is the "replay_files" in the metadata of a run that begins with the files as they were where it goes on from.
+const FilesThen = "then"
+
+// Replays is what a request's metadata says of a run that goes on from an earlier place.
+type Replays struct {
+	Files string `json:"replay_files"`
+	// Run is the run in whose place it stands; empty if there is none.
+	Run string `json:"regenerate_from_run_id"`
+}
+
+// Replays reads it.
+func (r *Request) Replays() (out Replays) {
+	_ = json.Unmarshal(r.Metadata, &out) // of other kinds they are none
+	return out
+}
+
 // undo is the step that brings back the state before a run; nil if the run has changed nothing.
 func (m *Manager) undo(ctx context.Context, run store.Run) (*store.Step, error) {
 	data := m.of(run).data

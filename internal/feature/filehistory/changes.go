@@ -97,6 +97,12 @@ func outputs(list []Change) (made []string) {
 // net is what a run has changed from its first call to its last, by path.
 func (s *session) net(run string) (list []Change, lost bool, err error) {
 	batches, err := s.batches(run)
+	list, lost = fold(batches)
+	return list, lost, err
+}
+
+// fold is what came of batches together, by path.
+func fold(batches []Batch) (list []Change, lost bool) {
 	all := make(map[string]Change)
 	for _, b := range batches {
 		lost = lost || b.Lost
@@ -114,7 +120,7 @@ func (s *session) net(run string) (list []Change, lost bool, err error) {
 		}
 	}
 	sortChanges(list)
-	return list, lost, err
+	return list, lost
 }
 
 // list describes changes for people.

@@ -2,10 +2,16 @@ package filehistory
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 // TestChangesAsDeerFlowTellsThem: the two runs of the recording of its route.
@@ -117,5 +123,87 @@ ln -s old link; echo 1 >brief; echo 1 >../workspace/w; echo 1 >../uploads/u`)
 		if made, err := k.Outputs(t.Context(), run); len(made) > 0 || err != nil {
 			t.Error(run, made, err)
 		}
+	}
+}
+
+// TestRewind: the files are what they were before a run, or at a time, once for the run that asks for it; that is undone as any change.
+func TestRewind(t *testing.T) {
+	at := time.UnixMilli(1_000_000)
+	k := newKit(t, Config{Now: func() time.Time { at = at.Add(time.Second); return at }})
+	k.shell(`echo 0 >workspace/a; echo 0 >workspace/gone; ln -s a workspace/l`)
+	k.bash("one", `echo 1 >workspace/a`)
+	k.finish("one")
+	k.shell(`echo nobody >workspace/between`) // which the next run finds, and which was there before it
+	before := k.all()
+	moment := at
+	k.bash("two", `echo 2 >workspace/a; rm workspace/gone; ln -sfn b workspace/l; chmod 600 workspace/between; mkdir workspace/d; echo >workspace/d/x`)
+	k.finish("two")
+	k.bash("three", `echo 3 >workspace/a; echo 3 >outputs/new`)
+	k.finish("three")
+	k.shell(`echo later >workspace/edit`)
+	last := k.all()
+	rewind := func(run string, to Moment) Undone {
+		t.Helper()
+		out, err := k.Rewind(t.Context(), run, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	out := rewind("four", Moment{Run: "two", At: at})
+	if diff := cmp.Diff(before, k.all()); diff != "" || !out.Done || out.ID != "four-files" {
+		t.Fatalf("%s %+v", diff, out)
+	}
+	k.bash("four", `echo 4 >workspace/a; rm workspace/between`)
+	now := k.all()
+	k.Thread = New(Config{}).Of(k.place) // who takes the run over
+	if out := rewind("four", Moment{Run: "two", At: at}); out.ID != "" || k.all() != now {
+		t.Errorf("%+v\n%s", out, k.all())
+	}
+	k.finish("four")
+	k.undo(Undo{Run: "four"})
+	k.undo(Undo{Run: RewindID("four")})
+	if diff := cmp.Diff(last, k.all()); diff != "" {
+		t.Error(diff)
+	}
+	if out := rewind("five", Moment{Run: "nothing was changed by it", At: moment}); out.ID != "five-files" || strings.Contains(k.all(), "outputs/new") ||
+		!strings.Contains(k.all(), `workspace/a" -rw-r--r-- "1`) {
+		t.Errorf("%+v\n%s", out, k.all())
+	}
+	for _, run := range []string{"", "../x", strings.Repeat("x", 60)} {
+		if _, err := k.Rewind(t.Context(), run, Moment{}); err == nil {
+			t.Errorf("run %q was taken", run)
+		}
+	}
+}
+
+// TestCopyTo: a copy of the files has the past of the original, and can be rewound by itself.
+func TestCopyTo(t *testing.T) {
+	k := newKit(t, Config{})
+	k.shell(`echo 0 >workspace/a; mkdir workspace/d; echo 0 >workspace/d/x`)
+	before := k.all()
+	k.bash("one", `echo 1 >workspace/a; rm -r workspace/d; echo 1 >outputs/new`)
+	k.finish("one")
+	last := k.all()
+	place, err := userdata.New(strings.TrimSuffix(k.dir, "/users/ann/threads/t/user-data")).User(access.FromRow("ann")).Thread("copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := &kit{t: t, h: k.h, dir: strings.Replace(k.dir, "/threads/t/", "/threads/copy/", 1), Thread: k.h.Of(place)}
+	if err := os.MkdirAll(filepath.Dir(there.dir), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	copyTree(t, k.dir, there.dir)
+	if err := k.CopyTo(t.Context(), there.Thread); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := there.Rewind(t.Context(), "copy", Moment{Run: "one"}); err != nil || !out.Done || len(out.NotRestorable) > 0 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	if diff := cmp.Diff(before, there.all()); diff != "" || k.all() != last {
+		t.Error(diff, k.all())
+	}
+	if err := k.CopyTo(t.Context(), there.Thread); err == nil {
+		t.Error("a history was written over another one")
 	}
 }

@@ -25,6 +25,8 @@ type Undo struct {
 	Dry bool
 	// ID names the undo, by which it can be undone itself.
 	ID string
+	// to has all be taken back that was changed since a moment, instead of what Run has.
+	to *Moment
 	// Idle is asked before anything is changed: its error is the answer. nil is always idle.
 	Idle func(ctx context.Context) error
 }
@@ -81,6 +83,9 @@ func (s *session) undo(u Undo) (Undone, error) {
 		return Undone{}, err
 	}
 	list, _, err := s.net(u.Run)
+	if u.to != nil {
+		list, err = s.since(*u.to)
+	}
 	if err != nil {
 		return Undone{}, err
 	}

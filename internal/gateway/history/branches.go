@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pudu-ai/pudu/internal/feature/history"
@@ -13,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -42,11 +44,22 @@ func (t *title) ReadFrom(in *route.Input, name string) {
 	}
 }
 
+// moment is when the files are to be from: then, now, or what is the rule if nothing is said.
+type moment string
+
+// ReadFrom implements [route.Reader].
+func (m *moment) ReadFrom(in *route.Input, name string) {
+	if in.Raw(name) != nil {
+		*m = moment(in.OneOf(name, "now", runs.FilesThen))
+	}
+}
+
 type branchIn struct {
 	Thread  store.Thread `of:"thread"`
 	Message filled       `body:"message_id"`
 	Also    []string     `body:"message_ids" max:"1000"`
 	Title   title        `body:"title"`
+	Files   moment       `body:"files" doc:"then or now: the files as they were at that turn, or as they are; without it only a branch of the latest turn has any"`
 }
 
 // branchJSON says which thread was made, of what, and whether with the files.
@@ -65,6 +78,7 @@ const (
 	notFound      = "not_found"
 	cloneFailed   = "failed"
 	notOfThatTurn = "skipped_historical_turn"
+	ofThatTurn    = "files_of_that_turn"
 )
 
 // branch makes a thread that begins with what was said on another one up to an answer. It has the files as they are now if that
@@ -77,7 +91,7 @@ func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err e
 	if err != nil {
 		return out, err
 	}
-	if t.Last && in.Thread.Status == store.ThreadBusy {
+	if (t.Last || in.Files != "") && in.Thread.Status == store.ThreadBusy {
 		return out, conflict("Thread has work in flight. Branch from this turn after the work finishes.")
 	}
 	now := g.Now()
@@ -92,8 +106,11 @@ func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err e
 	to.Metadata = shape.With(to.Metadata, map[string]string{
 		metaParent: out.Parent, metaCheckpoint: out.Checkpoint, metaMessage: out.Message, metaCreated: shape.Stamp(now),
 	})
-	if t.Last {
-		out.Clone = g.clone(ctx, in.Thread.ID, to.ID)
+	if t.Last || in.Files != "" {
+		out.Clone, err = g.clone(ctx, in, out.Checkpoint, to.ID)
+	}
+	if err != nil {
+		return out, err
 	}
 	if err = g.Mine(ctx).CopyThread(ctx, in.Thread.ID, out.Checkpoint, to); err == nil {
 		err = g.settle(ctx, to)
@@ -117,20 +134,29 @@ func (g *Group) answered(ctx context.Context, in *branchIn) (history.Turn, error
 	return history.Turn{}, conflict("This turn can no longer be branched from.")
 }
 
-// clone copies the files, and says what came of it. A branch without them is one all the same.
-func (g *Group) clone(ctx context.Context, from, to string) string {
+// clone copies the files, as they were at a checkpoint if that is wanted, and says what came of it. A branch without them is one
+// all the same.
+func (g *Group) clone(ctx context.Context, in *branchIn, checkpoint, to string) (string, error) {
 	if g.CloneFiles == nil {
-		return notFound
+		return notFound, nil
 	}
-	there, err := g.CloneFiles(ctx, route.Caller(ctx).User, from, to)
+	then, mode := time.Time{}, cloned
+	if in.Files == runs.FilesThen {
+		cp, err := g.Mine(ctx).Checkpoint(ctx, g.Manager.Schema(), in.Thread.ID, checkpoint)
+		if err != nil {
+			return "", err
+		}
+		then, mode = cp.CreatedAt, ofThatTurn
+	}
+	there, err := g.CloneFiles(ctx, route.Caller(ctx).User, in.Thread.ID, to, then)
 	switch {
 	case err != nil:
-		g.Log.WarnContext(ctx, "a branch has not all files of its thread", "thread", from, "branch", to, "error", err)
-		return cloneFailed
+		g.Log.WarnContext(ctx, "a branch has not all files of its thread", "thread", in.Thread.ID, "branch", to, "error", err)
+		return cloneFailed, nil
 	case !there:
-		return notFound
+		return notFound, nil
 	}
-	return cloned
+	return mode, nil
 }
 
 // settle makes the state of a copy that of the new thread: its title, and nothing of where the other one works.

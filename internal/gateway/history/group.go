@@ -7,6 +7,7 @@ package history
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
@@ -26,8 +27,9 @@ type Config struct {
 	Models []shape.Model
 	// Files is the history of the files of a user's thread.
 	Files filehistory.Find
-	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; nil copies none.
-	CloneFiles func(ctx context.Context, u access.User, from, to string) (bool, error)
+	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; with a time, as they were then. nil
+	// copies none.
+	CloneFiles func(ctx context.Context, u access.User, from, to string, then time.Time) (bool, error)
 }
 
 // Group has the handlers.

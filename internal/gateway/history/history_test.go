@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -172,9 +173,12 @@ func TestOtherWords(t *testing.T) {
 func TestBranches(t *testing.T) {
 	cloned := errors.New("the disk is full")
 	k := gateways.New(t, func(c *gateway.Config) {
-		c.CloneFiles = func(_ context.Context, u access.User, from, to string) (bool, error) {
+		c.CloneFiles = func(_ context.Context, u access.User, from, to string, then time.Time) (bool, error) {
 			if u != access.FromRow(gateways.User) || from != "t" || to == "" {
 				t.Errorf("the files of %v, %s are copied to %s", u, from, to)
+			}
+			if !then.IsZero() {
+				return true, nil
 			}
 			return true, cloned
 		}
@@ -197,6 +201,11 @@ func TestBranches(t *testing.T) {
 			Keep: map[string]string{"thread_id": "late"}},
 		{Name: "an earlier one", Method: "POST", Path: branches, Body: `{"message_id":"{a1}","title":"Other road"}`, Status: 200,
 			Want: `{"branched_from_message_id":"{a1}","workspace_clone_mode":"skipped_historical_turn"}`, Keep: map[string]string{"thread_id": "early"}},
+		{Name: "with the files of then", Method: "POST", Path: branches, Body: `{"message_id":"{a1}","files":"then"}`, Status: 200,
+			Want: `{"workspace_clone_mode":"files_of_that_turn"}`},
+		{Name: "with the files of now", Method: "POST", Path: branches, Body: `{"message_id":"{a1}","files":"now"}`, Status: 200,
+			Want: `{"workspace_clone_mode":"failed"}`},
+		{Name: "with others", Method: "POST", Path: branches, Body: `{"message_id":"{a1}","files":"some"}`, Status: 422},
 		{Name: "it", Method: "GET", Path: "/api/threads/{early}", Status: 200,
 			Want: `{"status":"idle","values":{"title":"Other road","messages":[{"id":"{h1}"},{"id":"{a1}"}],"thread_data":"<absent>"},
 				"metadata":{"deerflow_branch":true,"branch_parent_thread_id":"t","branch_parent_message_id":"{a1}","branch_created_at":"*"}}`},

@@ -76,6 +76,7 @@ type regenerateIn struct {
 	Thread  store.Thread `of:"thread"`
 	Message filled       `body:"message_id"`
 	AnyTurn bool         `body:"any_turn" doc:"the answer need not be the latest one"`
+	Files   moment       `body:"files" doc:"then or now; then: the run is to begin with the files as they were before that turn"`
 }
 
 // regenerate prepares a run that answers the same words once more.
@@ -98,7 +99,7 @@ func (g *Group) regenerate(ctx context.Context, in *regenerateIn) (out preparedJ
 		return out, err
 	}
 	answer := t.Answers[i]
-	out = g.prepared(ctx, in.Thread, t, answer)
+	out = g.prepared(ctx, in.Thread, t, answer, in.Files)
 	out.Input = inputJSON{[]messageJSON{ownWords(said)}, in.Thread.Title}
 	return out, nil
 }
@@ -113,15 +114,19 @@ func (g *Group) turn(ctx context.Context, thread, id string) (history.Turn, erro
 }
 
 // prepared is what a run needs that stands in the place of the one that gave an answer.
-func (g *Group) prepared(ctx context.Context, thread store.Thread, t history.Turn, answer history.Message) preparedJSON {
+func (g *Group) prepared(ctx context.Context, thread store.Thread, t history.Turn, answer history.Message, files moment) preparedJSON {
 	r := g.rowsOf(ctx, thread)
 	run := r.row(answer).RunID
-	return preparedJSON{
+	out := preparedJSON{
 		Checkpoint: checkpointJSON{ID: t.Base}, Target: run,
 		Metadata: map[string]string{
 			"regenerate_from_message_id": idOf(answer), "regenerate_from_run_id": run, "regenerate_checkpoint_id": t.Base,
 		},
 	}
+	if files == runs.FilesThen {
+		out.Metadata["replay_files"] = string(files)
+	}
+	return out
 }
 
 // ownWords is what a human said, without what was added to it for the model.
@@ -173,6 +178,7 @@ type editIn struct {
 	Message filled       `body:"human_message_id"`
 	Text    filled       `body:"replacement_text"`
 	AnyTurn bool         `body:"any_turn" doc:"the message need not be of the latest turn, nor that turn a success"`
+	Files   moment       `body:"files" doc:"then or now; then: the run is to begin with the files as they were before that turn"`
 }
 
 // edit prepares a run that answers other words in the place of what a human said.
@@ -194,7 +200,7 @@ func (g *Group) edit(ctx context.Context, in *editIn) (out preparedJSON, err err
 	if n := len(t.Answers); n > 0 {
 		last = t.Answers[n-1]
 	}
-	out = g.prepared(ctx, in.Thread, t, last)
+	out = g.prepared(ctx, in.Thread, t, last, in.Files)
 	words := messageJSON{Type: string(message.Human), ID: id.New(g.Now()), Name: userInput, Content: content(said, text)}
 	words.Kwargs = encoded(kept(said.Kwargs))
 	out.Input.Messages = []messageJSON{words}

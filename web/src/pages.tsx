@@ -4,6 +4,8 @@ import { lazy, type ReactNode } from 'react';
 import StartPage from './chat/StartPage';
 import ThreadPage from './chat/ThreadPage';
 
+const WelcomePage = lazy(() => import('./welcome/WelcomePage'));
+const SignInPage = lazy(() => import('./shell/SignInPage'));
 const GeneralPage = lazy(() => import('./settings/GeneralPage'));
 
 export interface Page {
@@ -15,4 +17,6 @@ export const pages: Page[] = [
   { form: '/', show: () => <StartPage /> },
   { form: '/c/:thread', show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
   { form: '/settings/general?', show: () => <GeneralPage /> },
+  { form: '/welcome', show: () => <WelcomePage /> },
+  { form: '/sign-in', show: () => <SignInPage /> },
 ];

@@ -6,9 +6,14 @@ import { go, Link } from '../lib/router';
 import { Shell } from '../shell/Shell';
 import { glyphOf, useTasks } from '../threads/tasks';
 import { shell } from '../shell/words';
+import { useInfo } from '../settings/useInfo';
+import { welcome } from '../welcome/words';
+import { Icon } from '../ui/Icon';
 import { Glyph } from '../ui/Glyph';
 import { Mark } from '../ui/Mark';
+import { Chips } from './composer/Chips';
 import { Composer } from './composer/Composer';
+import { keepOptions, useOptions } from './composer/options';
 import { conversationOf } from './talk/useConversation';
 import { chat } from './words';
 
@@ -17,9 +22,11 @@ export default function StartPage(): ReactNode {
   useEffect(() => {
     document.title = 'Pudu';
   }, []);
+  const [options, setOptions] = useOptions('');
   const start = (text: string): void => {
     const thread = uuid();
-    void conversationOf(thread, true).say(text, {});
+    keepOptions(thread, options);
+    void conversationOf(thread, true).say(text, options);
     go(`/c/${thread}`);
   };
   return (
@@ -31,12 +38,35 @@ export default function StartPage(): ReactNode {
               <Mark />
               <h1>{w.hello}</h1>
             </div>
-            <Composer place="" rows={3} placeholder={w.placeholder} label={w.task} running={false} focus send={start} />
+            <Composer place="" rows={3} placeholder={w.placeholder} label={w.task} running={false} focus send={start}>
+              <Chips options={options} change={setOptions} />
+            </Composer>
             <Desk />
+            <First />
           </div>
         </div>
       </div>
     </Shell>
+  );
+}
+
+/** Without a model the page says so: a task would be refused. Who has none yet and no task is led to the first run. */
+function First(): ReactNode {
+  const w = useWords(welcome);
+  const { data: info } = useInfo();
+  const { data: tasks } = useTasks();
+  const none = info && !info.model;
+  useEffect(() => {
+    if (none && tasks?.threads.length === 0) go('/welcome', true);
+  }, [none, tasks]);
+  if (!none) return null;
+  return (
+    <p className="note-line ask">
+      <Icon name="alert" />
+      <span>
+        {w.title}. <Link to="/welcome">{w.add}</Link>
+      </span>
+    </p>
   );
 }
 

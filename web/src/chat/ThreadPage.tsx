@@ -3,17 +3,25 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { api, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
-import { go } from '../lib/router';
+import { ask, go, useQueryOf } from '../lib/router';
+import { Failure } from '../shell/Failure';
 import { Shell } from '../shell/Shell';
 import { shell } from '../shell/words';
 import { useTask } from '../threads/tasks';
 import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
+import { answersOf } from './asked/question';
+import { Chips } from './composer/Chips';
 import { Composer } from './composer/Composer';
+import { useOptions } from './composer/options';
+import { Queue } from './composer/Queue';
+import { Panel } from './Panel';
+import type { Conversation } from './talk/conversation';
 import { textOf } from './talk/message';
-import { type Turn, turnsOf } from './talk/turns';
+import type { Options } from './talk/requests';
+import { turnsOf } from './talk/turns';
 import { useConversation } from './talk/useConversation';
-import { TurnView } from './TurnView';
+import { type TurnActs, TurnView } from './TurnView';
 import { useFollowing } from './useFollowing';
 import { chat } from './words';
 
@@ -30,14 +38,20 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   useRead(thread, task?.state === 'answered' || task?.state === 'failed');
   const box = useRef<HTMLDivElement>(null);
   const [away, toEnd] = useFollowing(box, turns, !view.loading);
-  const again = useCallback(
-    (turn: Turn) => {
-      if (turn.ask) void conversation.post(turn.ask.message.id, textOf(turn.ask.message), {});
-    },
-    [conversation],
-  );
-  const goOn = useCallback(() => void conversation.say(w.goOnButton, {}), [conversation, w]);
+  const [options, setOptions] = useOptions(thread);
+  const acts = useActs(conversation, options, w.goOnButton);
+  const answers = useMemo(() => answersOf(view.talk.rows), [view.talk.rows]);
+  const waits = task?.state === 'waiting' && !view.loading && !view.active;
+  useEffect(() => {
+    if (waits) void conversation.questions();
+  }, [waits, conversation]);
+  const queued = useMemo(() => Object.values(view.talk.runs).filter((r) => r.status === 'pending' && r.says && r.id !== view.active?.id), [view]);
   useStopKey(() => void conversation.stop());
+  const isDemo = Object.values(view.talk.runs).some((r) => r.context?.['model_name'] === 'demo');
+  const query = useQueryOf();
+  const panel = query.get('panel') === 'run';
+  const write = useRef<(text: string) => void>(() => {});
+  const seen = useCallback(() => conversation.seen(), [conversation]);
   const missing = view.trouble instanceof Trouble && view.trouble.status === 404 && turns.length === 0;
   return (
     <Shell
@@ -45,8 +59,21 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
         <div className="title">
           <h1>{missing ? s.untitled : title}</h1>
           {task?.state === 'waiting' && <span className="pill ask">{w.waitsFor}</span>}
+          {isDemo && <span className="tag">{s.demo}</span>}
+          <span className="grow" />
+          <button
+            type="button"
+            className="btn ghost icon sm"
+            aria-pressed={panel}
+            aria-label={w.panel}
+            title={w.panel}
+            onClick={() => ask({ panel: panel ? null : 'run' })}
+          >
+            <Icon name="panel" />
+          </button>
         </div>
       }
+      panel={panel && <Panel kind="run" view={view} />}
     >
       <div className="scroll" ref={box} tabIndex={0} role="region" aria-label={w.conversation}>
         <div className="col talk">
@@ -58,8 +85,10 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
               turn={turn}
               last={i === turns.length - 1}
               {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
-              again={again}
-              goOn={goOn}
+              busy={!!view.active}
+              waiting={view.talk.asked}
+              answers={answers}
+              acts={acts}
             />
           ))}
         </div>
@@ -71,22 +100,61 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
                   <Icon name="down" />
                 </button>
               )}
+              <Queue
+                runs={queued}
+                drop={(run) => void conversation.drop(run.id)}
+                edit={(run) => {
+                  write.current(run.says?.text ?? '');
+                  void conversation.drop(run.id);
+                }}
+              />
               <Composer
                 place={thread}
                 rows={1}
-                placeholder={view.active ? w.whileRunning : w.goOn}
+                write={write}
+                placeholder={view.active ? w.whileRunning : view.talk.asked.length > 0 ? w.orSay : w.goOn}
                 label={w.message}
                 running={!!view.active}
                 focus
-                send={(text) => void conversation.say(text, {})}
+                send={(text) => void conversation.say(text, options)}
                 stop={() => void conversation.stop()}
-              />
+              >
+                <Chips options={options} change={setOptions} />
+              </Composer>
             </div>
           </div>
         )}
       </div>
+      {view.failure !== undefined && <Failure of={view.failure} seen={seen} />}
       <Said working={!!view.active} waiting={task?.state === 'waiting'} />
     </Shell>
+  );
+}
+
+/** What the turns ask for, the same as long as the conversation is. */
+function useActs(conversation: Conversation, options: Options, goOnWords: string): TurnActs {
+  const now = useRef(options);
+  useEffect(() => {
+    now.current = options;
+  });
+  return useMemo(
+    () => ({
+      resend: (turn) => {
+        if (turn.ask) void conversation.post(turn.ask.message.id, textOf(turn.ask.message));
+      },
+      retry: (turn) => {
+        if (turn.last) void conversation.again(turn.last, null, now.current);
+        else if (turn.ask) void conversation.again(turn.ask.message.id, textOf(turn.ask.message), now.current);
+      },
+      goOn: () => void conversation.say(goOnWords, now.current),
+      answer: (resume) => conversation.answer(resume),
+      detail: (run) => void conversation.detail(run),
+      again: (id) => void conversation.again(id, null, now.current),
+      edit: (id, words) => void conversation.again(id, words, now.current),
+      version: (id) => void conversation.version(id),
+      branch: (id) => void conversation.branch(id).then((thread) => thread && go(`/c/${thread}`)),
+    }),
+    [conversation, goOnWords],
   );
 }
 

@@ -1,50 +1,73 @@
 // A turn: the person's words, what Pudu did about them, the answer, and how it ended.
 import { memo, type ReactNode, useEffect, useState } from 'react';
 import { errors, sentence } from '../lib/errors';
-import { lasted, useWords, when } from '../lib/i18n';
+import { lasted, useWords } from '../lib/i18n';
 import { Markdown } from '../markdown/Markdown';
-import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
+import { Asking } from './asked/Asking';
 import { textOf } from './talk/message';
+import type { Asked } from './talk/talk';
 import { isActive, type Step, type Turn } from './talk/turns';
 import { Seconds, Trail } from './trail/Trail';
+import { type Acts, Foot, Message } from './TurnFoot';
 import { chat } from './words';
 
 interface TurnProps {
   turn: Turn;
   last: boolean;
+  /** A run is under way: nothing can be answered once more now. */
+  busy: boolean;
+  /** Calls that wait for somebody to allow them, and what was answered to questions. */
+  waiting: Asked[];
+  answers: Map<string, unknown>;
   /** Why its words did not get to the server. */
   trouble?: unknown;
-  again: (turn: Turn) => void;
-  goOn: () => void;
+  acts: TurnActs;
 }
 
-export const TurnView = memo(function TurnView({ turn, last, trouble, again, goOn }: TurnProps): ReactNode {
+export interface TurnActs extends Acts {
+  resend: (turn: Turn) => void;
+  /** Tries once more what failed. */
+  retry: (turn: Turn) => void;
+  goOn: () => void;
+  answer: (resume: unknown) => Promise<boolean>;
+  detail: (run: string) => void;
+}
+
+export const TurnView = memo(function TurnView({ turn, last, busy, waiting, answers, trouble, acts }: TurnProps): ReactNode {
   const waits = !turn.run && !!turn.ask?.open;
   return (
     <section className={last ? 'turn last' : 'turn'}>
-      {turn.ask && <Said turn={turn} trouble={trouble} again={() => again(turn)} />}
-      {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} />}
+      {turn.ask && <Said turn={turn} trouble={trouble} busy={busy} acts={acts} />}
+      {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} waiting={last && waiting.length > 0} acts={acts} />}
       {turn.answer && <Markdown text={textOf(turn.answer.message).trim()} writing={!!turn.answer.open} />}
-      <End turn={turn} last={last} goOn={goOn} />
-      {turn.answer && !turn.answer.open && <Foot turn={turn} />}
+      <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
+      <End turn={turn} last={last} acts={acts} />
+      {turn.answer && !turn.answer.open && <Foot turn={turn} acts={acts} busy={busy} />}
     </section>
   );
 });
 
-function Said({ turn, trouble, again }: { turn: Turn; trouble: unknown; again: () => void }): ReactNode {
+interface SaidProps {
+  turn: Turn;
+  trouble: unknown;
+  busy: boolean;
+  acts: TurnActs;
+}
+
+function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
   const w = useWords(chat);
   const e = useWords(errors);
   return (
     <article className="me" aria-label={w.you}>
       <h2 className="sr">{w.you}</h2>
-      <div className="say">{turn.ask && textOf(turn.ask.message)}</div>
+      {turn.ask && <Message row={turn.ask} acts={acts} busy={busy} />}
       {trouble !== undefined && (
         <div className="note bad" role="alert">
           <Icon name="alert" />
           {w.notSent} {sentence(trouble, e)}
-          <button type="button" className="btn sm" onClick={again}>
+          <button type="button" className="btn sm" onClick={() => acts.resend(turn)}>
             {w.retry}
           </button>
         </div>
@@ -56,13 +79,18 @@ function Said({ turn, trouble, again }: { turn: Turn; trouble: unknown; again: (
 const calls = (steps: Step[]): number => steps.filter((s) => s.kind === 'call').length;
 
 /** The head of a run with its trail: open while it works, and while somebody watched it; else folded behind how long it took. */
-function RunView({ turn }: { turn: Turn }): ReactNode {
+function RunView({ turn, waiting, acts }: { turn: Turn; waiting: boolean; acts: TurnActs }): ReactNode {
   const w = useWords(chat);
   const active = isActive(turn.run) || !turn.run;
-  const [open, setOpen] = useState(active);
+  // What asks, or ended without an answer, is open: its last lines are what one looks for.
+  const [open, setOpen] = useState(active || waiting || !turn.answer);
   useEffect(() => {
-    if (active) setOpen(true);
-  }, [active]);
+    if (active || waiting) setOpen(true);
+  }, [active, waiting]);
+  const over = turn.run && !active ? turn.run.id : '';
+  useEffect(() => {
+    if (open && over) acts.detail(over);
+  }, [open, over, acts]);
   const { run, steps } = turn;
   const n = calls(steps);
   if (active) {
@@ -85,7 +113,7 @@ function RunView({ turn }: { turn: Turn }): ReactNode {
       <summary className="run-head">
         <Mark />
         <span>
-          <b>{run?.ended ? w.worked(lasted(run.ended - run.began)) : w.worked('')}</b> {n > 0 && <span className="soft">{w.steps(n)}</span>}
+          <b>{waiting ? w.waitsFor : run?.ended ? w.worked(lasted(run.ended - run.began)) : w.worked('')}</b> {n > 0 && <span className="soft">{w.steps(n)}</span>}
         </span>
         <span className="right">
           <Icon name="right" className="i chev own" />
@@ -97,16 +125,16 @@ function RunView({ turn }: { turn: Turn }): ReactNode {
 }
 
 /** A line that says how a run ended, if not by itself. */
-function End({ turn, last, goOn }: { turn: Turn; last: boolean; goOn: () => void }): ReactNode {
+function End({ turn, last, acts }: { turn: Turn; last: boolean; acts: TurnActs }): ReactNode {
   const w = useWords(chat);
   const { run } = turn;
   if (!run || isActive(run)) return null;
   const more = last && (
-    <button type="button" className="btn sm" onClick={goOn}>
+    <button type="button" className="btn sm" onClick={acts.goOn}>
       {w.goOnButton}
     </button>
   );
-  if (run.status === 'interrupted' || run.stopReason === 'cancelled') {
+  if (run.stopReason === 'cancelled' || (run.status === 'interrupted' && run.stopped)) {
     return (
       <div className="stopline">
         <i className="sq" />
@@ -120,7 +148,11 @@ function End({ turn, last, goOn }: { turn: Turn; last: boolean; goOn: () => void
       <div className="stopline bad" role="alert">
         <Icon name="x" />
         <span>{run.error ? w.failed(run.error) : w.failedPlain}</span>
-        {more}
+        {last && (
+          <button type="button" className="btn sm" onClick={() => acts.retry(turn)}>
+            {w.retry}
+          </button>
+        )}
       </div>
     );
   }
@@ -134,18 +166,4 @@ function End({ turn, last, goOn }: { turn: Turn; last: boolean; goOn: () => void
     );
   }
   return null;
-}
-
-/** What can be done with an answer. */
-function Foot({ turn }: { turn: Turn }): ReactNode {
-  const w = useWords(chat);
-  const answer = turn.answer;
-  if (!answer) return null;
-  return (
-    <div className="turn-foot">
-      <Copy bare label={w.copyAnswer} text={() => textOf(answer.message).trim()} />
-      <span className="sp" />
-      <small className="num">{when(answer.at)}</small>
-    </div>
-  );
 }

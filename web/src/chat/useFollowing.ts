@@ -6,6 +6,9 @@ import type { Turn } from './talk/turns';
 /** How far from the end still counts as the end, in pixels. */
 const near = 40;
 
+/** What stands above new words, in pixels. */
+const margin = 16;
+
 /** Keeps a box at the end of what it has, and tells whether the reader is away from it and how to get back. */
 export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[], ready: boolean): [boolean, () => void] {
   const [away, setAway] = useState(false);
@@ -36,7 +39,12 @@ export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[
     if (!ready || key === '') return;
     const fresh = key !== last.current;
     last.current = key;
-    if (!opened.current || fresh || following.current) toEnd();
+    const el = box.current;
+    const newest = el?.querySelector<HTMLElement>('.turn.last');
+    if (opened.current && fresh && el && newest) {
+      el.scrollTop += newest.getBoundingClientRect().top - el.getBoundingClientRect().top - margin;
+      following.current = true;
+    } else if (!opened.current || (following.current && el && newest && newest.scrollHeight > el.clientHeight - 200)) toEnd();
     opened.current = true;
   });
   return [away, toEnd];

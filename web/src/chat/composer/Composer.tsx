@@ -1,5 +1,5 @@
 // Where a person writes. Enter sends, Shift Enter makes a new line; what is typed is kept until it is sent.
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
 import { chat } from '../words';
@@ -16,11 +16,13 @@ interface ComposerProps {
   focus?: boolean;
   send: (text: string) => void;
   stop?: () => void;
+  /** Takes words to be edited: they come before what is typed. */
+  write?: RefObject<(text: string) => void>;
   /** What stands left below the text. */
   children?: ReactNode;
 }
 
-export function Composer({ place, rows, placeholder, label, running, focus, send, stop, children }: ComposerProps): ReactNode {
+export function Composer({ place, rows, placeholder, label, running, focus, send, stop, write: take, children }: ComposerProps): ReactNode {
   const w = useWords(chat);
   const [text, setText] = useState(() => draftOf(place));
   const field = useRef<HTMLTextAreaElement>(null);
@@ -32,6 +34,13 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
     setText(next);
     keepDraft(place, next);
   };
+  useEffect(() => {
+    if (!take) return;
+    take.current = (words) => {
+      write(text ? `${words}\n${text}` : words);
+      field.current?.focus();
+    };
+  });
   const out = (): void => {
     const words = text.trim();
     if (!words) return;
@@ -39,6 +48,14 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
     send(words);
   };
   const key = (e: KeyboardEvent<HTMLTextAreaElement>): void => {
+    if (e.key === 'ArrowUp' && text === '') {
+      const last = [...document.querySelectorAll<HTMLElement>('[data-edit]')].at(-1);
+      if (last) {
+        e.preventDefault();
+        last.click();
+      }
+      return;
+    }
     // While characters are composed, Enter belongs to the input method.
     if (e.key !== 'Enter' || e.shiftKey || e.nativeEvent.isComposing || e.keyCode === 229) return;
     e.preventDefault();

@@ -4,16 +4,9 @@ import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
 import { type Batch, follow, type LogEvent } from '../../lib/stream/log';
 import { type Row, textOf } from './message';
-import { change, nothing, type PageRow, type Run, type Talk, withPage } from './talk';
+import { newer, type Options, requestOf, runOf, type RunRow, waitingOf } from './requests';
+import { type Asked, change, nothing, type PageRow, type Run, type Talk, withPage } from './talk';
 import { isActive } from './turns';
-
-/** What a run is started with, beside the words. */
-export interface Options {
-  model?: string;
-  mode?: string;
-  effort?: string;
-  agent?: string;
-}
 
 /** A conversation as it is shown. */
 export interface View {
@@ -28,6 +21,8 @@ export interface View {
   trouble?: unknown;
   /** Messages that did not get to the server, by their ids, and why. */
   unsent: Record<string, unknown>;
+  /** What somebody asked for and did not get. */
+  failure?: unknown;
 }
 
 const pageSize = 60;
@@ -40,6 +35,11 @@ export class Conversation {
   private seq = 0;
   private waiting: { run: string; events: LogEvent[] }[] = [];
   private frame = 0;
+  /** The end of the branch that is shown, if it is not the thread's own. */
+  private checkpoint = '';
+  /** What messages were sent with, for when they are sent again. */
+  private readonly options = new Map<string, Options>();
+  private readonly detailed = new Set<string>();
 
   constructor(
     readonly thread: string,
@@ -74,12 +74,12 @@ export class Conversation {
     const path = { thread_id: this.thread };
     try {
       const [page, runs] = await Promise.all([
-        api('get', '/threads/{thread_id}/messages/page', { path, query: { limit: pageSize }, signal: this.stopped.signal }),
+        api('get', '/threads/{thread_id}/messages/page', { path, query: this.page(), signal: this.stopped.signal }),
         this.runs(),
       ]);
       const read = page as unknown as { data: PageRow[]; has_more: boolean };
       this.seq = read.data[0]?.seq ?? 0;
-      const talk = withPage(this.view.talk, read.data, true);
+      const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
       this.show({ talk: { ...talk, runs }, loading: false, older: read.has_more });
       delete this.view.trouble;
       this.followActive();
@@ -90,11 +90,15 @@ export class Conversation {
 
   /** Loads the messages before those that are there. */
   async more(): Promise<void> {
-    const query = { limit: pageSize, before_seq: this.seq };
+    const query = { ...this.page(), before_seq: this.seq };
     const page = await api('get', '/threads/{thread_id}/messages/page', { path: { thread_id: this.thread }, query });
     const read = page as unknown as { data: PageRow[]; has_more: boolean };
     this.seq = read.data[0]?.seq ?? this.seq;
     this.show({ talk: withPage(this.view.talk, read.data, false), older: read.has_more });
+  }
+
+  private page(): { limit: number; checkpoint_id?: string } {
+    return { limit: pageSize, ...(this.checkpoint ? { checkpoint_id: this.checkpoint } : {}) };
   }
 
   private async runs(): Promise<Record<string, Run>> {
@@ -104,7 +108,7 @@ export class Conversation {
       signal: this.stopped.signal,
     });
     const known = this.view.talk.runs;
-    return Object.fromEntries((list ?? []).map((r) => [r.run_id, newer(known[r.run_id], runOf(r))]));
+    return Object.fromEntries((list ?? []).map((r) => [r.run_id, newer(known[r.run_id], runOf(r as unknown as RunRow))]));
   }
 
   /** Looks which run is under way: the news told of a change. */
@@ -165,12 +169,13 @@ export class Conversation {
   async say(text: string, options: Options): Promise<void> {
     const id = uuid();
     const row: Row = { message: { id, type: 'human', content: text }, run: '', at: Date.now(), open: true };
-    this.show({ talk: { ...this.view.talk, rows: [...this.view.talk.rows, row] } });
+    this.options.set(id, options);
+    this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, row] } });
     await this.post(id, text, options);
   }
 
   /** Sends a message, once however often it is tried. */
-  async post(id: string, text: string, options: Options): Promise<void> {
+  async post(id: string, text: string, options: Options = this.options.get(id) ?? {}): Promise<void> {
     const { [id]: _, ...unsent } = this.view.unsent;
     this.show({ unsent });
     try {
@@ -178,9 +183,10 @@ export class Conversation {
       const run = await api('post', '/threads/{thread_id}/runs', {
         path: { thread_id: this.thread },
         headers: { 'Idempotency-Key': id },
-        body: requestOf(id, text, options) as never,
+        body: { ...requestOf(id, text, options), ...(this.checkpoint ? { checkpoint: { checkpoint_id: this.checkpoint } } : {}) } as never,
       });
-      this.started(id, runOf(run as Parameters<typeof runOf>[0]));
+      this.checkpoint = '';
+      this.started(id, runOf(run as unknown as RunRow));
     } catch (trouble) {
       this.show({ unsent: { ...this.view.unsent, [id]: trouble } });
     }
@@ -197,9 +203,121 @@ export class Conversation {
   async resume(): Promise<void> {
     for (const id of Object.keys(this.view.unsent)) {
       const row = this.view.talk.rows.find((r) => r.message.id === id);
-      if (row) await this.post(id, textOf(row.message), {});
+      if (row) await this.post(id, textOf(row.message));
     }
     await this.load();
+  }
+
+  /** Looks for the calls that wait: the news say that the thread waits for the user. */
+  async questions(): Promise<void> {
+    if (this.view.active || this.view.talk.asked.length > 0) return;
+    try {
+      const thread = await api('get', '/threads/{thread_id}', { path: { thread_id: this.thread }, signal: this.stopped.signal });
+      if (!this.view.active) this.show({ talk: { ...this.view.talk, asked: waitingOf(thread as { interrupts?: unknown }) } });
+    } catch {
+      // the news say it again when the thread changes
+    }
+  }
+
+  /** Answers what is asked, with the options of the run that asked; false says that it did not get to the server. */
+  async answer(resume: unknown): Promise<boolean> {
+    const newest = Object.values(this.view.talk.runs).sort((a, b) => b.began - a.began)[0];
+    return this.begin({ command: { resume }, context: newest?.context ?? {} });
+  }
+
+  /** Starts a run that is not a new message of the user, and loads what it stands on. */
+  private async begin(body: object): Promise<boolean> {
+    try {
+      const run = await api('post', '/threads/{thread_id}/runs', {
+        path: { thread_id: this.thread },
+        body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...body } as never,
+      });
+      const asked: Asked[] = [];
+      const it = runOf(run as unknown as RunRow);
+      this.show({ talk: { ...this.view.talk, asked, runs: { ...this.view.talk.runs, [it.id]: it } } });
+      this.followActive();
+      return true;
+    } catch (trouble) {
+      if (!(trouble instanceof Trouble && trouble.status === 401)) this.show({ failure: trouble });
+      return false;
+    }
+  }
+
+  /** Answers once more; with words, what stands in the place of a message of the user. Its branch begins before it. */
+  async again(id: string, words: string | null, options: Options): Promise<boolean> {
+    const path = { thread_id: this.thread };
+    try {
+      const ready =
+        words === null
+          ? await api('post', '/threads/{thread_id}/runs/regenerate/prepare', { path, body: { message_id: id, any_turn: true } as never })
+          : await api('post', '/threads/{thread_id}/runs/edit-regenerate/prepare', {
+              path,
+              body: { human_message_id: id, replacement_text: words, any_turn: true } as never,
+            });
+      const { input, checkpoint, metadata } = ready as unknown as Record<string, unknown>;
+      this.cut(id, words);
+      return await this.begin({ ...requestOf('', '', options), input, checkpoint, metadata });
+    } catch (trouble) {
+      this.show({ failure: trouble });
+      return false;
+    }
+  }
+
+  /** Takes away what stands behind the place where a branch begins: it is another version now. */
+  private cut(id: string, words: string | null): void {
+    const { rows } = this.view.talk;
+    const at = rows.findIndex((r) => r.message.id === id);
+    if (at < 0) return;
+    const end = words === null ? rows.findLastIndex((r, i) => i <= at && r.message.type === 'human') + 1 : at;
+    this.show({ talk: { ...this.view.talk, rows: rows.slice(0, end) } });
+  }
+
+  /** Shows another version of a message: the branch that it is on, which the next run goes on from. */
+  async version(id: string): Promise<void> {
+    try {
+      const list = await api('get', '/threads/{thread_id}/messages/{message_id}/versions', { path: { thread_id: this.thread, message_id: id } });
+      const found = (list as unknown as { data: { message_id: string; checkpoint_id: string }[] }).data.find((v) => v.message_id === id);
+      if (!found) return;
+      this.checkpoint = found.checkpoint_id;
+      await this.load();
+    } catch (failure) {
+      this.show({ failure });
+    }
+  }
+
+  /** Begins a thread that goes on from an answer, and gives its id. */
+  async branch(message: string): Promise<string | null> {
+    try {
+      const made = await api('post', '/threads/{thread_id}/branches', { path: { thread_id: this.thread }, body: { message_id: message } as never });
+      return (made as unknown as { thread_id: string }).thread_id;
+    } catch (failure) {
+      this.show({ failure });
+      return null;
+    }
+  }
+
+  /** Reads what happened in a run that is over: how long each call took. */
+  async detail(run: string): Promise<void> {
+    if (this.detailed.has(run)) return;
+    this.detailed.add(run);
+    await follow({ thread: this.thread, run, signal: this.stopped.signal, batch: (b) => this.take(run, b) }).catch(() => {});
+  }
+
+  /** Takes a run out of the queue. */
+  async drop(run: string): Promise<void> {
+    const path = { thread_id: this.thread, run_id: run };
+    try {
+      await api('post', '/threads/{thread_id}/runs/{run_id}/cancel', { path });
+      const { [run]: _, ...runs } = this.view.talk.runs;
+      this.show({ talk: { ...this.view.talk, runs, rows: this.view.talk.rows.filter((r) => !(r.open && r.run === run)) } });
+    } catch (failure) {
+      this.show({ failure });
+    }
+  }
+
+  /** The failure was read. */
+  seen(): void {
+    this.show({ failure: undefined });
   }
 
   /** Stops the run that is under way; what it has is kept. */
@@ -212,48 +330,3 @@ export class Conversation {
     });
   }
 }
-
-function requestOf(id: string, text: string, o: Options): object {
-  const context = {
-    ...(o.model ? { model_name: o.model } : {}),
-    ...(o.mode ? modes[o.mode] : {}),
-    ...(o.effort ? { reasoning_effort: o.effort } : {}),
-    ...(o.agent ? { agent_name: o.agent } : {}),
-  };
-  return {
-    assistant_id: 'lead_agent',
-    input: { messages: [{ type: 'human', id, content: text }] },
-    context,
-    config: { recursion_limit: 1000 },
-    multitask_strategy: 'enqueue',
-    on_disconnect: 'continue',
-  };
-}
-
-/** The ways of working, in the words that DeerFlow's client sends. */
-const modes: Record<string, object> = {
-  quick: { mode: 'flash', thinking_enabled: false, is_plan_mode: false, subagent_enabled: false },
-  think: { mode: 'thinking', thinking_enabled: true, is_plan_mode: false, subagent_enabled: false },
-  plan: { mode: 'pro', thinking_enabled: true, is_plan_mode: true, subagent_enabled: false },
-};
-
-interface RunRow {
-  run_id: string;
-  status: string;
-  created_at: string;
-  updated_at: string;
-  total_tokens: number;
-  stop_reason: string | null;
-  error: string | null;
-}
-
-function runOf(r: RunRow): Run {
-  const run: Run = { id: r.run_id, status: r.status, began: Date.parse(r.created_at), tokens: r.total_tokens };
-  if (!isActive(run)) run.ended = Date.parse(r.updated_at);
-  if (r.error) run.error = r.error;
-  if (r.stop_reason) run.stopReason = r.stop_reason;
-  return run;
-}
-
-/** Of what is known of a run and what was read: a run that is over does not go on. */
-const newer = (known: Run | undefined, read: Run): Run => (known && !isActive(known) && isActive(read) ? known : read);

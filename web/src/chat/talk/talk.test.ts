@@ -61,7 +61,7 @@ describe('a conversation', () => {
     const talk = play(
       ...run,
       event('tool_start', { call_id: 'c', tool: 'bash' }),
-      event('progress', { call_id: 'c', text: 'one\n' }),
+      event('progress', { call_id: 'c', text: 'one' }),
       event('progress', { call_id: 'c', text: 'two\n' }),
     );
     expect(talk.calls['c']).toMatchObject({ output: 'one\ntwo\n' });

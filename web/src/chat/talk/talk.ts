@@ -21,7 +21,12 @@ export interface Run {
   ended?: number;
   error?: string;
   stopReason?: string;
+  /** A person stopped it; a run that waits for one has the same status in its log. */
+  stopped?: boolean;
   tokens?: number;
+  /** The options that it was started with, and the words. */
+  context?: Record<string, unknown>;
+  says?: { id: string; text: string };
 }
 
 /** A call that waits for approval, or whatever else a run asks in its middle. */
@@ -82,7 +87,7 @@ function apply(t: Talk, run: string, e: LogEvent): void {
     case 'progress': {
       const id = String(d['call_id']);
       const call = t.calls[id] ?? { began: at };
-      t.calls[id] = { ...call, output: ((call.output ?? '') + String(d['text'])).slice(-longest) };
+      t.calls[id] = { ...call, output: `${call.output ?? ''}${String(d['text']).replace(/\n$/, '')}\n`.slice(-longest) };
       return;
     }
     case 'interrupt':
@@ -105,6 +110,7 @@ function ranOn(t: Talk, id: string, d: Record<string, unknown>, at: number): voi
   const run: Run = { ...before, status };
   if (over) run.ended = at;
   if (d['error']) run.error = String(d['error']);
+  if (status === 'interrupted' && t.asked.every((a) => a.run !== id)) run.stopped = true;
   if (d['stop_reason']) run.stopReason = String(d['stop_reason']);
   t.runs[id] = run;
   if (status === 'running') t.asked = t.asked.filter((a) => a.run === id);
@@ -146,7 +152,7 @@ function piece(t: Talk, run: string, d: Record<string, unknown>, at: number): vo
     content: `${m.content as string}${(d['text'] as string | undefined) ?? ''}`,
     tool_calls: withCalls(m.tool_calls ?? [], d['tool_calls'] as CallPiece[] | undefined),
     additional_kwargs: d['reasoning']
-      ? { ...more, reasoning_content: `${(more['reasoning_content'] as string | undefined) ?? ''}${String(d['reasoning'])}`, thought_until: at }
+      ? { ...more, reasoning_content: `${(more['reasoning_content'] as string | undefined) ?? ''}${String(d['reasoning'])}`, thought_for: at - (old?.at ?? at) }
       : more,
   };
   const row: Row = { message: next, run, at: old?.at ?? at, open: true };
@@ -186,10 +192,10 @@ function put(rows: Row[], row: Row, append: boolean): void {
   } else if (append) rows.push(row);
 }
 
-/** A message with the time until which it was thought about, which only who was there has seen. */
+/** A message with how long it was thought about, which only who was there has seen. */
 function timed(m: Message, seen: Message | undefined): Message {
-  const until = seen?.additional_kwargs?.['thought_until'];
-  return until ? { ...m, additional_kwargs: { ...m.additional_kwargs, thought_until: until } } : m;
+  const lasted = seen?.additional_kwargs?.['thought_for'];
+  return lasted ? { ...m, additional_kwargs: { ...m.additional_kwargs, thought_for: lasted } } : m;
 }
 
 /** A row of the pages of messages. */

@@ -6,12 +6,14 @@ import type { Call, Run, Talk } from './talk';
 export type Step =
   | { kind: 'thought'; key: string; text: string; millis?: number; open: boolean }
   | { kind: 'say'; key: string; row: Row; text: string }
-  | { kind: 'call'; key: string; call: ToolCall; live?: Call; result?: Message; at: number; open: boolean };
+  | { kind: 'call'; key: string; call: ToolCall; live?: Call; result?: Message; at: number; open: boolean; asked?: boolean };
 
 export interface Turn {
   key: string;
   ask?: Row;
   steps: Step[];
+  /** The last message of Pudu's, by its id: what is answered once more. */
+  last?: string;
   /** The last words, when nothing came behind them. */
   answer?: Row;
   run?: Run;
@@ -36,8 +38,11 @@ export function turnsOf(talk: Talk): Turn[] {
 
 function add(turn: Turn, row: Row, talk: Talk, results: Map<string, Message>): void {
   const m = row.message;
+  turn.last = m.id;
   const thought = thoughtOf(m);
-  const text = textOf(m).trim();
+  // That no model could be asked is said by how the run ended.
+  const fallback = m.additional_kwargs?.['deerflow_error_fallback'] === true && talk.runs[row.run]?.status === 'error';
+  const text = fallback ? '' : textOf(m).trim();
   const busy = !!row.open;
   if (thought) turn.steps.push(thinking(row, thought, busy && !text && !m.tool_calls?.length));
   if (text) turn.steps.push({ kind: 'say', key: m.id, row, text });
@@ -45,15 +50,16 @@ function add(turn: Turn, row: Row, talk: Talk, results: Map<string, Message>): v
     const live = talk.calls[call.id];
     const result = results.get(call.id);
     const step: Step = { kind: 'call', key: call.id || `${m.id}-${i}`, call: whole(call), at: row.at, open: busy };
-    turn.steps.push({ ...step, ...(live ? { live } : {}), ...(result ? { result } : {}) });
+    const asked = talk.asked.some((a) => a.call === call.id || (!a.call && !result && !busy));
+    turn.steps.push({ ...step, ...(live ? { live } : {}), ...(result ? { result } : {}), ...(asked && !result ? { asked } : {}) });
   }
   const run = talk.runs[row.run];
   if (run) turn.run = run;
 }
 
 function thinking(row: Row, text: string, open: boolean): Step {
-  const until = row.message.additional_kwargs?.['thought_until'];
-  return { kind: 'thought', key: `${row.message.id}-t`, text, open, ...(typeof until === 'number' ? { millis: until - row.at } : {}) };
+  const lasted = row.message.additional_kwargs?.['thought_for'];
+  return { kind: 'thought', key: `${row.message.id}-t`, text, open, ...(typeof lasted === 'number' ? { millis: lasted } : {}) };
 }
 
 /** A call with the arguments that can be read so far. */

@@ -4,7 +4,7 @@ import { lasted, useWords } from '../../lib/i18n';
 import { Glyph } from '../../ui/Glyph';
 import { Icon } from '../../ui/Icon';
 import { CallDetail } from './CallDetail';
-import { type CallStep, exitOf, type Outcome, outcomeOf, reasonOf, resultOf } from './outcome';
+import { type CallStep, exitOf, type Outcome, outcomeOf, reasonOf, refusalOf, resultOf } from './outcome';
 import { objectOf, toolOf } from './tools';
 import { trail } from './words';
 
@@ -65,7 +65,7 @@ function drawing(step: CallStep, outcome: Outcome): ReactNode {
 function What({ step, outcome }: PartProps): ReactNode {
   const w = useWords(trail);
   const tool = toolOf(step.call.name);
-  const object = objectOf(step.call);
+  const object = objectOf(step.call) || (outcome === 'bad' ? step.call.name : '');
   const [doing, did, failed] = tool.verbs;
   const verbs: Record<Outcome, string> = {
     will: step.call.name === 'bash' ? w.willRun : w.will,
@@ -83,6 +83,7 @@ function What({ step, outcome }: PartProps): ReactNode {
       <span className={outcome === 'maybe' ? 'verb maybe' : 'verb'}>{verbs[outcome]}</span>
       {object && <span className={tool.words ? 'txt' : 'obj'}>{object}</span>}
       {!object && note && <span className="txt">{note}</span>}
+      {(outcome === 'refused' || outcome === 'notAllowed') && <span className="txt">{refusalOf(step)}</span>}
     </span>
   );
 }

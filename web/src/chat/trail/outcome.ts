@@ -18,16 +18,23 @@ export const exitOf = (step: CallStep): string => /\nExit Code: (\d+)\s*(?:\n|$)
 /** How a call stands; whether its run is under way tells what a call without a result is. */
 export function outcomeOf(step: CallStep, active: boolean): Outcome {
   const text = resultOf(step);
+  if (step.asked) return 'will';
   if (!step.result && !step.live?.ended) {
     if (!active) return 'stopped';
     return step.live?.began || step.open ? 'live' : 'will';
   }
   if (text.startsWith('The outcome of this call is unknown')) return 'maybe';
-  if (/^(User rejected|Rejected by the user|The user (rejected|refused))/i.test(text)) return 'refused';
-  if (/^(Guardrail denied|Error: (Guardrail denied|Not allowed|Blocked))/i.test(text)) return 'notAllowed';
+  if (/^The user did not allow this call/.test(text)) return 'refused';
+  if (/^Guardrail denied/.test(text)) return 'notAllowed';
   const meta = step.result?.additional_kwargs?.['deerflow_tool_meta'] as { status?: string } | undefined;
   if (step.live?.failed || step.result?.status === 'error' || meta?.status === 'error' || exitOf(step)) return 'bad';
   return 'done';
+}
+
+/** What a person who refused a call, or the rule that did, says about it. */
+export function refusalOf(step: CallStep): string {
+  const text = resultOf(step);
+  return /They say: ([\s\S]*)$/.exec(text)?.[1]?.trim() ?? /Reason: ([^\n]*?)\. Choose/.exec(text)?.[1] ?? '';
 }
 
 /** Why it failed, for the closed line: the exit code or the first words of the error. */

@@ -38,6 +38,9 @@ export const onSignedOut = (listener: () => void): void => {
   signedOut = listener;
 };
 
+/** Asks somebody to sign in. */
+export const needsSignIn = (): void => signedOut();
+
 /** Sends a request and gives its response; what is no success is a Trouble. */
 export async function send(path: string, init: RequestInit): Promise<Response> {
   let response: Response;

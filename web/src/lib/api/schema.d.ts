@@ -4376,6 +4376,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/threads/{thread_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the conversation of a thread as Markdown, JSON or HTML */
+        get: {
+            parameters: {
+                query?: {
+                    format?: "md" | "json" | "html";
+                };
+                header?: never;
+                path: {
+                    thread_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/threads/{thread_id}/file-versions": {
         parameters: {
             query?: never;

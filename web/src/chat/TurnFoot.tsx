@@ -1,0 +1,155 @@
+// What can be done with an answer and with a message, and which of their versions is shown.
+import { type ReactNode, useState } from 'react';
+import { define, thousands, useWords, when } from '../lib/i18n';
+import { Copy } from '../ui/Copy';
+import { Icon } from '../ui/Icon';
+import { type Row, textOf, type Versions } from './talk/message';
+import type { Turn } from './talk/turns';
+
+export const foot = define(
+  {
+    copyAnswer: 'Copy the answer',
+    copyMessage: 'Copy the message',
+    again: 'Answer once more',
+    branch: 'Branch from here',
+    edit: 'Edit',
+    save: 'Send',
+    cancel: 'Cancel',
+    message: 'Message',
+    before: 'Earlier version',
+    after: 'Later version',
+    of: (n: number, all: number) => `${n} of ${all}`,
+    tokens: (n: string) => `${n} tokens`,
+  },
+  {
+    copyAnswer: '复制回复',
+    copyMessage: '复制消息',
+    again: '重新回答',
+    branch: '从这里分支',
+    edit: '编辑',
+    save: '发送',
+    cancel: '取消',
+    message: '消息',
+    before: '上一版本',
+    after: '下一版本',
+    of: (n: number, all: number) => `${n} / ${all}`,
+    tokens: (n: string) => `${n} 词元`,
+  },
+);
+
+/** What a turn asks its page to do. */
+export interface Acts {
+  again: (message: string) => void;
+  edit: (message: string, words: string) => void;
+  branch: (message: string) => void;
+  version: (message: string) => void;
+}
+
+/** The arrows between versions: ‹ 1 of 2 ›. */
+function VersionsOf({ versions, acts }: { versions: Versions; acts: Acts }): ReactNode {
+  const w = useWords(foot);
+  if (versions.total < 2) return null;
+  const to = (n: number): string | undefined => versions.message_ids[n - 1];
+  const step = (n: number, label: string, icon: 'left' | 'right'): ReactNode => {
+    const id = to(n);
+    return (
+      <button type="button" className="btn ghost icon sm" aria-label={label} disabled={!id} onClick={() => id && acts.version(id)}>
+        <Icon name={icon} />
+      </button>
+    );
+  };
+  return (
+    <span className="versions">
+      {step(versions.index - 1, w.before, 'left')}
+      <span>{w.of(versions.index, versions.total)}</span>
+      {step(versions.index + 1, w.after, 'right')}
+    </span>
+  );
+}
+
+export function Foot({ turn, acts, busy }: { turn: Turn; acts: Acts; busy: boolean }): ReactNode {
+  const w = useWords(foot);
+  const { answer, run } = turn;
+  if (!answer) return null;
+  const { id } = answer.message;
+  return (
+    <div className="turn-foot">
+      {answer.versions && <VersionsOf versions={answer.versions} acts={acts} />}
+      <Copy bare label={w.copyAnswer} text={() => textOf(answer.message).trim()} />
+      {!busy && (
+        <>
+          <button type="button" className="btn ghost icon sm" aria-label={w.again} title={w.again} onClick={() => acts.again(id)}>
+            <Icon name="retry" />
+          </button>
+          <button type="button" className="btn ghost icon sm" aria-label={w.branch} title={w.branch} onClick={() => acts.branch(id)}>
+            <Icon name="branch" />
+          </button>
+        </>
+      )}
+      <span className="sp" />
+      <small className="num">
+        {when(answer.at)}
+        {!!run?.tokens && ` · ${w.tokens(thousands(run.tokens))}`}
+      </small>
+    </div>
+  );
+}
+
+/** The words of the user with what can be done with them; while they are edited, a field in their place. */
+export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boolean }): ReactNode {
+  const w = useWords(foot);
+  const [words, setWords] = useState<string | null>(null);
+  const text = textOf(row.message);
+  if (words !== null) {
+    return (
+      <form
+        className="editing"
+        onSubmit={(e) => {
+          e.preventDefault();
+          if (words.trim()) acts.edit(row.message.id, words.trim());
+          setWords(null);
+        }}
+      >
+        <textarea
+          className="in"
+          rows={3}
+          aria-label={w.message}
+          value={words}
+          autoFocus
+          onChange={(e) => setWords(e.target.value)}
+          onKeyDown={(e) => {
+            if (e.key === 'Escape') setWords(null);
+            if (e.key === 'Enter' && !e.shiftKey && !e.nativeEvent.isComposing) {
+              e.preventDefault();
+              e.currentTarget.form?.requestSubmit();
+            }
+          }}
+        />
+        <div className="flex gap-2 justify-end">
+          <button type="button" className="btn ghost sm" onClick={() => setWords(null)}>
+            {w.cancel}
+          </button>
+          <button type="submit" className="btn primary sm" disabled={!words.trim()}>
+            {w.save}
+          </button>
+        </div>
+      </form>
+    );
+  }
+  return (
+    <>
+      <div className="say">{text}</div>
+      {!row.open && (
+        <div className="turn-foot mine">
+          {row.versions && <VersionsOf versions={row.versions} acts={acts} />}
+          <Copy bare label={w.copyMessage} text={() => text} />
+          {!busy && (
+            <button type="button" className="btn ghost icon sm" data-edit aria-label={w.edit} title={w.edit} onClick={() => setWords(text)}>
+              <Icon name="edit" />
+            </button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+// What a turn asks at its end: approvals, a question; or what was answered.
+import type { ReactNode } from 'react';
+import { useWords } from '../../lib/i18n';
+import { Icon } from '../../ui/Icon';
+import type { Step, Turn } from '../talk/turns';
+import type { Asked } from '../talk/talk';
+import { Approvals } from './Approvals';
+import { pairsOf, type Question, questionOf } from './question';
+import { QuestionForm } from './QuestionForm';
+import { asked } from './words';
+
+/** The question that a turn ended with. */
+export function lastQuestion(turn: Turn): Question | null {
+  const calls = turn.steps.filter((s): s is Extract<Step, { kind: 'call' }> => s.kind === 'call');
+  for (const step of calls.reverse()) {
+    const q = questionOf(step.result);
+    if (q) return q;
+  }
+  return null;
+}
+
+interface AskingProps {
+  turn: Turn;
+  last: boolean;
+  /** Calls of the turn's run that wait. */
+  waiting: Asked[];
+  answers: Map<string, unknown>;
+  answer: (resume: unknown) => Promise<boolean>;
+}
+
+export function Asking({ turn, last, waiting, answers, answer }: AskingProps): ReactNode {
+  if (last && waiting.length > 0) return <Approvals key={waiting.map((a) => a.id).join()} asked={waiting} answer={answer} />;
+  const q = lastQuestion(turn);
+  if (!q || turn.answer) return null;
+  if (answers.has(q.request_id)) return <Answered question={q} value={answers.get(q.request_id)} />;
+  return last ? (
+    <QuestionForm
+      key={q.request_id}
+      question={q}
+      answer={(value) => answer(typeof value === 'string' ? value : { [q.request_id]: value })}
+    />
+  ) : null;
+}
+
+function Answered({ question, value }: { question: Question; value: unknown }): ReactNode {
+  const w = useWords(asked);
+  return (
+    <div className="answered">
+      <span className="node">
+        <Icon name="check" />
+      </span>
+      <div>
+        <div className="text-ink-2">{w.youAnswered}</div>
+        <dl>
+          {pairsOf(question, value).map(([name, said]) => (
+            <div key={name} className="contents">
+              <dt>{name}</dt>
+              <dd>{said}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// What runs are asked for with, and what is read from the list of runs.
+import type { Asked, Run } from './talk';
+import { isActive } from './turns';
+
+/** What a run is started with, beside the words. */
+export interface Options {
+  model?: string;
+  mode?: Mode;
+  effort?: string;
+  agent?: string;
+}
+
+export type Mode = 'quick' | 'think' | 'plan';
+
+/** The ways of working, in the words that DeerFlow's client sends. */
+const modes: Record<Mode, object> = {
+  quick: { mode: 'flash', thinking_enabled: false, is_plan_mode: false, subagent_enabled: false },
+  think: { mode: 'thinking', thinking_enabled: true, is_plan_mode: false, subagent_enabled: false },
+  plan: { mode: 'pro', thinking_enabled: true, is_plan_mode: true, subagent_enabled: false },
+};
+
+/** The request of a run that begins with a message. */
+export function requestOf(id: string, text: string, o: Options): object {
+  const context = {
+    ...(o.model ? { model_name: o.model } : {}),
+    ...(o.mode ? modes[o.mode] : {}),
+    ...(o.effort ? { reasoning_effort: o.effort } : {}),
+    ...(o.agent ? { agent_name: o.agent } : {}),
+  };
+  return {
+    assistant_id: 'lead_agent',
+    input: { messages: [{ type: 'human', id, content: text }] },
+    context,
+    config: { recursion_limit: 1000 },
+    multitask_strategy: 'enqueue',
+    on_disconnect: 'continue',
+  };
+}
+
+export interface RunRow {
+  run_id: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+  total_tokens: number;
+  stop_reason: string | null;
+  error: string | null;
+  kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: unknown }[] | null } | null };
+}
+
+/** A run of the list. */
+export function runOf(r: RunRow): Run {
+  const run: Run = { id: r.run_id, status: r.status, began: Date.parse(r.created_at), tokens: r.total_tokens };
+  const said = r.kwargs?.input?.messages?.at(-1);
+  if (!isActive(run)) run.ended = Date.parse(r.updated_at);
+  if (r.status === 'interrupted') run.stopped = true;
+  if (r.error) run.error = r.error;
+  if (r.stop_reason) run.stopReason = r.stop_reason;
+  if (r.kwargs?.context) run.context = r.kwargs.context as Record<string, unknown>;
+  if (said && typeof said.content === 'string') run.says = { id: said.id ?? '', text: said.content };
+  return run;
+}
+
+/** Of what is known of a run and what was read: a run that is over does not go on. */
+export function newer(known: Run | undefined, read: Run): Run {
+  if (!known || isActive(known) || !isActive(read)) return read;
+  return { ...read, ...known };
+}
+
+/** The calls that wait on a thread. */
+export function waitingOf(thread: { interrupts?: unknown }): Asked[] {
+  const lists = Object.values((thread.interrupts ?? {}) as Record<string, { id?: string; value?: unknown }[]>);
+  return lists.flat().map((i) => ({ id: i.id ?? '', run: '', value: i.value }));
+}

@@ -1,0 +1,188 @@
+// What goes wrong around a conversation: the server dies, the network goes, a token is asked for, many tabs look.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
+
+afterAll(closeBrowser);
+
+describe('with a server that dies', () => {
+  const server = new Server();
+  let v: Visitor;
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+  afterEach(() => v.close());
+
+  it('a run goes on when it is back, and nothing is lost or doubled', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.say('a long story');
+    await v.sees('Sentence number 5 ');
+    await server.stop('SIGKILL');
+    await page.getByText(/The server is not there/).waitFor();
+    await server.start();
+    await v.sees('Sentence number 9 ', 20_000);
+    await page.keyboard.press('Control+.');
+    await v.sees('You stopped it', 15_000);
+    const text = await page.locator('.turn').innerText();
+    expect(text.match(/Sentence number 4 /g)).toHaveLength(1);
+  });
+
+  it('a message that did not get there is kept and goes out', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.say('hello first');
+    await v.sees('You said: hello first');
+    await server.stop('SIGKILL');
+    await page.getByRole('textbox', { name: 'Message' }).fill('hello later');
+    await page.keyboard.press('Enter');
+    await v.sees(/Not sent:/);
+    await server.start();
+    await v.sees('You said: hello later', 20_000);
+    expect(await page.locator('.say', { hasText: 'hello later' }).count()).toBe(1);
+  });
+});
+
+describe('with a server that is there', () => {
+  const server = new Server();
+  let v: Visitor;
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+  afterEach(() => v.close());
+
+  it('a reload and a second tab see a run that is under way from its beginning, once', async () => {
+    v = await visit(server);
+    const { page } = v;
+    const at = await v.say('speak while you run');
+    await page.locator('.live-out', { hasText: 'line 2' }).waitFor();
+    const other = await v.tab();
+    await other.goto(server.url + at);
+    await other.locator('.live-out', { hasText: 'line 1' }).waitFor();
+    await page.reload();
+    await v.sees('I have counted.');
+    await other.getByText('I have counted.').waitFor();
+    for (const p of [page, other]) {
+      expect(await p.getByText('I have counted.').count()).toBe(1);
+      expect(await p.locator('.turn').count()).toBe(1);
+    }
+  });
+
+  it('eight tabs share one stream of news, and all of them know what is new', async () => {
+    v = await visit(server);
+    const tabs = [];
+    for (let i = 0; i < 8; i++) {
+      const tab = await v.tab();
+      await tab.goto(`${server.url}/settings/general`);
+      tabs.push(tab);
+    }
+    await v.say('hello tabs');
+    for (const tab of tabs) await tab.getByRole('link', { name: /hello tabs/ }).waitFor();
+    const figures = await (await fetch(`${server.url}/metrics`)).text();
+    expect(Number(/^pudu_[a-z_]*streams[a-z_]* (\d+)/m.exec(figures)?.[1] ?? 1)).toBeLessThanOrEqual(2);
+  });
+
+  it('without a network it says so, and goes on when that is back', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.say('a long story');
+    await v.sees('Sentence number 3 ');
+    await v.context.setOffline(true);
+    await page.waitForTimeout(500);
+    await page.getByRole('textbox', { name: 'Message' }).fill('and then');
+    await v.context.setOffline(false);
+    await v.sees('Sentence number 30 ', 20_000);
+    await page.keyboard.press('Control+.');
+    await v.sees('You stopped it');
+  });
+
+  it('a task that is not there, and a page that is none, say so and lead back', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.to('/c/11111111-2222-4333-8444-555555555555');
+    await v.sees('This task does not exist, or it is not yours.');
+    await page.getByRole('button', { name: 'Start a new task' }).click();
+    await v.sees('What needs doing?');
+    await v.to('/library/nothing');
+    await v.sees('There is no such page.');
+    await v.to('/elsewhere');
+    await v.sees('There is no such page');
+    await page.getByRole('link', { name: /To your tasks/ }).click();
+    await v.sees('What needs doing?');
+  });
+
+  it('language and theme change at once', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.to('/settings/general');
+    const other = await v.tab();
+    await other.goto(server.url);
+    await page.getByRole('radio', { name: '中文' }).check();
+    await page.getByRole('radio', { name: '深色' }).check();
+    for (const p of [page, other]) {
+      await p.getByRole('link', { name: '新任务' }).waitFor();
+      expect(await p.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme])).toEqual(['zh-CN', 'dark']);
+    }
+    await page.reload();
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
+  });
+});
+
+describe('with a token', () => {
+  const server = new Server({ token: 'let-me-in' });
+  let v: Visitor;
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+  afterEach(() => v.close());
+
+  it('a page asks for it once, over itself, and goes on', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.to('/');
+    await page.getByLabel('Token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await v.sees('That is not the token of this server.');
+    await page.getByLabel('Token').fill('let-me-in');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await v.say('hello inside');
+    await v.sees('You said: hello inside');
+    await page.reload();
+    await v.sees('You said: hello inside');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('a message outlives a session that ended', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.to('/sign-in?next=/settings/general');
+    await page.getByLabel('Token').fill('let-me-in');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await v.say('hello again');
+    await v.sees('You said: hello again');
+    await v.context.clearCookies();
+    await page.getByRole('textbox', { name: 'Message' }).fill('hello after');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Token').fill('let-me-in');
+    await page.keyboard.press('Enter');
+    await v.sees('You said: hello after');
+    expect(await page.locator('.say', { hasText: 'hello after' }).count()).toBe(1);
+  });
+});
+
+describe('without a model', () => {
+  const server = new Server({ model: false });
+  let v: Visitor;
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+  afterEach(() => v.close());
+
+  it('the first run says so, and plays the demonstration, which is labelled', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.to('/');
+    await page.waitForURL(/\/welcome$/);
+    await v.sees('Pudu needs a model to think with');
+    await page.getByRole('button', { name: 'Play the demonstration' }).click();
+    await v.sees('The three best months are', 20_000);
+    await page.getByText('Demonstration', { exact: true }).waitFor();
+  });
+});

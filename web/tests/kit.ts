@@ -1,0 +1,127 @@
+// What browser tests stand on: the real server with the scripted model on a port of its own, and a page of the system's Chromium.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
+const browserPath = process.env['PUDU_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+const files = new URL('./server/', import.meta.url).pathname;
+
+/** A server with its data. It may be killed and come back at the same address. */
+export class Server {
+  private child: ChildProcess | undefined;
+  readonly data = mkdtempSync(join(tmpdir(), 'pudu-web-'));
+  url = '';
+
+  constructor(private readonly options: { model?: boolean; token?: string } = {}) {}
+
+  /** Starts it, and waits until it is there. */
+  async start(): Promise<this> {
+    const address = this.url ? this.url.replace('http://', '') : '127.0.0.1:0';
+    const args = ['serve', '--addr', address, '--data', this.data, ...(this.options.model === false ? [] : ['--config', 'config.yaml'])];
+    const env: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: this.data, ...(this.options.token ? { PUDU_TOKEN: this.options.token } : {}) };
+    const child = spawn(program, args, { cwd: this.options.model === false ? this.data : files, env, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.child = child;
+    this.url = await new Promise<string>((resolve, reject) => {
+      let said = '';
+      child.stderr.on('data', (piece: Buffer) => {
+        said += piece.toString();
+        const at = /Pudu is ready at (\S+)/.exec(said)?.[1];
+        if (at) resolve(at);
+      });
+      child.on('exit', () => reject(new Error(`the server did not start: ${said}`)));
+    });
+    return this;
+  }
+
+  /** Ends it: as an operator does, or at once. */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await gone;
+  }
+
+  async close(): Promise<void> {
+    await this.stop('SIGKILL');
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+let browser: Browser | undefined;
+
+/** A browser of its own for a test file. */
+export async function open(): Promise<Browser> {
+  browser ??= await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return browser;
+}
+
+export async function closeBrowser(): Promise<void> {
+  await browser?.close();
+  browser = undefined;
+}
+
+/** A person at a browser: everything that goes wrong in the page is kept. */
+export class Visitor {
+  readonly wrong: string[] = [];
+
+  constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly server: Server,
+  ) {
+    this.listen(page);
+  }
+
+  private listen(page: Page): void {
+    page.on('pageerror', (e) => this.wrong.push(e.message));
+    page.on('console', (m) => {
+      if (/Content Security Policy|Warning:|Each child in a list/.test(m.text())) this.wrong.push(m.text());
+    });
+    page.on('request', (r) => {
+      if (!r.url().startsWith(this.server.url) && !/^(data|blob):/.test(r.url())) this.wrong.push(`asks another host: ${r.url()}`);
+    });
+  }
+
+  /** Goes to a path of the server. */
+  async to(path: string): Promise<Page> {
+    await this.page.goto(this.server.url + path);
+    return this.page;
+  }
+
+  /** Begins a task, and gives its address. */
+  async say(text: string): Promise<string> {
+    await this.to('/');
+    await this.page.getByRole('textbox', { name: 'Task' }).fill(text);
+    await this.page.keyboard.press('Enter');
+    await this.page.waitForURL(/\/c\/[0-9a-f-]+$/);
+    return new URL(this.page.url()).pathname;
+  }
+
+  /** Waits until a text stands in the conversation. */
+  async sees(text: string | RegExp, timeout = 10_000): Promise<void> {
+    await this.page.getByText(text).first().waitFor({ timeout });
+  }
+
+  /** A second tab of the same browser. */
+  async tab(): Promise<Page> {
+    const page = await this.context.newPage();
+    this.listen(page);
+    return page;
+  }
+
+  async close(): Promise<void> {
+    await this.context.close();
+    expect(this.wrong).toEqual([]);
+  }
+}
+
+/** Somebody who opens a browser. */
+export async function visit(server: Server, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  return new Visitor(context, await context.newPage(), server);
+}

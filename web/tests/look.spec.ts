@@ -1,0 +1,70 @@
+// How pages look: nothing that axe finds, in light and dark, wide and narrow, and nothing that scrolls sideways. With PUDU_PICTURES it takes the
+// pictures of the documentation.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const pictures = process.env['PUDU_PICTURES'] ?? '';
+
+interface Found {
+  violations: { id: string; nodes: { html: string }[] }[];
+}
+
+/** What axe finds, as lines. */
+async function found(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const result = (await page.evaluate('axe.run(document, {resultTypes: ["violations"]})')) as Found;
+  return result.violations.map((f) => `${f.id}: ${f.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
+}
+
+const tasks: [string, string, string | RegExp][] = [
+  ['markdown', 'show everything', '41.0'],
+  ['failed-command', 'fail the command', 'It failed, as it had to.'],
+  ['approval', 'it needs approval', 'May Pudu run this command?'],
+  ['question', 'ask what is missing', 'Signed by'],
+  ['approach', 'ask how', 'Two ways to do this'],
+  ['risk', 'ask about the risk', /This cannot be undone/],
+  ['failed', 'break down', /It could not finish/],
+];
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  const server = new Server();
+  let v: Visitor;
+  const at = new Map<string, string>([
+    ['start', '/'],
+    ['settings', '/settings/general'],
+    ['welcome', '/welcome'],
+    ['missing', '/c/11111111-2222-4333-8444-555555555555'],
+  ]);
+  beforeAll(async () => {
+    await server.start();
+    v = await visit(server, { colorScheme, bypassCSP: true });
+    for (const [name, task, until] of tasks) {
+      at.set(name, await v.say(task));
+      await v.sees(until);
+    }
+  }, 60_000);
+  afterAll(async () => {
+    await v.close();
+    await closeBrowser();
+    await server.close();
+  });
+
+  it.each(['start', 'settings', 'welcome', 'missing', ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
+    const { page } = v;
+    for (const width of [1440, 390, 320]) {
+      await page.setViewportSize({ width, height: 844 });
+      await v.to(`${at.get(name) ?? ''}${name === 'markdown' && width === 1440 ? '?panel=run' : ''}`);
+      await page.getByRole('heading').first().waitFor({ state: 'attached' });
+      const until = tasks.find(([n]) => n === name)?.[2];
+      if (until) await v.sees(until);
+      await page.waitForTimeout(100);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${width} px scrolls sideways`).toBeLessThanOrEqual(0);
+      if (width !== 320) expect(await found(page)).toEqual([]);
+      if (pictures && width !== 320) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
+    }
+  });
+});

@@ -184,3 +184,17 @@ func TestDefaultLimits(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestAThreadInTheBin may be looked at, by whatever route, and not be changed.
+func TestAThreadInTheBin(t *testing.T) {
+	k := gateways.New(t, nil)
+	k.Run("t", "hello")
+	const binned = `{"detail":"Thread t is in the bin; restore it first (POST /threads/t/restore)"}`
+	k.Play([]gateways.Scenario{
+		{Name: "before", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"A"}}`, Status: 200},
+		{Name: "trash", Method: "POST", Path: "/threads/t/trash", Status: 200},
+		{Name: "look", Method: "GET", Path: "/threads/t/state", Status: 200},
+		{Name: "change", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"B"}}`, Status: 409, Want: binned},
+		{Name: "another that is not there", Method: "POST", Path: "/threads/none/state", Body: `{"values":{}}`, Status: 404},
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +29,7 @@ import (
 // family is a ward whose model also hands work to runs below:
 //
 //	"split a + b"  it has two runs do a and b, and says what came of them
-//	"leave a"      it has a run do a and answers at once
+//	"leave a"      it has a run do a and answers at once; "leave nothing" has none do anything, until the ward is told to let go
 type family struct {
 	*ward
 
@@ -91,6 +92,14 @@ func (f *family) tools(below *runs.Children) []tool.Tool {
 	})
 	spec.Name = "leave"
 	leave := tool.MustNew(spec, func(ctx context.Context, c *tool.Call, in asked) (*tool.Result, error) {
+		if in.Prompt == "nothing" {
+			select {
+			case <-f.free:
+				return tool.Text("done"), nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
 		_, err := start(ctx, c, in)
 		<-f.begun
 		return tool.Text("left"), err
@@ -242,6 +251,28 @@ func TestChildStoppedAlone(t *testing.T) {
 	}
 }
 
+// TestAChildThatNobodyWaitsForGoesOn with the next owner of its run too, which does not ask for it again.
+func TestAChildThatNobodyWaitsForGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFamily(t)
+		m := f.process(f.store, "a", 10)
+		run := f.submit(m, ordered("leave wait + nothing"))
+		time.Sleep(time.Second) // that it was left is known
+		m.Stop()
+		f.process(f.store, "b", 10)
+		select {
+		case <-f.begun:
+		case <-time.After(time.Minute):
+			t.Error("the run below does not go on")
+		}
+		close(f.free)
+		f.wants(run, event.StatusSuccess)
+		if child := f.below(f.store, run)["wait"]; child.Attempt != 2 {
+			t.Errorf("the run below is %s in attempt %d", child.Status, child.Attempt)
+		}
+	})
+}
+
 // takenOver has one process begin a tree and another one go on with it, when the first is gone.
 func takenOver(t *testing.T, f *family, first, second store.Store, gone func(*runs.Manager)) {
 	m := f.process(first, "a", 10)
@@ -366,5 +397,52 @@ func TestChildrenThatStallEndWithTheirRun(t *testing.T) {
 	f.wants(run, event.StatusError)
 	if got := f.below(f.store, run)["wait"].Status; got != event.StatusInterrupted {
 		t.Errorf("the run below is %s", got)
+	}
+}
+
+// doubtful is a store whose answer to the first request for a run below another is lost on the way.
+type doubtful struct {
+	store.Store
+	system
+	lost atomic.Bool
+}
+
+func (d *doubtful) System() store.System { return d }
+
+func (d *doubtful) AdmitChild(ctx context.Context, f store.Fence, a store.Admission) (store.Run, error) {
+	run, err := d.system.AdmitChild(ctx, f, a)
+	if d.lost.CompareAndSwap(false, true) {
+		return store.Run{}, store.ErrUnknown
+	}
+	return run, err
+}
+
+// TestAChildIsBegunOnce, also when nobody knows whether it was; the run above hears of its end at once.
+func TestAChildIsBegunOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFamily(t)
+		m := f.process(&doubtful{Store: f.store, system: f.store.System()}, "a", 10)
+		begun := time.Now()
+		run := f.wants(f.submit(m, ordered("split a")), event.StatusSuccess)
+		if got := f.says(f.store, run); got != "success done: a" || len(f.below(f.store, run)) != 1 {
+			t.Errorf("%q of %d runs", got, len(f.below(f.store, run)))
+		}
+		if took := time.Since(begun); took >= store.Beat/2 {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// TestChildrenDoNotStopWhereTheirRunIsTo: where to stop, and what is to follow, is said of the run that was asked for alone.
+func TestChildrenDoNotStopWhereTheirRunIsTo(t *testing.T) {
+	f := newFamily(t)
+	req := ordered("split split b")
+	req.InterruptAfter, req.OnCompletion = []string{agent.NodeTools}, runs.DeleteThread
+	run := f.wants(f.submit(f.process(f.store, "a", 10), req), event.StatusInterrupted)
+	if got := f.says(f.store, run); got != "success success done: b" {
+		t.Errorf("it says %q", got)
+	}
+	if asked, err := runs.RequestOf(f.below(f.store, run)["split b"]); err != nil || asked.OnCompletion != "" {
+		t.Errorf("below it is asked for %q, %v", asked.OnCompletion, err)
 	}
 }

@@ -3,6 +3,7 @@ package runs_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,15 +56,21 @@ func TestWorking(t *testing.T) {
 	slow, look := s.hangs("slow", tool.SideEffects), s.hangs("look", tool.SideEffects)
 	begun := make(chan struct{})
 	var open []string
-	working := func(run store.Run) []string {
+	working := func(run store.Run) (ids []string) {
 		t.Helper()
-		calls, err := runs.Working(t.Context(), s.store.For(user()), run)
-		if err != nil {
-			t.Error(err)
-		}
-		var ids []string
-		for _, c := range calls {
-			ids = append(ids, c.CallID)
+		for range 10 { // in the same order each time
+			calls, err := runs.Working(t.Context(), s.store.For(user()), run)
+			if err != nil {
+				t.Error(err)
+			}
+			before := ids
+			ids = nil
+			for _, c := range calls {
+				ids = append(ids, c.CallID)
+			}
+			if before != nil && !slices.Equal(before, ids) {
+				t.Errorf("%q after %q", ids, before)
+			}
 		}
 		return ids
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -259,4 +260,38 @@ func TestACancelTravelsByTheBus(t *testing.T) {
 			t.Errorf("the run is %s after %s, %v", now.Status, time.Since(asked), err)
 		}
 	})
+}
+
+// TestARunDoesNotBeginOnAStateThatItCannotRead, as one of another version may have written: it fails, and the state stays.
+func TestARunDoesNotBeginOnAStateThatItCannotRead(t *testing.T) {
+	b := newBed(t, fakeModel(counts), keeps{})
+	b.run(t.Context(), "go")
+	number := state.LastValue[int]("colour")
+	schema, err := state.NewSchema(append(agent.Channels(), untrusted, number)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := b.store.For(user())
+	head, err := data.Checkpoint(t.Context(), schema, "thread", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	update := number.Put(7)
+	next, _, err := head.State.Apply(update)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := data.Write(t.Context(), "thread", store.Step{
+		Parent: head.ID, Updates: []store.NodeUpdate{{Node: "another", Update: update}}, State: next, Next: agent.Done, Now: time.Now(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := b.run(t.Context(), "again")
+	if out.Run.Status != event.StatusError || !strings.Contains(out.Run.Error, `load thread thread: state channel "colour": `) {
+		t.Errorf("%s %q", out.Run.Status, out.Run.Error)
+	}
+	if head, err = data.Checkpoint(t.Context(), schema, "thread", ""); err != nil || head.ID != written || number.Get(head.State) != 7 {
+		t.Errorf("the head is %s, %d, %v", head.ID, number.Get(head.State), err)
+	}
 }

@@ -370,8 +370,8 @@ type Work interface {
 	// AdmitChild creates a run below the one of the fence, on a new hidden thread, in one transaction that checks the
 	// fence. It is the user's and the owner's of its parent, running, with Begin written. Of the admission Run's ID,
 	// ThreadID, Request, Key and times count, Thread's title and metadata, and Begin. If the parent has a child of the
-	// key, that one is returned, and nothing is changed. [ErrConflict] if the parent is asked to stop or stands
-	// [MaxDepth] deep, [ErrFull] if it has [MaxChildren].
+	// key, that one is returned, Begun if it is in its first attempt, and nothing is changed. [ErrConflict] if the
+	// parent is asked to stop or stands [MaxDepth] deep, [ErrFull] if it has [MaxChildren].
 	AdmitChild(ctx context.Context, parent Fence, a Admission) (Run, error)
 	// CommitChild is CommitAll for a run below the root's, which writes events to the root's log in the same
 	// transaction: both fences are checked.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -225,4 +227,19 @@ func TestATagThatIsNoNumber(t *testing.T) {
 	Decode(&Input{}, &struct {
 		Name string `body:"name" max:"many"`
 	}{})
+}
+
+// TestQueriesAndHeaders are texts by their names, and lists where a name is one; what is empty is not there.
+func TestQueriesAndHeaders(t *testing.T) {
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/?many=1&many=2&one=x&one=y&other=z&empty=", http.NoBody)
+	r.Header.Set("Last-Event-ID", "7")
+	in := queryOf(r, map[string]bool{"many": true, "one": false, "empty": false, "none": true})
+	want := map[string]json.RawMessage{"many": json.RawMessage(`["1","2"]`), "one": json.RawMessage(`"x"`)}
+	if diff := cmp.Diff(want, in.Members); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+	in = headerOf(r, map[string]bool{"Last-Event-ID": false, "If-Match": false})
+	if diff := cmp.Diff(map[string]json.RawMessage{"Last-Event-ID": json.RawMessage(`"7"`)}, in.Members); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
 }

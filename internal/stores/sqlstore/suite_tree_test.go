@@ -41,6 +41,7 @@ func treeAdmission(f *fixture) {
 	f.equal("child", f.stored("run-x.a"), want)
 	again, err := o.admitChild("a")
 	f.must(err)
+	want.Begun = true
 	f.equal("the child of the key", again, want)
 	t, err := f.Thread(f.Context(), c.thread)
 	f.must(err)

@@ -85,7 +85,9 @@ func admitChild(tx *tx, parent store.Fence, a store.Admission) (store.Run, error
 	err = tx.scan("SELECT "+runColumns+" FROM runs WHERE parent_id <> '' AND parent_id = $1 AND key = $2",
 		[]any{parent.RunID, a.Run.Key}, known.cells()...)
 	if err == nil || !errors.Is(err, sql.ErrNoRows) {
-		return known.run(), err
+		r := known.run()
+		r.Begun = r.Attempt == 1 // its first event was written with it
+		return r, err
 	}
 	if err := roomBelow(tx, above.Run); err != nil {
 		return a.Run, err

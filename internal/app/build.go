@@ -34,7 +34,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, errors.Join(fmt.Errorf("bring the files of then back: %w", err), ws.Close())
 	}
 	c := e.leadConfig(s)
-	c.Space, c.Park = ws, ws.Park
+	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run)
 	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)
 	if err == nil {

@@ -50,6 +50,7 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 		}
 	}
 	mine := r.engine.manager.For(access.Default())
+	req.Via = audit.Local().Via
 	said, _ := mine.Decisions(ctx, req) // what cannot be read, the admission tells of
 	run, err := mine.Admit(ctx, req)
 	if err != nil {

@@ -58,9 +58,12 @@ func (stdio IO) decide(value json.RawMessage) (json.RawMessage, error) {
 		return rawjson.AppendString(nil, text), err
 	}
 	for {
-		text, err := stdio.prompt("Allow it? (y)es, (n)o, (e)dit, (a)ll of it again: ")
+		text, err := stdio.prompt(choicesOf(q))
 		if err != nil {
 			return nil, err
+		}
+		if scope := scopeOf(text); q.Scopes && scope != approval.Once {
+			return stdio.widen(value, scope)
 		}
 		switch strings.ToLower(text) {
 		case "y", "yes":
@@ -78,8 +81,46 @@ func (stdio IO) decide(value json.RawMessage) (json.RawMessage, error) {
 		case "a", "all":
 			stdio.present(describe(value, len(value)))
 		default:
-			fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("Enter y, n, e or a."))
+			letters := "y, n, e or a"
+			if q.Scopes {
+				letters = "y, t, w, n, e or a"
+			}
+			fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("Enter "+letters+"."))
 		}
+	}
+}
+
+func choicesOf(q approval.Question) string {
+	if q.Scopes {
+		return "Allow it? (y)es, once; in this (t)hread; al(w)ays; (n)o, (e)dit, (a)ll of it again: "
+	}
+	return "Allow it? (y)es, (n)o, (e)dit, (a)ll of it again: "
+}
+
+// scopeOf is the scope beyond once that somebody chose.
+func scopeOf(text string) approval.Scope {
+	switch strings.ToLower(text) {
+	case "t", "thread":
+		return approval.Thread
+	case "w", "always":
+		return approval.Always
+	}
+	return approval.Once
+}
+
+// widen asks for which calls an approval is.
+func (stdio IO) widen(value json.RawMessage, scope approval.Scope) (json.RawMessage, error) {
+	for {
+		text, err := stdio.prompt("For which calls? (Enter for exactly this one; or its beginning and a *, such as git status*) ")
+		if err != nil {
+			return nil, err
+		}
+		d := approval.Decision{Kind: approval.Approve, Scope: scope, Pattern: text}
+		_, wrong := approval.Granted(value, d)
+		if wrong == nil {
+			return d.Answer(), nil
+		}
+		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(inert.Line(wrong.Error())))
 	}
 }
 
@@ -149,6 +190,8 @@ func decideRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 		return usageError("--approve and --reject answer what a thread waits for; they take no task, no --file and no --resume")
 	case f.approve && f.rejects:
 		return usageError("--approve and --reject exclude each other")
+	case f.rejects && (f.scope != "" || f.pattern != ""):
+		return usageError("--scope and --pattern go with --approve")
 	case f.thread == "" && !f.cont:
 		return usageError("--approve and --reject need the thread: --thread ID, or --continue for the last one")
 	}
@@ -180,7 +223,13 @@ func (t *turn) decideAll(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := approval.Decision{Kind: approval.Approve}
+	d := approval.Decision{Kind: approval.Approve, Pattern: t.flags.pattern}
+	if d.Scope, err = approval.ParseScope(t.flags.scope); err != nil {
+		return nil, usageError("--scope: %v", err)
+	}
+	if d.Scope == approval.Once && d.Pattern != "" {
+		return nil, usageError("--pattern goes with --scope thread or always")
+	}
 	if t.flags.rejects {
 		d = approval.Decision{Kind: approval.Reject, Message: t.flags.reject}
 	}

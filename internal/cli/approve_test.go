@@ -53,6 +53,37 @@ func TestApprovalAtATerminal(t *testing.T) {
 	}
 }
 
+// TestScopesAtATerminal: where the question offers them, how long and for which calls is asked, until the pattern covers the call.
+func TestScopesAtATerminal(t *testing.T) {
+	ask := approval.AskWithScopes(tool.Call{ID: "i1", Name: "bash", Args: json.RawMessage(`{"command":"git status"}`)}, "it runs", "")
+	for lines, want := range map[string]approval.Decision{
+		"y\n":                           {Kind: approval.Approve},
+		"t\n\n":                         {Kind: approval.Approve, Scope: approval.Thread},
+		"THREAD\ngit status\n":          {Kind: approval.Approve, Scope: approval.Thread, Pattern: "git status"},
+		"w\n*\ngit log*\ngit status*\n": {Kind: approval.Approve, Scope: approval.Always, Pattern: "git status*"},
+		"what\nalways\n\n":              {Kind: approval.Approve, Scope: approval.Always},
+		"n\nno\n":                       {Kind: approval.Reject, Message: "no"},
+	} {
+		stdio, shown := typed(lines)
+		raw, err := stdio.decide(ask.Value)
+		got, errRead := approval.Read(raw)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || errRead != nil {
+			t.Errorf("%q: %v, %v, %s", lines, err, errRead, diff)
+		}
+		if !strings.Contains(shown.String(), "in this (t)hread; al(w)ays") {
+			t.Errorf("shown: %s", shown)
+		}
+	}
+	stdio, _ := typed("w\n")
+	if raw, err := stdio.decide(ask.Value); err == nil {
+		t.Errorf("the end of the input is %s", raw)
+	}
+	stdio, shown := typed("t\ny\n") // which this question does not offer
+	if raw, err := stdio.decide(wants("i1", `{}`).Value); err != nil || !strings.Contains(shown.String(), "Enter y, n, e or a.") {
+		t.Errorf("%s, %v, %s", raw, err, shown)
+	}
+}
+
 func TestACallIsShownHarmlessAndBounded(t *testing.T) {
 	long := strings.Repeat("x", maxShown)
 	stdio, shown := typed("a\ny\n")

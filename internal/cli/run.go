@@ -42,6 +42,8 @@ type runFlags struct {
 	approve  bool
 	reject   string // why, if rejects
 	rejects  bool
+	scope    string // of approve
+	pattern  string
 }
 
 func runCommand(app App, o *Options, stdio IO) *cobra.Command {
@@ -56,7 +58,7 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"(without one: the last unfinished run). See pudu runs for what is unfinished.\n\n" +
 			"A call that the configuration wants approved is shown, and runs when you allow it. Where nobody can be asked the\n" +
 			"exit code is 3, and --approve or --reject WHY with --thread answers later. The same flags as before keep the agent\n" +
-			"the same.",
+			"the same. --approve --scope thread (or always) also allows later calls like it, until pudu approvals revoke.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := read(); err != nil {
@@ -65,6 +67,8 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			f.ownModel = f.choices.Agent != "" && o.Model == ""
 			f.rejects = cmd.Flags().Changed("reject")
 			switch {
+			case !f.approve && (f.scope != "" || f.pattern != ""):
+				return usageError("--scope and --pattern go with --approve")
 			case f.approve || f.rejects:
 				return decideRun(cmd.Context(), app, *o, f, stdio, args)
 			case f.resume:
@@ -80,6 +84,8 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	flags.StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
 	read = f.choices.flags(cmd)
 	flags.BoolVar(&f.approve, "approve", false, "allow the calls of the thread that wait for approval, and go on")
+	flags.StringVar(&f.scope, "scope", "", "with --approve: `once` (the default), thread or always")
+	flags.StringVar(&f.pattern, "pattern", "", "with --scope: for calls like `TEXT`, such as \"git status*\", instead of exactly those")
 	flags.StringVar(&f.reject, "reject", "", "refuse them, tell the agent `WHY`, and go on")
 	flags.BoolVar(&f.json, "json", false, "print the events as JSON lines instead of the answer")
 	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")

@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/bin"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
@@ -124,9 +125,10 @@ func (s *site) start() {
 	s.must(err)
 	c := gateway.Config{
 		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st),
-		Bin:   bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
-		News:  news.NewHub(news.Config{Store: st}),
-		Files: s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
+		Approvals: approval.NewGrants(st),
+		Bin:       bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
+		News:      news.NewHub(news.Config{Store: st}),
+		Files:     s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},
 		Guard:  gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},

@@ -4,6 +4,7 @@ package feature
 
 import (
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
@@ -21,6 +22,7 @@ func All() []database.Feature {
 		items.Feature(),
 		assistants.Feature(),
 		folders.Feature(),
+		approval.Feature(),
 		history.Feature(),
 		audit.Feature(),
 		news.Feature(),

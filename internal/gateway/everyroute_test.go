@@ -32,7 +32,8 @@ func asset() string {
 func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
-		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", asset(), "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x").Replace(r.Path)
+		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", asset(), "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x",
+		"{approval_id}", "{approval}").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.
@@ -58,6 +59,9 @@ func routeKit(t *testing.T, change func(*gateway.Config)) *gateways.FileKit {
 	}, {
 		Name: "a folder", Method: "POST", Path: "/folders", Body: `{"name":"f"}`, Status: 200,
 		Keep: map[string]string{"folder_id": "folder"},
+	}, {
+		Name: "an approval", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls"}`, Status: 200,
+		Keep: map[string]string{"approval_id": "approval"},
 	}})
 	return k
 }
@@ -114,7 +118,7 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
 		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
-		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile",
+		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile", "POST /approvals",
 	}
 	for _, r := range bodies(k) {
 		for _, body := range []string{"", "null", " "} {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	agentroutes "github.com/pudu-ai/pudu/internal/gateway/agents"
+	"github.com/pudu-ai/pudu/internal/gateway/approvals"
 	"github.com/pudu-ai/pudu/internal/gateway/assistants"
 	"github.com/pudu-ai/pudu/internal/gateway/filehistory"
 	"github.com/pudu-ai/pudu/internal/gateway/files"
@@ -30,6 +31,7 @@ type groups struct {
 	search     *searchroutes.Group
 	news       *newsroutes.Group
 	runs       *runroutes.Group
+	approvals  *approvals.Group
 	history    *historyroutes.Group
 	store      *storeroutes.Group
 	files      *files.Group
@@ -54,6 +56,7 @@ func (s *Server) newGroups() groups {
 		runs: runroutes.New(runroutes.Config{
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
 		}),
+		approvals: approvals.New(approvals.Config{Env: s.env, Approvals: s.Approvals}),
 		history: historyroutes.New(historyroutes.Config{
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
@@ -83,6 +86,7 @@ func (s *Server) Routes() []route.Route {
 		g.search.Routes(),     // words in threads
 		g.news.Routes(),       // what is new, as one stream
 		g.runs.Routes(),       // on threads, and stateless
+		g.approvals.Routes(),  // of calls to come
 		g.history.Routes(),    // messages by pages, events, versions, branches
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/bin"
@@ -65,6 +66,8 @@ type Config struct {
 	// Agents are those that users have made; AgentsOff switches off the routes that change them.
 	Agents    *agents.Folder
 	AgentsOff bool
+	// Approvals are what all users have approved of calls to come.
+	Approvals *approval.Grants
 	// News tells users what is new on their threads.
 	News *news.Hub
 	// Sessions are those of browsers; nil is none.

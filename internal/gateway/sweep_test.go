@@ -63,6 +63,10 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 			Body: `{"name":"writer","description":"` + secret + `","soul":"` + secret + `"}`,
 		},
 		{Name: "profile", Method: "PUT", Path: "/user-profile", Status: 200, Body: `{"content":"` + secret + `"}`},
+		{
+			Name: "approval", Method: "POST", Path: "/approvals", Status: 200, Keep: map[string]string{"approval_id": "approval"},
+			Body: `{"tool":"bash","pattern":"` + secret + `","scope":"thread","thread_id":"t"}`,
+		},
 		{Name: "in the folder", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200},
 	})
 	return &sweep{FileKit: k}
@@ -81,6 +85,7 @@ func (s *sweep) bodies() map[string]string {
 		"items":     `{"namespace_prefix":["ns"],"prefix":["ns"]}`,
 		"assistant": `{"assistant_id":"{own}","graph_id":"lead_agent","name":"taken over","version":1,"input":{"messages":"x"}}`,
 		"folder":    `{"name":"taken over","instructions":"taken over"}`,
+		"approval":  `{"tool":"bash","pattern":"taken over","scope":"thread","thread_id":"t"}`,
 		"a search":  `{"name":"owners","query":"owners","metadata":{"m":"shared"}}`,
 	}
 }
@@ -147,7 +152,7 @@ func (s *sweep) has() map[string]string {
 	out := make(map[string]string)
 	for _, path := range []string{
 		"/threads/t", "/threads/t/state", "/threads/t/runs", "/threads/t/runs/{run}", "/store/items?namespace=ns&key=k",
-		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/agents/writer", "/user-profile", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
+		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/agents/writer", "/user-profile", "/approvals?revoked=true", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
 	} {
 		w := s.Do("GET", s.Fill(path), "")
 		out[path] = fmt.Sprint(w.Code, w.Body)

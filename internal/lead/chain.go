@@ -115,7 +115,7 @@ var places = []Place{
 		make: authorization,
 	}, {
 		Name: "GuardrailMiddleware", Config: "guardrails", When: "guardrails.enabled",
-		For:  "allows, denies, or asks a person, by rules on tool, arguments and the trust of what the model has read",
+		For:  "allows, denies, or asks a person who has not approved such calls before, by rules on tool, arguments and the trust of what the model has read",
 		Why:  "a denied call is neither audited nor run",
 		make: explicitRules,
 	}, {

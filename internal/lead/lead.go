@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
+	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -44,6 +45,8 @@ type Config struct {
 	Summary    SummaryModel
 	// Guards are shared by all runs.
 	Guards Guards
+	// Grants are the calls that the user has approved before; nil asks about each that needs it.
+	Grants guardrail.Grants
 	// Album holds images that were downscaled; it is shared by all runs.
 	Album *picture.Album
 	// Agents are where custom agents are kept; nil means that the run cannot change its own.

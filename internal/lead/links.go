@@ -73,7 +73,7 @@ func explicitRules(c *Config) agent.Middleware {
 	g := c.Settings.Guardrails
 	return guardrail.New(guardrail.Config{
 		Provider: c.Guards.rules, FailOpen: !g.FailClosed, AgentID: cmp.Or(g.Passport, c.Agent.Name), Remote: c.Guards.remote,
-		Unattended: c.Options.NoClarification, Log: c.Log,
+		Unattended: c.Options.NoClarification, Grants: c.Grants, Log: c.Log,
 	})
 }
 

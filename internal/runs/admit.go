@@ -56,6 +56,8 @@ type Request struct {
 	// none.
 	RequestID string `json:"request_id,omitempty"`
 	Token     string `json:"token,omitempty"`
+	// Via is how came in who asks, as access.Principal says it. What his answers grant is kept with it.
+	Via string `json:"-"`
 	// OnDisconnect is [CancelRun] if the run shall stop when the client goes away that started it.
 	OnDisconnect string `json:"on_disconnect,omitempty"`
 	// OnCompletion is [DeleteThread] if the thread shall go with the run's end.
@@ -96,7 +98,7 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 		return store.Run{}, fmt.Errorf("take in a run: %w", err)
 	}
 	req.UserID = u.user.ID()
-	err := u.checkResume(ctx, &req)
+	also, err := u.checkResume(ctx, &req)
 	if errors.Is(err, ErrBadAnswer) && req.Key != "" { // it was an answer, if it is asked for again
 		if first, found, errKey := u.ofKey(ctx, req); found || errKey != nil {
 			return first, errKey
@@ -124,7 +126,7 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 		Thread: store.Thread{
 			ID: req.ThreadID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
 		},
-		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending,
+		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending, Also: also,
 	}
 	if m.cfg.ThreadMetadata != nil {
 		a.Thread.Metadata = m.cfg.ThreadMetadata(req)

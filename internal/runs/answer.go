@@ -24,33 +24,41 @@ const nothingWaits = "command.resume: nothing was resumed, because the thread wa
 
 // checkResume looks at what the thread waits for: [ErrBadAnswer] if the request resumes it with no answer to that, and
 // a warning in the run's metadata if it waits for nothing. A thread with an active run waits for what is not known yet.
-func (u *UserRuns) checkResume(ctx context.Context, req *Request) error {
-	if req.Resume == nil || req.Goto != "" {
-		return nil
+// What the answers allow beyond their calls is to be written with the admission.
+func (u *UserRuns) checkResume(ctx context.Context, req *Request) (also []store.Statement, err error) {
+	if req.Resume == nil && len(req.Answers) == 0 || req.Goto != "" {
+		return nil, nil
 	}
-	_, err := u.data.Thread(ctx, req.ThreadID)
+	_, err = u.data.Thread(ctx, req.ThreadID)
 	if err == nil {
 		err = u.Free(ctx, req.ThreadID)
 	}
 	switch {
+	case errors.Is(err, store.ErrConflict) && req.Strategy != store.Reject && req.Strategy != "" && req.HasScope():
+		return nil, errScopeOfWaiting
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict): // which the admission tells
-		return nil
+		return nil, nil
 	case err != nil:
-		return err
+		return nil, err
 	}
 	at, err := u.load(ctx, u.schema(), req.ThreadID, req.Checkpoint)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	over, err := u.over(ctx, at)
-	if err != nil || !over {
-		return err
+	switch {
+	case err != nil:
+		return nil, err
+	case !over:
+		return u.granting(ctx, at, req)
+	case req.Resume == nil:
+		return nil, nil
 	}
 	said, err := answered(at, req.Resume)
 	if err == nil && len(said) == 0 {
 		req.Metadata, err = Warned(req.Metadata, nothingWaits)
 	}
-	return err
+	return nil, err
 }
 
 // answered are the messages with which a request answers what the last run has asked in its answer, if it has.

@@ -191,6 +191,9 @@ func answersTo(asked []event.Interrupt, req Request) (map[string]json.RawMessage
 	return answers, nil
 }
 
+// Granted is the decision that approves a call and others like it.
+const Granted = "grant"
+
 // Decisions are what a request says about the calls of its thread that wait for approval, by their ids, and nothing
 // of answers that cannot be read.
 func (u *UserRuns) Decisions(ctx context.Context, req Request) (map[string]string, error) {
@@ -212,6 +215,9 @@ func (u *UserRuns) Decisions(ctx context.Context, req Request) (map[string]strin
 		}
 		if d, err := approval.Read(answers[q.CallID]); err == nil {
 			said[q.CallID] = string(d.Kind)
+			if d.Scope != approval.Once {
+				said[q.CallID] = Granted
+			}
 		}
 	}
 	return said, nil

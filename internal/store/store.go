@@ -300,11 +300,19 @@ type Admission struct {
 	// Begin is the first event of attempt 1, which is written with the admission if that claims the run; nil writes none.
 	// Its time is the run's CreatedAt.
 	Begin *event.Event
+	// Also are written with the run, in its transaction, if it is a new one.
+	Also []Statement
 	// Strategy is for a thread with an active run; empty means [Reject].
 	Strategy Strategy
 	// MaxPending bounds the runs that wait in the whole store; 0 means no bound. Admissions at the same moment that share a
 	// database server do not see each other, and may together pass it.
 	MaxPending int
+}
+
+// Statement is a statement of a feature for the user, by its name, with the arguments behind that.
+type Statement struct {
+	Feature, Name string
+	Args          []any
 }
 
 // MaxCounted is how far the runs that wait are counted.

@@ -1,5 +1,6 @@
 // Package approval asks a person whether a tool may be called. The question stops the run before the call has done
-// anything; the answer, which may come days later and to another process, is given to the same call.
+// anything; the answer, which may come days later and to another process, is given to the same call. An answer with a
+// scope is also a [Grant], a row by which later calls like it are allowed without asking, until it is revoked.
 //
 // Question and answer have the shape of LangChain's human-in-the-loop requests, so that its clients can show them: one
 // question for each call, with one action in it. Each name is there in the spelling of LangChain for Python, which its chat
@@ -11,6 +12,8 @@
 //	 "actionRequests":[...],"reviewConfigs":[...]}
 //
 //	{"decisions":[{"type":"approve"}]}
+//	{"decisions":[{"type":"approve","scope":"thread"}]}
+//	{"decisions":[{"type":"approve","scope":"always","pattern":"git status*"}]}
 //	{"decisions":[{"type":"edit","editedAction":{"name":"bash","args":{...}}}]}
 //	{"decisions":[{"type":"reject","message":"no way"}]}
 package approval
@@ -46,6 +49,9 @@ type Decision struct {
 	Args json.RawMessage
 	// Message is what the person says to the model with Reject; it may be empty.
 	Message string
+	// Scope says for which calls Approve is, and Pattern which these are; empty is the call's own.
+	Scope   Scope
+	Pattern string
 }
 
 // maxArgs bounds the arguments in the description; the question holds all of them once more.
@@ -57,6 +63,15 @@ const callIntro = "\n\nTool: "
 // Ask returns the error that pauses the run until somebody has decided about the call. reason says why it is asked; problem,
 // if not empty, why an answer that was given could not be used.
 func Ask(call tool.Call, reason, problem string) *tool.InterruptError {
+	return ask(call, reason, problem, false)
+}
+
+// AskWithScopes is Ask of one that looks for grants before it asks: the answer may have a scope.
+func AskWithScopes(call tool.Call, reason, problem string) *tool.InterruptError {
+	return ask(call, reason, problem, true)
+}
+
+func ask(call tool.Call, reason, problem string, scopes bool) *tool.InterruptError {
 	text := "Tool execution requires approval"
 	if reason != "" {
 		text += ": " + reason
@@ -77,15 +92,22 @@ func Ask(call tool.Call, reason, problem string) *tool.InterruptError {
 	if err != nil { // arguments that are no JSON reach no tool
 		return &tool.InterruptError{Value: json.RawMessage("null")}
 	}
-	return &tool.InterruptError{Value: question(one, reviewOf(call.Name))}
+	own, err := PatternOf(call.Name, args)
+	if !scopes || err != nil {
+		return &tool.InterruptError{Value: question(one, reviewOf(call.Name, nil))}
+	}
+	return &tool.InterruptError{Value: question(one, reviewOf(call.Name, &own))}
 }
 
-// reviewOf says which decisions there are about a tool.
-func reviewOf(name string) []byte {
+// reviewOf says which decisions there are about a tool, and with a pattern which scopes.
+func reviewOf(name string, own *Pattern) []byte {
 	o := rawjson.Begin(nil)
 	for _, keys := range [][2]string{{"action_name", "allowed_decisions"}, {"actionName", "allowedDecisions"}} {
 		o.String(keys[0], name)
 		o.Raw(keys[1], json.RawMessage(`["approve","edit","reject"]`))
+	}
+	if own != nil {
+		offer(&o, *own)
 	}
 	review, _ := o.End()
 	return review
@@ -122,6 +144,8 @@ type decision struct {
 	EditedPython *action         `json:"edited_action"`
 	Args         json.RawMessage `json:"args"`
 	Message      string          `json:"message"`
+	Scope        string          `json:"scope"`
+	Pattern      string          `json:"pattern"`
 }
 
 type action struct {
@@ -153,6 +177,17 @@ func Read(raw json.RawMessage) (Decision, error) {
 	if err := json.Unmarshal(list[0], &d); err != nil {
 		return Decision{}, errors.New(`a decision is an object such as {"type":"approve"}`)
 	}
+	out, err := d.read()
+	if err == nil {
+		err = out.scoped(d.Scope, d.Pattern)
+	}
+	if err != nil {
+		return Decision{}, err
+	}
+	return out, nil
+}
+
+func (d *decision) read() (Decision, error) {
 	switch kind := Kind(d.Type); kind {
 	case Approve:
 		return Decision{Kind: kind}, nil

@@ -39,6 +39,8 @@ const (
 	Approve Verb = "approve"
 	Edit    Verb = "edit"
 	Reject  Verb = "reject"
+	// Grant approves a call and others like it, or those before they are made.
+	Grant Verb = "grant"
 )
 
 // Bounds.

@@ -273,6 +273,9 @@ func object(path string, req *http.Request) string {
 	return strings.Join(values, "/")
 }
 
+// GrantScope is the scope of who may approve calls to come, also with the answer to a question.
+const GrantScope = "approvals:write"
+
 // allowed refuses who may not call the route; the answer names what is missing.
 func (r Route) allowed(by access.Principal) error {
 	if r.Role == Anyone {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -108,9 +109,9 @@ type order struct {
 
 // order makes an order of a request. An empty thread id is a stateless one: it makes a thread, or names it in its config.
 func (g *Group) order(ctx context.Context, a asked, threadID string, k key) (order, error) {
-	by, in := logctx.Of(ctx), a.Input.Input
+	by, caller, in := logctx.Of(ctx), route.Caller(ctx), a.Input.Input
 	o := order{Request: runs.Request{
-		RequestID: by.Request, Token: by.Token, ThreadID: threadID, UserID: route.Caller(ctx).User.ID(), Key: string(k),
+		RequestID: by.Request, Token: by.Token, Via: caller.Via, ThreadID: threadID, UserID: caller.User.ID(), Key: string(k),
 		Subgraphs: a.Subgraphs, OnDisconnect: a.OnDisconnect, OnCompletion: a.OnCompletion, Strategy: store.Strategy(a.Strategy),
 		InterruptBefore: a.Before, InterruptAfter: a.After, Metadata: a.Metadata,
 		MustExist: a.IfNotExists == "reject" && threadID != "",
@@ -133,6 +134,9 @@ func (g *Group) order(ctx context.Context, a asked, threadID string, k key) (ord
 	}
 	if err := g.answerable(o.Request); err != nil {
 		return o, err
+	}
+	if err := caller.May(access.Regular, route.GrantScope); err != nil && o.HasScope() {
+		return o, route.Failf(http.StatusForbidden, "An answer with a scope beyond once approves calls to come: %v", err)
 	}
 	return o, warn(&o, in)
 }

@@ -48,8 +48,16 @@ type Config struct {
 	Remote pattern.Set
 	// Unattended is for runs that nobody watches: a call that a person would have to allow is refused.
 	Unattended bool
+	// Grants are what the user has allowed before; a call that they cover is not asked about. nil asks about each.
+	Grants Grants
 	// Log is told of calls that could not be judged; nil means slog.Default().
 	Log *slog.Logger
+}
+
+// Grants are a user's approvals of calls to come. They are asked about each call anew.
+type Grants interface {
+	// Use finds a grant that covers the call, and counts the use.
+	Use(ctx context.Context, call *tool.Call, now time.Time) (g approval.Grant, found bool, err error)
 }
 
 // Middleware judges tool calls.
@@ -155,18 +163,27 @@ func (m *Middleware) denied(req *agent.ToolRequest, d guardrail.Decision) *tool.
 	return tool.Error(fmt.Sprintf("Guardrail denied: tool '%s' was blocked (%s). Reason: %s. Choose an alternative approach.", req.Call.Name, d.Code, d.Reason))
 }
 
-// ask lets a person decide.
+// ask lets a person decide, unless one has before.
 func (m *Middleware) ask(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, next agent.ToolHandler) (*tool.Result, error) {
+	if req.Call.Answer == nil {
+		if g, ok := m.granted(ctx, req); ok {
+			m.note(req, "approve_tool_call", changes{Code: d.Code, Reason: d.Reason, Grant: g.ID, By: g.Via, Given: &g.GivenAt})
+			return next(ctx, req)
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	if m.cfg.Unattended {
 		d.Code, d.Reason = guardrail.CodeNobody, "a person would have to approve it, and nobody can be asked during this run ("+d.Reason+")"
 		return m.denied(req, d), nil
 	}
 	if req.Call.Answer == nil {
-		return nil, approval.Ask(req.Call, d.Reason, "")
+		return nil, m.question(req, d, "")
 	}
 	decision, err := approval.Read(req.Call.Answer)
 	if err != nil {
-		return nil, approval.Ask(req.Call, d.Reason, err.Error())
+		return nil, m.question(req, d, err.Error())
 	}
 	allowed := *req
 	allowed.Call.Answer = nil // it was the answer to this question, and is none to the tool's own
@@ -177,8 +194,29 @@ func (m *Middleware) ask(ctx context.Context, req *agent.ToolRequest, d guardrai
 		m.record(req, "reject_tool_call", d.Code, d.Reason)
 		return tool.Error(rejection(decision.Message)), nil
 	}
-	m.record(req, "approve_tool_call", d.Code, d.Reason)
+	m.note(req, "approve_tool_call", changes{Code: d.Code, Reason: d.Reason, Scope: string(decision.Scope)})
 	return next(ctx, &allowed)
+}
+
+// granted looks for a grant. Where nobody can tell, a person is asked.
+func (m *Middleware) granted(ctx context.Context, req *agent.ToolRequest) (approval.Grant, bool) {
+	if m.cfg.Grants == nil {
+		return approval.Grant{}, false
+	}
+	g, ok, err := m.cfg.Grants.Use(ctx, &req.Call, req.Runtime.Now())
+	if err != nil && ctx.Err() == nil {
+		m.logger().WarnContext(ctx, "no grant could be looked for, so that a person is asked", "tool", req.Call.Name,
+			"thread_id", req.Runtime.ThreadID, "error", err)
+	}
+	return g, ok && err == nil
+}
+
+// question pauses the run until somebody has decided.
+func (m *Middleware) question(req *agent.ToolRequest, d guardrail.Decision, problem string) error {
+	if m.cfg.Grants == nil {
+		return approval.Ask(req.Call, d.Reason, problem)
+	}
+	return approval.AskWithScopes(req.Call, d.Reason, problem)
 }
 
 // maxWords bounds what a person says to the model with a rejection, in bytes.
@@ -195,14 +233,14 @@ func rejection(words string) string {
 // edited runs the call with the arguments that a person gave it, if the tool takes them and no rule denies them.
 func (m *Middleware) edited(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, to approval.Decision, next agent.ToolHandler) (*tool.Result, error) {
 	if to.Name != "" && to.Name != req.Call.Name {
-		return nil, approval.Ask(req.Call, d.Reason, fmt.Sprintf("the tool of a call cannot be changed, only its arguments: keep %q, or reject the call", req.Call.Name))
+		return nil, m.question(req, d, fmt.Sprintf("the tool of a call cannot be changed, only its arguments: keep %q, or reject the call", req.Call.Name))
 	}
 	schema, err := req.Spec.Schema()
 	if err == nil {
 		to.Args, err = schema.Check(to.Args)
 	}
 	if err != nil {
-		return nil, approval.Ask(req.Call, d.Reason, "the changed arguments do not fit the tool: "+err.Error())
+		return nil, m.question(req, d, "the changed arguments do not fit the tool: "+err.Error())
 	}
 	req.Call.Args = to.Args
 	if again := m.decide(ctx, req); again.Action == guardrail.Deny {
@@ -232,11 +270,21 @@ type changes struct {
 	CallID string `json:"tool_call_id"`
 	Code   string `json:"code"`
 	Reason string `json:"reason"`
+	// Scope is that of an answer beyond once.
+	Scope string `json:"scope,omitempty"`
+	// Grant allowed the call without a question: its id, how came in who gave it, and when.
+	Grant string     `json:"grant_id,omitempty"`
+	By    string     `json:"granted_via,omitempty"`
+	Given *time.Time `json:"granted_at,omitempty"`
 }
 
 func (m *Middleware) record(req *agent.ToolRequest, action, code, reason string) {
-	raw, err := json.Marshal(journalEvent{"middleware:guardrail", m.cfg.Name, string(agent.HookWrapToolCall), action,
-		changes{req.Call.Name, req.Call.ID, code, reason}})
+	m.note(req, action, changes{Code: code, Reason: reason})
+}
+
+func (m *Middleware) note(req *agent.ToolRequest, action string, c changes) {
+	c.Tool, c.CallID = req.Call.Name, req.Call.ID
+	raw, err := json.Marshal(journalEvent{"middleware:guardrail", m.cfg.Name, string(agent.HookWrapToolCall), action, c})
 	if err == nil {
 		req.Runtime.Emit(agent.NodeTools, event.Custom{Value: raw})
 	}

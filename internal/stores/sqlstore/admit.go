@@ -105,7 +105,21 @@ func (d *userData) admit(tx *tx, a store.Admission) (store.Run, error) {
 	if err == nil && r.Status == event.StatusPending && a.MaxPending > 0 {
 		err = checkRoom(tx, a.MaxPending)
 	}
+	if err == nil {
+		err = d.also(tx, a.Also)
+	}
 	return r, err
+}
+
+// also does what features do with an admission.
+func (d *userData) also(tx *tx, list []store.Statement) error {
+	j := &joint{s: d.s, tx: tx}
+	for _, st := range list {
+		if _, err := j.For(st.Feature, d.user).Exec(st.Name, st.Args...); err != nil {
+			return fmt.Errorf("%s of %s: %w", st.Name, st.Feature, err)
+		}
+	}
+	return j.check()
 }
 
 // enterThread locks the thread of the admission and reads its head. It creates it, if it may, when there is none.

@@ -161,12 +161,7 @@ func (s *Store) Across(ctx context.Context, do func(database.Joint) error) error
 		if err = errors.Join(err, t.failed); err != nil {
 			return err
 		}
-		for _, m := range j.measured {
-			if err := m.check(t); err != nil {
-				return err
-			}
-		}
-		return nil
+		return j.check()
 	})
 }
 
@@ -175,6 +170,16 @@ type joint struct {
 	s        *Store
 	tx       *tx
 	measured []measured
+}
+
+// check refuses what is more than the quotas.
+func (j *joint) check() error {
+	for _, m := range j.measured {
+		if err := m.check(j.tx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // For implements [database.Joint].

@@ -21,6 +21,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/bin"
@@ -140,6 +141,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		Agents:       agents.NewFolder(t.TempDir()),
+		Approvals:    approval.NewGrants(opened),
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},

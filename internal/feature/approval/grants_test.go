@@ -121,7 +121,7 @@ func bounds(f *databases.Fixture) {
 	list, err := mine.List(f.Context(), true, 1000, 0)
 	f.Must(err)
 	f.Equal("kept", len(list), 202) // the widest, the last, and those that the last found
-	f.Must(f.Store.Across(f.Context(), func(j database.Joint) error {
+	f.Must(f.Across(f.Context(), func(j database.Joint) error {
 		tx := j.For(approval.Feature().Name, f.Ann())
 		for i := range 798 {
 			give := grant(fmt.Sprint(i), "", fmt.Sprint("ls ", i)).Give()[0]

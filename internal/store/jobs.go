@@ -50,3 +50,9 @@ type After func(r Run) []NewJob
 // Changed makes the jobs that follow a change of a thread that no run has made: of its title, its metadata or its state, and that it
 // was made. It is called inside the transaction, as [After] is.
 type Changed func(threadID string) []NewJob
+
+// Statement is a statement of a feature for the user, by its name, with the arguments behind that.
+type Statement struct {
+	Feature, Name string
+	Args          []any
+}

@@ -309,12 +309,6 @@ type Admission struct {
 	MaxPending int
 }
 
-// Statement is a statement of a feature for the user, by its name, with the arguments behind that.
-type Statement struct {
-	Feature, Name string
-	Args          []any
-}
-
 // MaxCounted is how far the runs that wait are counted.
 const MaxCounted = 10_001
 

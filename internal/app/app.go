@@ -151,7 +151,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		}
 		return place.Open(true)
 	}
-	s.Shelf = shelf{s, makersIn(pastIn(st, userdata.New(dir), filehistory.New(filehistory.Config{})))}
+	s.Shelf = shelf{s, makersIn(pastIn(st, userdata.New(dir), filehistory.New(historyConfig(cfg))))}
 	s.Messages = func(ctx context.Context, threadID string, _ int) ([]message.Message, error) {
 		schema, err := lead.Schema(cfg)
 		if err != nil {

@@ -176,7 +176,9 @@ func (e *engine) closeOutgoing(context.Context) error {
 
 func (e *engine) openSandboxes(ctx context.Context) error {
 	e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)
-	e.history = filehistory.New(filehistory.Config{Quota: e.box.limits.Disk, Log: e.log})
+	history := historyConfig(e.cfg)
+	history.Quota, history.Watch, history.Log = e.box.limits.Disk, e.watch.metrics, e.log
+	e.history = filehistory.New(history)
 	e.pool = pool.New(pool.Config{Provider: e.box.provider, Max: e.shares.boxes, Observe: e.watch.metrics.CommandRun})
 	return nil
 }

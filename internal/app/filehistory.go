@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
+	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
@@ -28,6 +29,14 @@ const noteTimeout = time.Minute
 
 // past is the history of a thread's files.
 func (e *engine) past(place userdata.Space) *filehistory.Thread { return e.history.Of(place) }
+
+// historyConfig is what the configuration says of the histories of files.
+func historyConfig(c *config.Config) filehistory.Config {
+	h := c.FileHistory
+	return filehistory.Config{
+		Bounds: filehistory.Bounds{Bytes: int64(h.Bytes), File: int64(h.FileBytes), Files: h.Files}, Quota: int64(c.Sandbox.Limits.Disk),
+	}
+}
 
 // pastOf is that of a user's thread.
 func (e *engine) pastOf(ctx context.Context, user access.User, threadID string) (*filehistory.Thread, error) {
@@ -138,7 +147,7 @@ func (a App) FileHistory(ctx context.Context, o cli.Options, do func(cli.FileHis
 	case p.server != nil:
 		return p.close(do(client.FileHistory{Client: p.server}))
 	}
-	return p.close(do(pastHere{filehistory.New(filehistory.Config{}), p}))
+	return p.close(do(pastHere{filehistory.New(historyConfig(p.cfg)), p}))
 }
 
 // pastHere is the history of the files of the user's threads here.

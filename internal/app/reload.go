@@ -162,6 +162,9 @@ func (e *engine) changed(cfg *config.Config, dir string, sections map[string]any
 	note("the data folder", e.dir, dir)
 	note("sandbox.use", e.cfg.Sandbox.Provider, cfg.Sandbox.Provider)
 	note("sandbox.limits", e.cfg.Sandbox.Limits, cfg.Sandbox.Limits)
+	past, files := e.cfg.FileHistory, cfg.FileHistory
+	past.Line, files.Line = 0, 0
+	note("file_history", past, files)
 	note("log_level", e.cfg.LogLevel, cfg.LogLevel)
 	note("PUDU_TOKENS_FILE", e.cfg.TokensFile(e.dir), cfg.TokensFile(e.dir))
 	note("PUDU_SECRETS_KEY", e.cfg.Env.Get(secrets.Variable), cfg.Env.Get(secrets.Variable))

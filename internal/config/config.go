@@ -49,7 +49,8 @@ type Config struct {
 	ToolProgress    ToolProgress   `key:"tool_progress"`
 	Subagents       Subagents      `key:"subagents"`
 
-	Retention Retention `key:"retention"`
+	Retention   Retention   `key:"retention"`
+	FileHistory FileHistory `key:"file_history"`
 
 	Database     Database     `key:"database"`
 	Checkpointer Checkpointer `key:"checkpointer"`

@@ -123,6 +123,7 @@ func (o LoadOptions) parse(path string, data []byte, env Env) (*Config, []Warnin
 	cfg.Models = resolveModels(d, cfg.Models)
 	cfg.completeModels(o.Complete)
 	cfg.Sandbox.resolve(d)
+	cfg.FileHistory.resolve(d, cfg.Sandbox.Limits.Disk)
 	cfg.Database.check(d)
 	cfg.Checkpointer.check(d, &cfg.Database)
 	cfg.check(d)

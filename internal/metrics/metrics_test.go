@@ -64,6 +64,9 @@ func all() *Metrics {
 	m.CommandRun(sandbox.Result{Exit: 1}, nil, time.Millisecond)
 	m.CommandRun(sandbox.Result{Limit: "memory", Exit: 137}, nil, time.Millisecond)
 	m.CommandRun(sandbox.Result{}, errors.New("closed"), time.Millisecond)
+	m.FileCopied(100)
+	m.FileNotKept()
+	m.FilesRestored(3)
 	return m
 }
 
@@ -96,6 +99,7 @@ func TestFigures(t *testing.T) {
 		"pudu_database_up 1", `pudu_database_connections{state="in_use"} 1`, `pudu_database_connections{state="idle"} 2`,
 		"pudu_database_connection_waits_total 3", "pudu_database_writes_waiting 4", "pudu_database_commits_total 5", "pudu_database_commit_errors_total 6",
 		"pudu_database_commit_seconds_total 1.5", "pudu_database_bytes 7", "pudu_disk_bytes 1.099511627776e+12", "pudu_disk_free_bytes 1.073741824e+09",
+		"pudu_file_history_copies_total 1", "pudu_file_history_copied_bytes_total 100", "pudu_file_history_not_kept_total 1", "pudu_file_history_restored_total 3",
 		"go_goroutines", "process_resident_memory_bytes",
 	} {
 		if !strings.Contains(text, "\n"+want) {

@@ -29,6 +29,8 @@ type work struct {
 	commands       *prometheus.CounterVec
 	commandSeconds prometheus.Histogram
 
+	copies, copied, notKept, restored prometheus.Counter // of the histories of files
+
 	models, toolNames *names
 }
 
@@ -52,6 +54,10 @@ func newWork() work {
 		commands: counters("pudu_sandbox_commands_total",
 			"Commands run in sandboxes, by outcome: ok, failed, timeout, broken, or the limit that ended it, such as memory.", "outcome"),
 		commandSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pudu_sandbox_command_seconds", Help: "Time that a command took.", Buckets: short}),
+		copies:         counter("pudu_file_history_copies_total", "Copies of files that were kept for an undo."),
+		copied:         counter("pudu_file_history_copied_bytes_total", "Their bytes."),
+		notKept:        counter("pudu_file_history_not_kept_total", "Changes of files of which no copy was kept, as they were over a bound."),
+		restored:       counter("pudu_file_history_restored_total", "Paths that undos have restored or removed."),
 		models:         newNames(), toolNames: newNames(),
 	}
 }
@@ -59,6 +65,7 @@ func newWork() work {
 func (w *work) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		w.waited, w.lasted, w.calls, w.callErrors, w.tokens, w.cost, w.callSeconds, w.firstSeconds, w.tools, w.toolSeconds, w.commands, w.commandSeconds,
+		w.copies, w.copied, w.notKept, w.restored,
 	}
 }
 
@@ -119,6 +126,15 @@ func (w *work) CommandRun(res sandbox.Result, err error, took time.Duration) {
 	w.commands.WithLabelValues(outcome).Inc()
 	w.commandSeconds.Observe(took.Seconds())
 }
+
+// FileCopied counts a copy that a history of files keeps, FileNotKept a change of which it keeps none, FilesRestored paths that an undo
+// has changed.
+func (w *work) FileCopied(bytes int64) {
+	w.copies.Inc()
+	w.copied.Add(float64(bytes))
+}
+func (w *work) FileNotKept()            { w.notKept.Inc() }
+func (w *work) FilesRestored(paths int) { w.restored.Add(float64(paths)) }
 
 // names are the values of a label, of which there are at most [maxNames].
 type names struct {

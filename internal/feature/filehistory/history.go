@@ -33,9 +33,26 @@ type Config struct {
 	Bounds Bounds
 	// Quota is what the files of a thread and their copies may take together; 0 means 4 GiB. Copies give way to files.
 	Quota int64
+	// Watch is told of copies and restorations; nil is nobody.
+	Watch Watcher
 	Now   func() time.Time
 	Log   *slog.Logger
 }
+
+// Watcher is told of what the history does.
+type Watcher interface {
+	// FileCopied is that a copy was made, FileNotKept that a file was changed of which none is kept.
+	FileCopied(bytes int64)
+	FileNotKept()
+	// FilesRestored is that an undo has changed so many paths.
+	FilesRestored(paths int)
+}
+
+type nobody struct{}
+
+func (nobody) FileCopied(int64)  {}
+func (nobody) FileNotKept()      {}
+func (nobody) FilesRestored(int) {}
 
 // History is that of all threads.
 type History struct {
@@ -55,6 +72,9 @@ type calls struct {
 func New(c Config) *History {
 	c.Bounds = c.Bounds.withDefaults()
 	c.Quota = cmp.Or(c.Quota, 4<<30)
+	if c.Watch == nil {
+		c.Watch = nobody{}
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -20,6 +20,7 @@ type objects struct {
 	count int
 	most  Bounds
 	full  bool // something was left out since the last trimming
+	watch Watcher
 }
 
 // Bounds say how much of a thread's past is kept.
@@ -136,6 +137,7 @@ func (o *objects) place(temp, name string, size int64) error {
 	if err == nil {
 		o.bytes += size
 		o.count++
+		o.watch.FileCopied(size)
 	}
 	return err
 }

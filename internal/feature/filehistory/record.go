@@ -145,7 +145,7 @@ func (s *session) look(o Origin) error {
 
 // scan looks at all files.
 func (s *session) scan() (*objects, error) {
-	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits()}
+	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(), watch: s.t.h.cfg.Watch}
 	at := s.t.h.cfg.Now().UnixNano()
 	look := scan{ctx: s.ctx, before: s.state.tree, at: s.state.At, now: tree{}, copies: copies}
 	files, err := s.files()
@@ -207,7 +207,7 @@ func (s *session) note(o Origin, paths []string) error {
 		return ignoreMissing(err)
 	}
 	defer files.Close()
-	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits()}
+	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(), watch: s.t.h.cfg.Watch}
 	look := scan{ctx: s.ctx, before: s.state.tree, at: math.MinInt64, now: make(tree), copies: copies}
 	var changes []Change
 	for _, v := range paths {

@@ -230,3 +230,29 @@ func FuzzEntry(f *testing.F) {
 		}
 	})
 }
+
+// figures are what a history tells.
+type figures struct {
+	copies, notKept, restored int
+	bytes                     int64
+}
+
+func (f *figures) FileCopied(bytes int64)  { f.copies++; f.bytes += bytes }
+func (f *figures) FileNotKept()            { f.notKept++ }
+func (f *figures) FilesRestored(paths int) { f.restored += paths }
+
+// TestWhatIsTold of copies: one for each content, none of what is over the bound; and of what an undo has changed.
+func TestWhatIsTold(t *testing.T) {
+	var f figures
+	k := newKit(t, Config{Bounds: Bounds{File: 100, Files: 3}, Watch: &f})
+	k.shell(`echo 1 >workspace/a; echo 1 >workspace/same; head -c 200 /dev/zero >workspace/large`)
+	k.bash("run", `echo 22 >workspace/a; echo 3 >workspace/new`)
+	k.undo(Undo{Run: "run"})
+	if want := (figures{copies: 3, bytes: 7, notKept: 1, restored: 2}); f != want {
+		t.Errorf("%+v, want %+v", f, want)
+	}
+	k.bash("more", `for i in 1 2 3; do echo "more $i" >workspace/m$i; done`)
+	if f.notKept < 2 {
+		t.Errorf("%+v", f)
+	}
+}

@@ -75,6 +75,9 @@ func (s *scan) put(at string, old, e Entry) {
 	if old != e {
 		s.found = append(s.found, at)
 	}
+	if e.Kind == File && !e.Kept && !same(old, e) {
+		s.copies.watch.FileNotKept()
+	}
 }
 
 // folder looks at what is in a folder. What cannot be listed is taken for what it was.

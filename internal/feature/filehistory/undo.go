@@ -282,6 +282,9 @@ func (s *session) finishUndo() error {
 	if err == nil {
 		err = s.dir.Remove(undoName)
 	}
+	if err == nil && failed == nil {
+		s.t.h.cfg.Watch.FilesRestored(len(j.Steps))
+	}
 	return errors.Join(failed, err)
 }
 

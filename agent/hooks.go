@@ -84,6 +84,7 @@ type ModelRequest struct {
 	Settings model.Settings
 
 	stream *streamed // what the innermost handler streamed, for the loop
+	tries  *tries
 }
 
 // ModelResponse is the answer: one AI message, and a change of the state that goes with it.

@@ -34,8 +34,9 @@ func (r *run) modelNode(ctx context.Context) error {
 	}
 	req := r.request(last)
 	resp, err := r.callModel(ctx, req)
+	call := r.noteCall(ctx, req.tries)
 	if err != nil {
-		r.keepPartial(ctx, req.stream)
+		r.keepPartial(ctx, req.stream, call)
 		return fmt.Errorf("model: %w", err)
 	}
 	msg := r.finish(resp.Message, last)
@@ -47,9 +48,10 @@ func (r *run) modelNode(ctx context.Context) error {
 		return err
 	}
 	if cuts := req.stream.cutsOf(msg); cuts != nil {
-		r.events = append(r.events, Emitted{NodeModel, event.Message{MessageID: msg.ID, Chunks: cuts}})
+		r.events = append(r.events, Emitted{NodeModel, event.Message{MessageID: msg.ID, Chunks: cuts, Call: call}})
 	} else {
 		req.stream.withdraw(r.rt, "another answer takes its place")
+		r.tellCall(call, msg.ID)
 	}
 	if msg.Usage != nil {
 		r.usage.add(*msg.Usage)
@@ -118,7 +120,7 @@ func (r *run) request(last bool) *ModelRequest {
 	req := &ModelRequest{
 		Runtime: r.rt, State: r.state, Model: r.cfg.Model, System: r.cfg.System,
 		Messages: Messages.Get(r.state), Tools: r.tools.offered, Settings: r.cfg.Settings,
-		stream: &streamed{},
+		stream: &streamed{}, tries: &tries{},
 	}
 	req.Settings.NoTools = req.Settings.NoTools || last
 	return req
@@ -218,11 +220,12 @@ func identifyCalls(m *message.Message) {
 
 // keepPartial commits what a cancelled model call had written, marked, without its calls. A failure's text was
 // withdrawn when it failed.
-func (r *run) keepPartial(ctx context.Context, s *streamed) {
+func (r *run) keepPartial(ctx context.Context, s *streamed, call *event.Call) {
 	if ctx.Err() == nil {
 		s.withdraw(r.rt, "the model call failed")
 	}
 	if s.id == "" {
+		r.tellCall(call, "")
 		return
 	}
 	whole := s.builder.Message()
@@ -230,12 +233,13 @@ func (r *run) keepPartial(ctx context.Context, s *streamed) {
 	m.ID = s.id
 	if m.Text() == "" && m.Reasoning() == "" {
 		r.rt.Emit(NodeModel, event.Discard{MessageID: s.id, Reason: "cancelled"})
+		r.tellCall(call, "")
 		return
 	}
 	m.Kwargs = cloneFields(m.Kwargs)
 	m.Kwargs[message.KeyPartial] = json.RawMessage(`"cancelled"`)
 	if r.apply(NodeModel, Messages.Append(m)) == nil {
-		r.events = append(r.events, Emitted{NodeModel, event.Message{MessageID: m.ID, Chunks: s.cutsOf(m)}})
+		r.events = append(r.events, Emitted{NodeModel, event.Message{MessageID: m.ID, Chunks: s.cutsOf(m), Call: call}})
 	}
 }
 

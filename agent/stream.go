@@ -79,15 +79,19 @@ func streamModel(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 	var size model.Meter
 	s.id = req.Runtime.NewID()
 	call := &model.Request{System: req.System, Messages: req.Messages, Tools: req.Tools, Settings: req.Settings}
+	req.tries.begin(req, call)
 	for chunk, err := range req.Model.Stream(ctx, call) {
 		if err == nil {
 			err = tooLarge(req.Model, size.Add(&chunk))
 		}
 		if err != nil {
+			req.tries.end(req.Runtime.Now(), err)
 			return nil, s.fail(ctx, req.Runtime, err)
 		}
+		req.tries.piece(req.Runtime.Now)
 		s.add(req.Runtime, chunk)
 	}
+	req.tries.end(req.Runtime.Now(), nil)
 	s.flush(req.Runtime)
 	msg := s.builder.Message()
 	msg.ID = s.id

@@ -24,6 +24,7 @@ var decoders = map[Kind]func(json.RawMessage) (Data, error){
 	KindInterrupt: decode[Interrupt],
 	KindCustom:    decode[Custom],
 	KindChild:     decode[Child],
+	KindCall:      decode[Call],
 	KindChunk:     decode[Chunk],
 	KindProgress:  decode[Progress],
 }

@@ -23,7 +23,8 @@ var samples = map[Kind]struct {
 }{
 	KindRun:       {Run{Status: StatusError, Error: "<no> model\n", StopReason: "turn_capped"}, `{"status":"error","error":"<no> model\n","stop_reason":"turn_capped"}`},
 	KindState:     {State{Writes: oddJSON, Checkpoint: "c", Next: "n", Last: true}, `{"writes":` + string(oddJSON) + `,"checkpoint":"c","next":"n","last":true}`},
-	KindMessage:   {Message{MessageID: "m", First: 3, Chunks: []Cut{{Reasoning: 1, Text: 2, Args: []int{0, 5, 1, 6}, Skip: 3}, {}, {Piece: &Chunk{Text: "<"}}}}, `{"message_id":"m","first":3,"chunks":[{"r":1,"t":2,"a":[0,5,1,6],"s":3},{},{"p":{"message_id":"","text":"<"}}]}`},
+	KindMessage:   {Message{MessageID: "m", First: 3, Chunks: []Cut{{Reasoning: 1, Text: 2, Args: []int{0, 5, 1, 6}, Skip: 3}, {}, {Piece: &Chunk{Text: "<"}}}, Call: &Call{Try: Try{Took: 3}}}, `{"message_id":"m","first":3,"chunks":[{"r":1,"t":2,"a":[0,5,1,6],"s":3},{},{"p":{"message_id":"","text":"<"}}],"call":{"b":0,"t":3}}`},
+	KindCall:      {Call{Try: Try{"m", 1, 2, 3, "busy", "<"}, MessageID: "id", Before: []Try{{Model: "x", Began: 1, Took: 1}, {}}, Sent: oddJSON}, `{"m":"m","b":1,"f":2,"t":3,"c":"busy","e":"<","message_id":"id","tries":[{"m":"x","b":1,"t":1},{"b":0,"t":0}],"sent":` + string(oddJSON) + `}`},
 	KindDiscard:   {Discard{MessageID: "m", Reason: "retry"}, `{"message_id":"m","reason":"retry"}`},
 	KindToolStart: {ToolStart{CallID: "c", MessageID: "m", Tool: "ls", Args: oddJSON}, `{"call_id":"c","message_id":"m","tool":"ls","args":` + string(oddJSON) + `}`},
 	KindToolEnd:   {ToolEnd{CallID: "c", MessageID: "m", Tool: "ls", IsError: true, Writes: oddJSON, Goto: "end", Summary: "s", Millis: 7}, `{"call_id":"c","message_id":"m","tool":"ls","is_error":true,"writes":` + string(oddJSON) + `,"goto":"end","summary":"s","millis":7}`},

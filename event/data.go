@@ -34,6 +34,39 @@ func (d Message) appendMembers(o *rawjson.Object) {
 		o.Key("chunks")
 		o.Buf = appendList(o.Buf, d.Chunks, appendCut)
 	}
+	if d.Call != nil {
+		o.Key("call")
+		call := rawjson.Begin(o.Buf)
+		d.Call.appendMembers(&call)
+		b, err := call.End()
+		o.Done("call", b, err)
+	}
+}
+
+func (d Call) appendMembers(o *rawjson.Object) {
+	d.appendTry(o)
+	o.OmitEmpty("message_id", d.MessageID)
+	if len(d.Before) > 0 {
+		o.Key("tries")
+		o.Buf = appendList(o.Buf, d.Before, func(b []byte, t Try) []byte {
+			one := rawjson.Begin(b)
+			t.appendTry(&one)
+			b, _ = one.End() // strings and numbers have no bad form
+			return b
+		})
+	}
+	o.RawOmitEmpty("sent", d.Sent)
+}
+
+func (t *Try) appendTry(o *rawjson.Object) {
+	o.OmitEmpty("m", t.Model)
+	o.Int("b", t.Began)
+	if t.First != 0 {
+		o.Int("f", t.First)
+	}
+	o.Int("t", t.Took)
+	o.OmitEmpty("c", t.Class)
+	o.OmitEmpty("e", t.Error)
 }
 
 func appendCut(b []byte, c Cut) []byte {

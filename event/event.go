@@ -83,6 +83,7 @@ const (
 	KindInterrupt Kind = "interrupt"  // Interrupt: the run waits for a human
 	KindCustom    Kind = "custom"     // Custom: anything a tool or middleware says
 	KindChild     Kind = "child"      // Child: a run below has committed something
+	KindCall      Kind = "call"       // Call: a call of the model is over, and no Message tells of it
 	KindChunk     Kind = "chunk"      // Chunk: live piece of a message
 	KindProgress  Kind = "progress"   // Progress: live output of a tool
 )
@@ -134,6 +135,32 @@ type Message struct {
 	// First is the number of the event id of the first chunk; the others follow it, see [Cut.Skip].
 	First  int64 `json:"first,omitempty"`
 	Chunks []Cut `json:"chunks,omitempty"`
+	// Call is the call that the message answers, where what calls are sent is kept.
+	Call *Call `json:"call,omitempty"`
+}
+
+// Call tells how a call of the model went: its last try, and those before it that came to nothing.
+type Call struct {
+	Try
+
+	// MessageID is the answer, in an event of its own; empty if there is none.
+	MessageID string `json:"message_id,omitempty"`
+	Before    []Try  `json:"tries,omitempty"`
+	// Sent is what the model was given, as who keeps it writes it.
+	Sent json.RawMessage `json:"sent,omitempty"`
+}
+
+// Try is one try of a call. Times are in milliseconds.
+type Try struct {
+	// Model is the configured name of the one that was asked.
+	Model string `json:"m,omitempty"`
+	// Began is since 1970; First is the time until the first piece came, 0 if none did; Took is that of all of it.
+	Began int64 `json:"b"`
+	First int64 `json:"f,omitempty"`
+	Took  int64 `json:"t"`
+	// Class and Error say why there is no whole answer.
+	Class string `json:"c,omitempty"`
+	Error string `json:"e,omitempty"`
 }
 
 // Cut is the boundary of one chunk: how many bytes of reasoning, of text and of each tool call's arguments it carried.
@@ -242,6 +269,7 @@ func (ToolEnd) Kind() Kind   { return KindToolEnd }
 func (Interrupt) Kind() Kind { return KindInterrupt }
 func (Custom) Kind() Kind    { return KindCustom }
 func (Child) Kind() Kind     { return KindChild }
+func (Call) Kind() Kind      { return KindCall }
 func (Chunk) Kind() Kind     { return KindChunk }
 func (Progress) Kind() Kind  { return KindProgress }
 func (u Unknown) Kind() Kind { return u.KindName }

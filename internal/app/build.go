@@ -55,6 +55,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	}
 	return runs.Built{Agent: a, Env: e.envOf(s, job.Run, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
 		Check: func(ctx context.Context, last state.State) error { return delivered(ctx, past, job.Run, last) },
+		Sent:  e.noted(job.Run),
 		Close: func() error { return errors.Join(e.finish(ctx, past, job.Run), ws.Close()) }}, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/calls"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
@@ -65,7 +66,8 @@ type engine struct {
 	agents    *agents.Folder
 	album     *picture.Album
 	history   *filehistory.History // of the threads' files
-	bus       bus.Bus              // to other processes; nil if there is no way to them
+	calls     *calls.Calls
+	bus       bus.Bus // to other processes; nil if there is no way to them
 	hub       *follow.Hub
 	news      *news.Hub
 	manager   *runs.Manager

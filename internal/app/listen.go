@@ -196,7 +196,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Folders: folders.New(e.store), Searches: search.New(e.store, nil), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
 		Agents: e.agents, Approvals: approval.NewGrants(e.store),
 		Files: e.files, FileHistory: e.pastOf, Makers: makersIn(e.pastOf), Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
-		Histories: history.New(e.store), CloneFiles: e.cloneFiles,
+		Histories: history.New(e.store), Calls: e.calls, CloneFiles: e.cloneFiles,
 		News:    e.news,
 		Answers: e.answers, Bin: e.bin(),
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,

@@ -38,6 +38,7 @@ func (e *engine) configure(ctx context.Context) error {
 func (e *engine) settle(s *settings) (err error) {
 	e.schema, err = lead.Schema(s.cfg, e.own.Middlewares...)
 	e.current.Store(s)
+	e.calls = newCalls(e.store, e.schema, func() []config.Model { return e.now().cfg.Models }, e.log)
 	return err
 }
 

@@ -101,6 +101,8 @@ type App interface {
 	Agents(ctx context.Context, o Options, do func(Agents) error) error
 	// FileHistory has do work with what was changed in the files of the user's threads, here or at the server.
 	FileHistory(ctx context.Context, o Options, do func(FileHistory) error) error
+	// Calls has do work with what models were sent in the user's runs, here or at the server.
+	Calls(ctx context.Context, o Options, do func(Calls) error) error
 	// News opens the news of the user's threads.
 	News(ctx context.Context, o Options, do func(News) error) error
 	// Bin has do work with the bin and the marks of the user's threads, here or at the server.

@@ -35,6 +35,7 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "list the finished ones too")
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
 	serverFlags(cmd.Flags(), o)
+	cmd.AddCommand(inspectCommand(app, o, stdio))
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/calls"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
@@ -24,6 +25,7 @@ func All() []database.Feature {
 		folders.Feature(),
 		approval.Feature(),
 		history.Feature(),
+		calls.Feature(),
 		audit.Feature(),
 		news.Feature(),
 		session.Feature(),

@@ -6,6 +6,7 @@ import (
 	agentroutes "github.com/pudu-ai/pudu/internal/gateway/agents"
 	"github.com/pudu-ai/pudu/internal/gateway/approvals"
 	"github.com/pudu-ai/pudu/internal/gateway/assistants"
+	callroutes "github.com/pudu-ai/pudu/internal/gateway/calls"
 	"github.com/pudu-ai/pudu/internal/gateway/filehistory"
 	"github.com/pudu-ai/pudu/internal/gateway/files"
 	folderroutes "github.com/pudu-ai/pudu/internal/gateway/folders"
@@ -33,6 +34,7 @@ type groups struct {
 	runs       *runroutes.Group
 	approvals  *approvals.Group
 	history    *historyroutes.Group
+	calls      *callroutes.Group
 	store      *storeroutes.Group
 	files      *files.Group
 	past       *filehistory.Group
@@ -60,6 +62,7 @@ func (s *Server) newGroups() groups {
 		history: historyroutes.New(historyroutes.Config{
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
+		calls:  callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory}),
 		past:   filehistory.New(filehistory.Config{Env: s.env, History: s.FileHistory}),
@@ -88,6 +91,7 @@ func (s *Server) Routes() []route.Route {
 		g.runs.Routes(),       // on threads, and stateless
 		g.approvals.Routes(),  // of calls to come
 		g.history.Routes(),    // messages by pages, events, versions, branches
+		g.calls.Routes(),      // what happened in a run, and what models were sent
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts
 		g.past.Routes(),       // what was changed in files, and back

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/bin"
+	"github.com/pudu-ai/pudu/internal/feature/calls"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
@@ -74,6 +75,8 @@ type Config struct {
 	Sessions *session.Sessions
 	// Histories are the messages of all threads by pages.
 	Histories *history.Histories
+	// Calls are what models were sent in all runs.
+	Calls *calls.Calls
 	// Searches find words in the threads of all users.
 	Searches *search.Searches
 	// Bin puts threads into the bin, and takes them out.

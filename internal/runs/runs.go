@@ -61,6 +61,8 @@ type Built struct {
 	Config agent.RunConfig
 	// Check looks at what came of the run when the agent has come to its end; its error is the run's. nil finds nothing.
 	Check func(ctx context.Context, last state.State) error
+	// Sent is the runtime's.
+	Sent func(ctx context.Context, s *agent.Sent) json.RawMessage
 	// Close gives back what the job holds, such as its sandbox. Called once, after the run, however it ended.
 	Close func() error
 }
@@ -395,7 +397,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	rt := &agent.Runtime{
 		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Env: built.Env, Input: at.input, Resume: at.resume,
 		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
-		NewID: m.newID,
+		NewID: m.newID, Sent: built.Sent,
 	}
 	rec.standOn(at.parent, at.title)
 	if cause := causeOf(job.Run.Stop); cause != nil { // the owner before did not come to it; the agent answers open calls

@@ -40,15 +40,15 @@ func (c *Memo) grown(msgs []message.Message) bool {
 		return true
 	}
 	for i := range c.in {
-		if !same(&c.in[i], &msgs[i]) {
+		if !Same(&c.in[i], &msgs[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// same reports whether two messages are one: their parts and fields are the same memory, not only equal.
-func same(a, b *message.Message) bool {
+// Same reports whether two messages are one: their parts and fields are the same memory, not only equal.
+func Same(a, b *message.Message) bool {
 	return a.ID == b.ID && a.Role == b.Role && a.Name == b.Name &&
 		sameMemory(a.Content, b.Content) && sameMemory(a.ToolCalls, b.ToolCalls) &&
 		reflect.ValueOf(a.Kwargs).UnsafePointer() == reflect.ValueOf(b.Kwargs).UnsafePointer()

@@ -12,13 +12,9 @@ package inputsanitization
 
 import (
 	"context"
-	"encoding/json"
-	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
-	"github.com/pudu-ai/pudu/internal/lib/untrusted"
-	"github.com/pudu-ai/pudu/message"
 )
 
 // Middleware sanitizes what comes from users.
@@ -36,38 +32,6 @@ func (*Middleware) Name() string { return "InputSanitizationMiddleware" }
 // wrote itself.
 func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
 	changed := *req
-	changed.Messages = m.sent.Map(req.Messages, add)
+	changed.Messages = m.sent.Map(req.Messages, conversation.AppendSent)
 	return next(ctx, &changed)
-}
-
-// add appends a message as it is sent.
-func add(out []message.Message, m *message.Message) []message.Message {
-	if !concerns(m) {
-		return append(out, *m)
-	}
-	sent := *m
-	if !change(&sent) {
-		return out
-	}
-	return append(out, sent)
-}
-
-func concerns(m *message.Message) bool {
-	return m.Role == message.System || m.Role == message.Human && conversation.FromOutside(*m)
-}
-
-// change makes of a message what is sent, and reports whether there is anything to send: an empty system message is
-// left out, because there are providers that refuse an empty message.
-func change(m *message.Message) bool {
-	if m.Role == message.Human {
-		m.Content = content(*m)
-		return true
-	}
-	if day, ok := conversation.DateOf(*m); ok {
-		m.Content = []message.Part{message.Text(conversation.DateText(day))}
-	} else {
-		m.Content = conversation.MapText(m.Content, untrusted.Input)
-	}
-	m.Role, m.Kwargs = message.Human, message.Fields{message.KeyHidden: json.RawMessage("true")}
-	return strings.TrimSpace(m.Text()) != ""
 }

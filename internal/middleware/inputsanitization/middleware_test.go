@@ -265,8 +265,8 @@ func history(n int, text string) []message.Message {
 
 func TestAGrownConversationCostsOnlyWhatIsNew(t *testing.T) {
 	m, msgs := New(), history(201, "some text")
-	m.sent.Map(msgs[:200], add)
-	if n := testing.AllocsPerRun(10, func() { m.sent.Map(msgs, add) }); n > 3 {
+	m.sent.Map(msgs[:200], conversation.AppendSent)
+	if n := testing.AllocsPerRun(10, func() { m.sent.Map(msgs, conversation.AppendSent) }); n > 3 {
 		t.Errorf("%v allocations for a message more", n)
 	}
 }
@@ -280,7 +280,7 @@ func BenchmarkSanitize(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				New().sent.Map(msgs, add)
+				New().sent.Map(msgs, conversation.AppendSent)
 			}
 		})
 	}
@@ -296,8 +296,9 @@ func FuzzContent(f *testing.F) {
 		if json.Valid([]byte(mark)) {
 			m.Kwargs = message.Fields{conversation.KeyUserContent: json.RawMessage(mark)}
 		}
-		first := content(m)
-		if diff := cmp.Diff(first, content(m)); diff != "" {
+		sent := func() []message.Part { return conversation.AppendSent(nil, &m)[0].Content }
+		first := sent()
+		if diff := cmp.Diff(first, sent()); diff != "" {
 			t.Fatal(diff)
 		}
 		images := 0

@@ -83,12 +83,27 @@ func AnsweredBy(m *message.Message, own string) string {
 	return cmp.Or(name, own)
 }
 
+// Sent is what a model is given when it is asked, and the configured name of it, or its own where there is none.
+func Sent(m model.ChatModel, req *model.Request) (name string, sent *model.Request) {
+	c, ok := m.(*Model)
+	if !ok {
+		return m.Name(), req
+	}
+	return cmp.Or(c.Entry.Name, c.Name()), c.sent(req)
+}
+
+// sent is the request without what the model cannot see.
+func (m *Model) sent(req *model.Request) *model.Request {
+	if m.Instead && !m.Entry.Vision {
+		return blind.Request(req)
+	}
+	return req
+}
+
 // Stream implements [model.ChatModel]. It waits for its turn, with no other bound than the context.
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
-		if m.Instead && !m.Entry.Vision {
-			req = blind.Request(req)
-		}
+		req = m.sent(req)
 		p, err := m.enter(ctx, req)
 		if err != nil {
 			yield(message.Chunk{}, err)

@@ -25,6 +25,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/bin"
+	"github.com/pudu-ai/pudu/internal/feature/calls"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
@@ -112,10 +113,16 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		t.Fatal(err)
 	}
 	hub := follow.New(follow.Config{Store: st})
+	asked := calls.New(st, calls.Config{Schema: a.Schema(), Messages: agent.Messages.Get})
 	m := runs.NewManager(runs.Config{
 		Store: st, Owner: "test", Feed: func(run store.Run) runs.Feed { return hub.Own(run) },
-		Build: func(context.Context, runs.Job) (runs.Built, error) {
-			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
+		Build: func(_ context.Context, job runs.Job) (runs.Built, error) {
+			notes := asked.For(access.FromRow(job.Run.UserID)).Notes()
+			sent := func(ctx context.Context, s *agent.Sent) json.RawMessage {
+				a := calls.Asked(*s)
+				return notes.Note(ctx, &a)
+			}
+			return runs.Built{Agent: a, Sent: sent, Close: func() error { return nil }}, nil
 		},
 		Delete: DeleteFrom(st), ThreadMetadata: gateway.ThreadMetadata,
 	})
@@ -145,7 +152,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
-		Histories: history.New(st), FileHistory: HistoryIn(t.TempDir()),
+		Histories: history.New(st), Calls: asked, FileHistory: HistoryIn(t.TempDir()),
 		Bin: trash,
 	}
 	if change != nil {

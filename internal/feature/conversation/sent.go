@@ -1,22 +1,52 @@
-package inputsanitization
+package conversation
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
-	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/message"
 )
 
+// AppendSent appends a message as it is sent: what comes from outside without the power of the program's own words, which
+// stay as they are. The message alone decides, so that the requests of a thread begin alike. What is kept of calls
+// (internal/feature/calls) is read back by this function: a change of what it makes of a message needs a new version there.
+func AppendSent(out []message.Message, m *message.Message) []message.Message {
+	if m.Role != message.System && (m.Role != message.Human || !FromOutside(*m)) {
+		return append(out, *m)
+	}
+	sent := *m
+	if !change(&sent) {
+		return out
+	}
+	return append(out, sent)
+}
+
+// change makes of a message what is sent, and reports whether there is anything to send: an empty system message is
+// left out, because there are providers that refuse an empty message.
+func change(m *message.Message) bool {
+	if m.Role == message.Human {
+		m.Content = content(*m)
+		return true
+	}
+	if day, ok := DateOf(*m); ok {
+		m.Content = []message.Part{message.Text(DateText(day))}
+	} else {
+		m.Content = MapText(m.Content, untrusted.Input)
+	}
+	m.Role, m.Kwargs = message.Human, message.Fields{message.KeyHidden: json.RawMessage("true")}
+	return strings.TrimSpace(m.Text()) != ""
+}
+
 // content returns the parts of a message from outside as they are sent: its text in one part, sanitized and marked, and
 // images where they were. What the program has put in front of the user's text stays as it is.
 func content(m message.Message) []message.Part {
-	own, ok := rawjson.String(m.Kwargs[conversation.KeyUserContent])
+	own, ok := rawjson.String(m.Kwargs[KeyUserContent])
 	switch {
 	case !ok:
-		return conversation.MapText(m.Content, untrusted.Input)
+		return MapText(m.Content, untrusted.Input)
 	case own == "":
 		return m.Content
 	}
@@ -63,7 +93,7 @@ func behindFirst(parts []message.Part) []message.Part {
 	isText := func(p message.Part) bool { return p.Type == message.PartText }
 	first := slices.IndexFunc(parts, isText)
 	if first < 0 || !slices.ContainsFunc(parts[first+1:], isText) {
-		return conversation.MapText(parts, untrusted.Input)
+		return MapText(parts, untrusted.Input)
 	}
-	return append(slices.Clone(parts[:first+1]), conversation.MapText(parts[first+1:], untrusted.Input)...)
+	return append(slices.Clone(parts[:first+1]), MapText(parts[first+1:], untrusted.Input)...)
 }

@@ -1,0 +1,78 @@
+// Package calls is the group of routes of what happened in a run: its steps, and what each call of a model was sent.
+//
+//	gateway -> calls -> the caller's calls.Mine -> a timeline, a call
+package calls
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/calls"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// Config is what the group works with. Every field is required.
+type Config struct {
+	*route.Env
+
+	Calls *calls.Calls
+}
+
+// Group has the handlers.
+type Group struct{ Config }
+
+// New makes the group.
+func New(c Config) *Group { return &Group{c} }
+
+const read = "runs:read"
+
+// Routes are those of a run's timeline and of its calls.
+func (g *Group) Routes() []route.Route {
+	const run = "/threads/{thread_id}/runs/{run_id}"
+	return route.Under("calls",
+		route.Get(run+"/timeline", "List the steps of a run: calls of models and tools, retries, compactions, questions, and what they took", g.timeline).
+			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
+		route.Get(run+"/calls/{call_number}", "Look at what a call of a model was sent, and at what came back", g.call).
+			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
+	)
+}
+
+// stepID is the id of a step.
+type stepID string
+
+// ReadFrom implements [route.Reader].
+func (s *stepID) ReadFrom(in *route.Input, name string) {
+	const most = 64
+	*s = stepID(in.Text(name, most))
+	if _, err := event.ParseID(string(*s)); *s != "" && err != nil {
+		in.Add("value_error", "Value should be the id of a step, as `next` of a page has it", route.Quoted(in.Raw(name)), in.Loc(name)...)
+	}
+}
+
+type timelineIn struct {
+	Run   store.Run `of:"run"`
+	After stepID    `query:"after"`
+	Limit int       `query:"limit" default:"500" min:"1" max:"1000"`
+}
+
+func (g *Group) timeline(ctx context.Context, in *timelineIn) (calls.Timeline, error) {
+	return g.mine(ctx).Timeline(ctx, in.Run.ThreadID, in.Run.ID, string(in.After), in.Limit)
+}
+
+type callIn struct {
+	Run    store.Run `of:"run"`
+	Number string    `path:"call_number"`
+}
+
+func (g *Group) call(ctx context.Context, in *callIn) (calls.Call, error) {
+	n, err := strconv.Atoi(in.Number)
+	if err != nil || n < 1 {
+		return calls.Call{}, store.ErrNotFound
+	}
+	return g.mine(ctx).Call(ctx, in.Run.ThreadID, in.Run.ID, n)
+}
+
+func (g *Group) mine(ctx context.Context) *calls.Mine { return g.Calls.For(route.Caller(ctx).User) }

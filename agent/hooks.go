@@ -82,6 +82,9 @@ type ModelRequest struct {
 	Messages []message.Message
 	Tools    []model.Tool
 	Settings model.Settings
+	// Usual is the conversation of State as it is sent unless a wrapper changes something: what anybody can make of the
+	// state at any time, so that nobody needs to keep it. nil is the conversation as it is.
+	Usual []message.Message
 
 	stream *streamed // what the innermost handler streamed, for the loop
 	tries  *tries

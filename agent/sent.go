@@ -23,9 +23,9 @@ type Sent struct {
 	// Model is the configured name of the model, or its own where it has none.
 	Model, Provider string
 	Request         *model.Request
-	// State is what the request was made of, and Messages is its conversation.
-	State    state.State
-	Messages []message.Message
+	// State is what the request was made of, Messages is its conversation, and Usual that of [ModelRequest].
+	State           state.State
+	Messages, Usual []message.Message
 }
 
 // tries are those of one call. The innermost handler notes them, for the loop.
@@ -37,7 +37,7 @@ type tries struct {
 // begin notes that a model is asked.
 func (t *tries) begin(req *ModelRequest, call *model.Request) {
 	name, sent := modelcall.Sent(req.Model, call)
-	t.last = Sent{Model: name, Provider: req.Model.Name(), Request: sent, State: req.State, Messages: Messages.Get(req.State)}
+	t.last = Sent{Model: name, Provider: req.Model.Name(), Request: sent, State: req.State, Messages: Messages.Get(req.State), Usual: req.Usual}
 	try := event.Try{Model: name, Began: req.Runtime.Now().UnixMilli()}
 	if len(t.list) == mostTries { // the first ones tell how it began, the last how it ends
 		t.list = append(t.list[:mostTries/2], t.list[mostTries/2+1:]...)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -75,8 +76,9 @@ type known struct {
 func (f *frame) key(user string) partKey {
 	h := xxhash.New()
 	put := func(s string) {
-		fmt.Fprintf(h, "%d ", len(s))
-		_, _ = h.WriteString(s) // no error comes from a sum
+		_, _ = h.WriteString(strconv.Itoa(len(s))) // no error comes from a sum
+		_, _ = h.WriteString(" ")
+		_, _ = h.WriteString(s)
 	}
 	put(f.Model)
 	put(f.Provider)

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
@@ -28,49 +25,48 @@ type Asked struct {
 	// Model is its configured name, Provider its own.
 	Model, Provider string
 	Request         *model.Request
-	// State is what the request was made of, and Messages the conversation in it.
-	State    state.State
-	Messages []message.Message
+	// State is what the request was made of, Messages the conversation in it, and Usual what [conversation.AppendSent] makes
+	// of that; nil if nobody has asked it.
+	State           state.State
+	Messages, Usual []message.Message
 }
 
 // Notes notes the calls of one attempt of a run, one after the other. What it remembers saves work and bytes, and nothing is
 // lost with it.
 type Notes struct {
-	keep func(context.Context, frame) string
-	memo conversation.Memo
-
+	keep  func(context.Context, frame) string
 	frame frame // of the last call
 	named string
 
 	inlined map[string]bool // messages that a record has, by their names
 	last    []message.Message
-	sum     xxhash.Digest // over last
+	sum     summer // over last
 }
 
 // Note returns what the log is to keep of a call.
 func (n *Notes) Note(ctx context.Context, a *Asked) json.RawMessage {
 	msgs := a.Request.Messages
 	d := difference{frame: n.name(ctx, a), count: len(msgs), sum: n.sumOf(msgs)}
-	usual := base(a.State, a.Messages, &n.memo)
-	var foreign int
-	d.pieces, foreign = diff(msgs, usual)
-	if foreign > 0 {
-		if pieces, fewer := diff(msgs, a.Messages); fewer < foreign {
-			d.plain, d.pieces, usual = true, pieces, a.Messages
-		}
+	from := a.Messages
+	if d.plain = a.Usual == nil; !d.plain {
+		from = project(a.State, a.Messages, a.Usual)
 	}
-	if len(d.pieces) == 1 && d.pieces[0].from == 0 && d.pieces[0].n == len(usual) {
-		d.pieces = nil
+	if !one(msgs, from) {
+		d.pieces = diff(msgs, from)
+		n.fill(d.pieces, msgs)
 	}
-	n.fill(d.pieces, msgs)
 	return d.append(nil)
 }
 
-// base is the conversation of a state as it is usually sent. memo may be nil.
-func base(s state.State, msgs []message.Message, memo *conversation.Memo) []message.Message {
-	sent := memo.Map(msgs, conversation.AppendSent)
+// project is the conversation of a state as it is usually sent.
+func project(s state.State, msgs, usual []message.Message) []message.Message {
 	c := compaction.Channel.Get(s)
-	return compaction.Project(&c, msgs, sent)
+	return compaction.Project(&c, msgs, usual)
+}
+
+// one reports whether two lists are the same memory, which nobody changes.
+func one(a, b []message.Message) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // name is that of the call's frame.
@@ -91,34 +87,23 @@ func (f *frame) same(g *frame) bool {
 // sumOf is the sum over a request's messages. Of one that has grown only what is new is read.
 func (n *Notes) sumOf(msgs []message.Message) string {
 	from := len(n.last)
-	if from > len(msgs) || !slices.EqualFunc(n.last, msgs[:from], func(a, b message.Message) bool { return conversation.Same(&a, &b) }) {
+	if from > len(msgs) || !one(n.last, msgs[:from]) && !slices.EqualFunc(n.last, msgs[:from], func(a, b message.Message) bool { return conversation.Same(&a, &b) }) {
 		from = 0
 	}
 	if from == 0 {
-		n.sum.Reset()
+		n.sum.sum.Reset()
 	}
 	for i := from; i < len(msgs); i++ {
-		sum(&n.sum, &msgs[i])
+		n.sum.add(&msgs[i])
 	}
 	n.last = msgs
-	return sumText(&n.sum)
+	return n.sum.text()
 }
 
-func sumText(h *xxhash.Digest) string { return strconv.FormatUint(h.Sum64(), 36) }
-
-// sumOf is the sum over messages.
-func sumOf(msgs []message.Message) string {
-	h := xxhash.New()
-	for i := range msgs {
-		sum(h, &msgs[i])
-	}
-	return sumText(h)
-}
-
-// diff says which messages of the base a request is made of. foreign counts those that it does not have: their pieces are
-// empty, and from is where in the request they stand.
-func diff(req, base []message.Message) (pieces []piece, foreign int) {
-	next := 0
+// diff says which messages of the base a request is made of. The pieces of those that it does not have are empty, and from is
+// where in the request they stand. nil is all of the base.
+func diff(req, base []message.Message) []piece {
+	pieces, next := []piece{}, 0
 	var at map[string]int // the base, by id
 	for i := range req {
 		m := &req[i]
@@ -132,7 +117,6 @@ func diff(req, base []message.Message) (pieces []piece, foreign int) {
 			j, ok := at[m.ID]
 			if !ok || !equal(m, &base[j]) {
 				pieces = append(pieces, piece{from: i})
-				foreign++
 				continue
 			}
 			next = j
@@ -144,10 +128,10 @@ func diff(req, base []message.Message) (pieces []piece, foreign int) {
 		}
 		next++
 	}
-	if pieces == nil {
-		pieces = []piece{}
+	if len(pieces) == 1 && pieces[0].from == 0 && pieces[0].n == len(base) {
+		return nil
 	}
-	return pieces, foreign
+	return pieces
 }
 
 // fill gives the messages that the base does not have to their pieces: each to the first that has it.

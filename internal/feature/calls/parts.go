@@ -6,7 +6,6 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
-	"github.com/pudu-ai/pudu/internal/model/modelcall"
 	"github.com/pudu-ai/pudu/internal/model/tokens"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -86,9 +85,8 @@ func (m *Mine) made(r *record, f frame) Made {
 		out.ToolCalls = append(out.ToolCalls, c.Name)
 	}
 	out.FinishReason, _ = rawjson.String(answer.ResponseMetadata["finish_reason"])
-	own, _ := rawjson.String(answer.ResponseMetadata["model_name"])
 	if out.Model == "" {
-		out.Model = modelcall.AnsweredBy(&answer, own)
+		out.Model, _ = rawjson.String(answer.ResponseMetadata["model_name"])
 	}
 	if u := answer.Usage; u != nil {
 		out.Usage = usageOf(*u)

@@ -61,7 +61,7 @@ func (m *Mine) rebuild(ctx context.Context, run store.Run, r *record, inlined ma
 func (d *difference) of(s state.State, msgs []message.Message, inlined map[string]json.RawMessage) ([]message.Message, error) {
 	from := msgs
 	if !d.plain {
-		from = base(s, msgs, &conversation.Memo{})
+		from = project(s, msgs, new(conversation.Memo).Map(msgs, conversation.AppendSent))
 	}
 	if d.pieces == nil {
 		return slices.Clip(from), nil

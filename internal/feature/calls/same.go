@@ -61,32 +61,64 @@ func marked(url string) string {
 // omittedURL begins the address that stands for one that is not kept.
 const omittedURL = "pudu-omitted:"
 
-// sum adds a message to a sum over what a model reads of messages.
-func sum(h *xxhash.Digest, m *message.Message) {
-	put := func(texts ...string) {
-		for _, s := range texts {
-			if !utf8.ValidString(s) { // the log has it as text
-				s, _ = rawjson.String(rawjson.AppendString(nil, s))
-			}
-			_, _ = h.WriteString(s) // no error comes from a sum
-			_, _ = h.WriteString("\x00")
+// summed appends what a model reads of a message, as a sum goes over it.
+func summed(b []byte, m *message.Message) []byte {
+	put := func(s string) {
+		if !utf8.ValidString(s) { // the log has it as text
+			s, _ = rawjson.String(rawjson.AppendString(nil, s))
 		}
+		b = append(append(b, s...), 0)
 	}
-	put(string(m.Role), m.ID, m.Name, m.ToolCallID, m.Status)
+	put(string(m.Role))
+	put(m.ID)
+	put(m.Name)
+	put(m.ToolCallID)
+	put(m.Status)
 	for i := range m.Content {
 		p := &m.Content[i]
 		if p.Type == message.PartText && p.Text == "" { // the log may have none in its place
 			continue
 		}
-		put(string(p.Type), p.Text, marked(p.URL), p.Detail, p.Signature, p.Redacted)
-		_, _ = h.Write(p.Raw)
+		put(string(p.Type))
+		put(p.Text)
+		put(marked(p.URL))
+		put(p.Detail)
+		put(p.Signature)
+		put(p.Redacted)
+		b = append(b, p.Raw...)
 	}
 	for i := range m.ToolCalls {
-		put("call", m.ToolCalls[i].ID, m.ToolCalls[i].Name)
-		_, _ = h.Write(m.ToolCalls[i].Args)
+		put(m.ToolCalls[i].ID)
+		put(m.ToolCalls[i].Name)
+		b = append(b, m.ToolCalls[i].Args...)
 	}
 	for i := range m.InvalidToolCalls {
-		put("invalid", m.InvalidToolCalls[i].ID, m.InvalidToolCalls[i].Name, m.InvalidToolCalls[i].Args)
+		put(m.InvalidToolCalls[i].ID)
+		put(m.InvalidToolCalls[i].Name)
+		put(m.InvalidToolCalls[i].Args)
 	}
-	put("end")
+	return append(b, 1)
+}
+
+// summer sums up messages.
+type summer struct {
+	sum xxhash.Digest
+	buf []byte
+}
+
+func (s *summer) add(m *message.Message) {
+	s.buf = summed(s.buf[:0], m)
+	_, _ = s.sum.Write(s.buf) // no error comes from a sum
+}
+
+func (s *summer) text() string { return strconv.FormatUint(s.sum.Sum64(), 36) }
+
+// sumOf is the sum over messages.
+func sumOf(msgs []message.Message) string {
+	var s summer
+	s.sum.Reset()
+	for i := range msgs {
+		s.add(&msgs[i])
+	}
+	return s.text()
 }

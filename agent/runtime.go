@@ -37,8 +37,8 @@ type Runtime struct {
 	// Spend adds what a model call beside the loop's own took, such as that for a summary, to the run's usage. The loop
 	// sets it; hooks, wrappers and tools call it, also side by side.
 	Spend func(message.Usage)
-	// Sent, if it is set, is told what a model was given, when the call is over and before its answer is committed. What
-	// it returns is kept with the answer, as JSON; nil is nothing. Of a run one goroutine calls it.
+	// Sent, if it is set, is told what a model was given, when the call is over and before its answer is committed.
+	// What it returns is kept with the answer, as JSON; nil is nothing. Of a run one goroutine calls it.
 	Sent func(ctx context.Context, s *Sent) json.RawMessage
 	// Resume is where an earlier attempt of this run, or an interrupted run of this thread, left off. nil starts anew.
 	Resume *Resume

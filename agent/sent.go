@@ -37,7 +37,10 @@ type tries struct {
 // begin notes that a model is asked.
 func (t *tries) begin(req *ModelRequest, call *model.Request) {
 	name, sent := modelcall.Sent(req.Model, call)
-	t.last = Sent{Model: name, Provider: req.Model.Name(), Request: sent, State: req.State, Messages: Messages.Get(req.State), Usual: req.Usual}
+	t.last = Sent{
+		Model: name, Provider: req.Model.Name(), Request: sent,
+		State: req.State, Messages: Messages.Get(req.State), Usual: req.Usual,
+	}
 	try := event.Try{Model: name, Began: req.Runtime.Now().UnixMilli()}
 	if len(t.list) == mostTries { // the first ones tell how it began, the last how it ends
 		t.list = append(t.list[:mostTries/2], t.list[mostTries/2+1:]...)

@@ -50,6 +50,7 @@ func (e *engine) deleteUser(ctx context.Context, u access.User) (store.Forgotten
 	if err != nil {
 		return store.Forgotten{}, err
 	}
+	defer e.calls.Forget(u)
 	return removeUser(ctx, e.store, e.disk, u, e.pool.Drop)
 }
 

@@ -155,10 +155,10 @@ func (m *Mine) call(ctx context.Context, thread, runID string, n int) (c Call, e
 
 // take looks at a record on the way to the one that is wanted.
 func (f *found) take(r *record, n int) {
-	switch {
-	case r.n == n-1:
+	switch r.n {
+	case n - 1:
 		f.before = r
-	case r.n == n:
+	case n:
 		f.this = r
 	}
 	d, err := parse(r.Sent)

@@ -19,3 +19,13 @@ var (
 	tenState    state.State
 	tenMessages = make([]message.Message, 10)
 )
+
+// Of makes the messages of a call again, of what the log keeps and the state.
+func Of(raw []byte, s state.State, msgs []message.Message) ([]message.Message, bool, error) {
+	d, err := parse(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	out, err := d.of(s, msgs, nil)
+	return out, sumOf(out) == d.sum, err
+}

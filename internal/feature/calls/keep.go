@@ -10,11 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -24,9 +26,10 @@ import (
 const (
 	// maxPart bounds a part, in bytes; a larger one is not kept.
 	maxPart = 8 << 20
-	// maxKnown bounds the parts that a process remembers to be kept, and touched how often it says so of one again.
+	// maxKnown bounds the frames that a process remembers to be kept, and touched how often it keeps one again: another
+	// process may have removed it with its user.
 	maxKnown = 4096
-	touched  = 24 * time.Hour
+	touched  = time.Hour
 
 	keepTimeout = 5 * time.Second
 )
@@ -83,14 +86,21 @@ func (f *frame) key(user string) partKey {
 	put(f.Model)
 	put(f.Provider)
 	put(f.System)
-	raw, _ := json.Marshal(settingsForm(f.Settings)) // numbers and strings can be encoded
-	put(string(raw))
+	raw, err := json.Marshal(settingsForm(f.Settings))
+	put(fmt.Sprint(string(raw), err))
 	for i := range f.Tools {
 		put(f.Tools[i].Name)
 		put(f.Tools[i].Description)
 		put(string(f.Tools[i].Parameters))
 	}
 	return partKey{user, h.Sum64()}
+}
+
+// Forget is told that a user is gone with all that he had.
+func (c *Calls) Forget(u access.User) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.known, func(k partKey, _ known) bool { return k.user == u.ID() })
 }
 
 // keep keeps a frame, unless this process has done so lately.

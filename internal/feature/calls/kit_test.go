@@ -70,7 +70,7 @@ type reply struct {
 
 func newBed(f *databases.Fixture, seed uint64) *bed {
 	f.Helper()
-	b := &bed{Fixture: f, rand: rand.New(rand.NewPCG(seed, 0)), cfg: config.Default()} //nolint:gosec // a test
+	b := &bed{Fixture: f, rand: rand.New(rand.NewPCG(seed, 0)), cfg: config.Default()}
 	dir := f.TempDir()
 	var mounts []sandbox.Mount
 	for _, path := range []string{sandbox.Workspace, sandbox.Uploads, sandbox.Outputs} {

@@ -130,7 +130,7 @@ func (s *site) start() {
 		Bin:       bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
 		News:      news.NewHub(news.Config{Store: st}),
 		Files:     s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
-		Calls:     calls.New(st, calls.Config{Schema: a.Schema(), Messages: agent.Messages.Get}),
+		Calls:  calls.New(st, calls.Config{Schema: a.Schema(), Messages: agent.Messages.Get}),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},
 		Guard:  gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},

@@ -446,3 +446,72 @@ func TestChildrenDoNotStopWhereTheirRunIsTo(t *testing.T) {
 		t.Errorf("below it is asked for %q, %v", asked.OnCompletion, err)
 	}
 }
+
+// taken is a store that another process takes the runs below others from.
+type taken struct {
+	store.Store
+	system
+	gone atomic.Bool
+}
+
+func (s *taken) System() store.System { return s }
+
+func (s *taken) CommitChild(ctx context.Context, root store.Fence, evs []event.Event, f store.Fence, steps []store.Step) ([]string, error) {
+	if s.gone.Load() {
+		return nil, errBroken
+	}
+	return s.system.CommitChild(ctx, root, evs, f, steps)
+}
+
+func (s *taken) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (store.Fence, error) {
+	if s.gone.Load() {
+		return store.Fence{}, store.ErrConflict
+	}
+	return s.system.ClaimRun(ctx, id, owner, attempt, now)
+}
+
+// TestAChildThatAnotherTookIsLeft to that one: it works here no more.
+func TestAChildThatAnotherTookIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFamily(t)
+		st := &taken{Store: f.store, system: f.store.System()}
+		f.submit(f.process(st, "a", 10), ordered("split wait"))
+		<-f.begun
+		st.gone.Store(true)
+		close(f.free)
+		select {
+		case <-f.begun:
+			t.Error("it works on")
+		case <-time.After(time.Minute):
+		}
+	})
+}
+
+// stumbling is a store that once cannot write what a run below another did.
+type stumbling struct {
+	store.Store
+	system
+	stumbled atomic.Bool
+}
+
+func (s *stumbling) System() store.System { return s }
+
+func (s *stumbling) CommitChild(ctx context.Context, root store.Fence, evs []event.Event, f store.Fence, steps []store.Step) ([]string, error) {
+	if s.stumbled.CompareAndSwap(false, true) {
+		return nil, errBroken
+	}
+	return s.system.CommitChild(ctx, root, evs, f, steps)
+}
+
+// TestAChildIsTakenUpAgain by its owner when what it did could not be written; the run above waits for its end.
+func TestAChildIsTakenUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFamily(t)
+		m := f.process(&stumbling{Store: f.store, system: f.store.System()}, "a", 10)
+		run := f.wants(f.submit(m, ordered("split a")), event.StatusSuccess)
+		child := f.below(f.store, run)["a"]
+		if got := f.says(f.store, run); got != "success done: a" || child.Attempt != 2 || run.Attempt != 1 {
+			t.Errorf("%q in attempt %d, that above in attempt %d", got, child.Attempt, run.Attempt)
+		}
+	})
+}

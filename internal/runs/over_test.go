@@ -60,3 +60,16 @@ func TestARunThatFailedInItsLastNodeGoesOn(t *testing.T) {
 		t.Errorf("after it was deleted: %s %q, %d", none.Run.Status, none.Run.Error, asked)
 	}
 }
+
+// TestARunThatIsToBeginNowhere fails, and says what there is no node of.
+func TestARunThatIsToBeginNowhere(t *testing.T) {
+	b := newBed(t, fakeModel(counts))
+	run, err := b.manager.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Goto: "nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := b.manager.Execute(t.Context(), run, b.show)
+	if err != nil || out.Run.Status != event.StatusError || !strings.Contains(out.Run.Error, "nowhere") {
+		t.Errorf("%s %q, %v", out.Run.Status, out.Run.Error, err)
+	}
+}

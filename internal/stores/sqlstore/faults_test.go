@@ -60,11 +60,31 @@ func (r *trial) converses() {
 	}
 }
 
+// branches leaves snapshots that nothing is read from.
+func (r *trial) branches() {
+	step := func(parent string) string {
+		words := chats.Reset(chat{ID: r.talk.uuid(), Content: r.talk.text(1000)})
+		c := forkOf(r.talk.fence, r.talk.step("model", "model", words), parent)
+		r.must(r.s.commit(r.t.Context(), checkFence, c))
+		return c.id
+	}
+	root := step("")
+	for range 3 {
+		step("")
+		step(root)
+	}
+	c, err := r.s.Collect(r.t.Context(), store.Retention{Snapshots: r.talk.now.Add(time.Hour), DryRun: true})
+	if err != nil || c.Snapshots == 0 {
+		r.t.Fatalf("%+v, %v", c, err)
+	}
+}
+
 func err1[T any](_ T, err error) error { return err }
 
 // trials are the uses of a store, by what they are.
 func trials() map[string]*trial {
 	conversed := (*trial).converses
+	collected := func(r *trial) { r.converses(); r.branches(); r.talk.ai("a few words", true) }
 	now := time.UnixMicro(1_000_000)
 	object := json.RawMessage(`{"a":1}`)
 	item := items.Item{Namespace: []string{"space"}, Key: "key", Value: object, CreatedAt: now, UpdatedAt: now}
@@ -229,11 +249,11 @@ func trials() map[string]*trial {
 			}
 			return err
 		}},
-		"collect": {pieces: true, prepare: func(r *trial) { r.converses(); r.talk.ai("a few words", true) }, do: func(r *trial) error {
+		"collect": {pieces: true, prepare: collected, do: func(r *trial) error {
 			later := r.talk.now.Add(time.Hour)
 			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Rows: later}))
 		}},
-		"collect, dry": {reads: true, prepare: func(r *trial) { r.converses(); r.talk.ai("a few words", true) }, do: func(r *trial) error {
+		"collect, dry": {reads: true, prepare: collected, do: func(r *trial) error {
 			later := r.talk.now.Add(time.Hour)
 			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Rows: later, DryRun: true}))
 		}},

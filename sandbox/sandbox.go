@@ -20,6 +20,9 @@ const (
 	Outputs   = UserData + "/outputs"
 )
 
+// Folder is where a thread sees the files of the folder that it is in, which it shares with the other threads there: read-only.
+const Folder = "/mnt/folder"
+
 // Errors of a sandbox. They come wrapped with the cause.
 var (
 	// ErrUnavailable: the provider cannot isolate on this machine. The message says why and what would help.

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
-	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/state"
@@ -26,7 +26,15 @@ func (e *engine) leadConfig(s *settings) lead.Config {
 // build makes the agent for a job.
 func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	s := e.now()
-	ws, past, err := e.space(ctx, job.Run, s.mounts)
+	place, err := e.place(ctx, job.Run)
+	if err != nil {
+		return runs.Built{}, err
+	}
+	folder, mounts, err := e.folderOf(ctx, access.FromRow(job.Run.UserID), place.Thread())
+	if err != nil {
+		return runs.Built{}, err
+	}
+	ws, past, err := e.space(ctx, job.Run, slices.Concat(s.mounts, mounts))
 	if err != nil {
 		return runs.Built{}, err
 	}
@@ -34,12 +42,10 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, errors.Join(fmt.Errorf("bring the files of then back: %w", err), ws.Close())
 	}
 	c := e.leadConfig(s)
+	c.Folder = folder
 	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run)
 	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)
-	if err == nil {
-		c.Folder, err = folders.New(e.store).For(access.FromRow(job.Run.UserID)).Instructions(ctx, job.Run.ThreadID)
-	}
 	if err == nil {
 		c.Profile, err = e.agents.Profile(access.FromRow(job.Run.UserID))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/archive"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
@@ -24,20 +25,28 @@ const grace = time.Hour
 // collection is one collecting of what has outlived its use. Whoever runs it owns the data folder, or knows that its
 // store is shared; it can be stopped at any moment and run again.
 type collection struct {
-	store  store.System
-	dir    string
-	disk   userdata.Disk
-	keep   config.Retention
-	rests  []kind // that are kept as long as logs
-	now    time.Time
-	shrink bool // see store.Retention
-	dryRun bool
+	store store.System
+	// folders are those of threads; what has files here and is none of them is an orphan.
+	folders *folders.Folders
+	dir     string
+	disk    userdata.Disk
+	keep    config.Retention
+	rests   []kind // that are kept as long as logs
+	now     time.Time
+	shrink  bool // see store.Retention
+	dryRun  bool
 
 	root *os.Root
 	out  cli.Collected
-	// known counts the thread folders whose thread is there; orphans are the others.
+	// known counts the places of files whose thread, or folder, is there; orphans are the others.
 	known   int
-	orphans []userdata.Folder
+	orphans []orphan
+}
+
+// orphan is a place of files that belongs to nothing.
+type orphan interface {
+	Name() string
+	Remove() error
 }
 
 // Collect implements cli.App.
@@ -51,7 +60,7 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 		return cli.Collected{}, err
 	}
 	c := &collection{
-		store: k.store.System(), dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(),
+		store: k.store.System(), folders: folders.New(k.store), dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(),
 		shrink: true, dryRun: dryRun,
 	}
 	err = c.run(ctx)
@@ -63,7 +72,7 @@ func (e *engine) cleaning() []job.Kind {
 	kind := func(name string, part func(*collection, context.Context) error) job.Kind {
 		return job.Kind{Name: name, Every: 6 * time.Hour, Timeout: time.Hour, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
 			keep := e.now().cfg
-			return nil, part(&collection{store: e.store.System(), dir: e.dir, disk: e.disk, keep: keep.Retention,
+			return nil, part(&collection{store: e.store.System(), folders: folders.New(e.store), dir: e.dir, disk: e.disk, keep: keep.Retention,
 				rests: leavings(keep.ToolOutput), now: time.Now()}, ctx)
 		}}
 	}
@@ -97,14 +106,17 @@ func (c *collection) files(ctx context.Context) (err error) {
 			err = fmt.Errorf("collect files: %w", err)
 		}
 	}()
-	folders, err := c.disk.Threads()
+	threads, err := c.disk.Threads()
 	if err != nil {
 		return err
 	}
-	for _, f := range folders {
+	for _, f := range threads {
 		if err := errors.Join(ctx.Err(), c.folder(ctx, f)); err != nil {
 			return err
 		}
+	}
+	if err := c.shared(ctx); err != nil {
+		return err
 	}
 	if c.old(archive.Staging) {
 		c.remove(archive.Staging, func() error { return sandbox.RemoveAll(c.root, archive.Staging) })
@@ -132,6 +144,55 @@ func (c *collection) folder(ctx context.Context, f userdata.Folder) error {
 	return nil
 }
 
+// shared looks at the files of folders of threads.
+func (c *collection) shared(ctx context.Context) error {
+	list, err := c.disk.Shared()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	there := make(map[userdata.Shared]bool) // of a folder that is there
+	for _, s := range list {
+		there[s] = false
+	}
+	err = c.folders.Each(ctx, func(u access.User, id string) {
+		if s, err := c.disk.User(u).Shared(id); err == nil {
+			if _, ok := there[s]; ok {
+				there[s] = true
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		switch {
+		case userdata.Removed(s.Name()):
+			c.remove(s.Name(), s.Remove)
+		case there[s]:
+			c.known++
+			err = errors.Join(err, c.sweep(ctx, s))
+		case c.old(s.Parts()...):
+			c.orphans = append(c.orphans, s)
+		}
+	}
+	return err
+}
+
+// sweep removes what uploads that were cut off have left in a folder.
+func (c *collection) sweep(ctx context.Context, s userdata.Shared) error {
+	if c.dryRun {
+		return nil
+	}
+	files, err := s.Files()
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	removed, err := files.Sweep(ctx)
+	c.out.Leftovers += removed
+	return err
+}
+
 // old reports whether the first of the names is there and none of them was changed within the grace.
 func (c *collection) old(names ...string) bool {
 	for i, name := range names {
@@ -157,7 +218,7 @@ func (c *collection) remove(name string, do func() error) {
 // removeOrphans removes folders without a thread. If no folder has one, the database is more likely the wrong one.
 func (c *collection) removeOrphans() error {
 	if len(c.orphans) > 0 && c.known == 0 {
-		c.out.Failed = append(c.out.Failed, fmt.Sprintf("no thread of this database has files, but %d folders of other threads are in %s: "+
+		c.out.Failed = append(c.out.Failed, fmt.Sprintf("no thread of this database has files, but %d folders of others are in %s: "+
 			"they were left alone; are this data folder and this database a pair?", len(c.orphans), c.dir))
 		return nil
 	}

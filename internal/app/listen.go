@@ -195,6 +195,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
 		Folders: folders.New(e.store), Searches: search.New(e.store, nil), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
 		Agents: e.agents, Approvals: approval.NewGrants(e.store),
+		FolderFiles: e.folderFiles, FolderQuota: e.box.limits.OrDefault().Disk, DeleteFolder: e.deleteFolder,
 		Files: e.files, FileHistory: e.pastOf, Makers: makersIn(e.pastOf), Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), Calls: e.calls, CloneFiles: e.cloneFiles,
 		News:    e.news,

@@ -28,11 +28,16 @@ type box struct {
 	programs string
 }
 
+// sandboxLimits are those of the configuration.
+func sandboxLimits(cfg *config.Config) sandbox.Limits {
+	l := cfg.Sandbox.Limits
+	return sandbox.Limits{Processes: l.Processes, Memory: int64(l.Memory), Tmp: int64(l.Tmp), Disk: int64(l.Disk)}
+}
+
 // openSandbox makes the configured provider, unless own is one, and probes it. What cannot isolate is not used: then code tools
 // are off.
 func openSandbox(ctx context.Context, cfg *config.Config, own sandbox.Provider) box {
-	l := cfg.Sandbox.Limits
-	b := box{limits: sandbox.Limits{Processes: l.Processes, Memory: int64(l.Memory), Tmp: int64(l.Tmp), Disk: int64(l.Disk)}}
+	b := box{limits: sandboxLimits(cfg)}
 	switch use := cfg.Sandbox.Provider; {
 	case use == config.NoSandbox:
 		b.name, b.off = "none (code tools are off)", "the configuration turns the sandbox off."

@@ -20,7 +20,7 @@ type shelf struct {
 // Tree implements [cli.Shelf].
 func (s shelf) Tree(ctx context.Context, thread, path string, limit, offset int) (list []threadfiles.Entry, more bool, err error) {
 	err = s.with(ctx, thread, func(files *sandbox.Files) (err error) {
-		list, more, err = threadfiles.Tree(ctx, files, path, limit, offset)
+		list, more, err = threadfiles.Tree(ctx, files, sandbox.UserData, path, limit, offset)
 		return err
 	})
 	if err == nil {
@@ -32,7 +32,7 @@ func (s shelf) Tree(ctx context.Context, thread, path string, limit, offset int)
 // Zip implements [cli.Shelf].
 func (s shelf) Zip(ctx context.Context, thread string, paths []string, w io.Writer) error {
 	return s.with(ctx, thread, func(files *sandbox.Files) error {
-		a, err := threadfiles.Choose(ctx, files, paths)
+		a, err := threadfiles.Choose(ctx, files, sandbox.UserData, paths)
 		if err != nil {
 			return err
 		}

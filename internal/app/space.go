@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
@@ -80,7 +81,11 @@ func (e *engine) files(ctx context.Context, user access.User, threadID string) (
 	if err := e.past(place).Recover(ctx); err != nil {
 		return nil, err
 	}
-	return e.open(place, e.now().mounts)
+	folder, err := e.folderMount(ctx, user, place.Thread())
+	if err != nil {
+		return nil, err
+	}
+	return e.open(place, slices.Concat(e.now().mounts, folder))
 }
 
 // reap waits for the end of the sandboxes of killed servers. Who alone works on the store does so once: the others died

@@ -21,6 +21,8 @@ type Folders interface {
 	Delete(ctx context.Context, id string) error
 	Put(ctx context.Context, id, thread string, now time.Time) error
 	Remove(ctx context.Context, id, thread string) error
+
+	FolderFiles
 }
 
 func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
@@ -28,6 +30,9 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 		err := app.Folders(cmd.Context(), *o, do)
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w; `pudu folders` and `pudu threads` list what there is", err)
+		}
+		if coded, ok := errors.AsType[*codeError](err); ok {
+			return coded
 		}
 		return failedWith(err)
 	}
@@ -41,7 +46,7 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 		}}
 	}
 	cmd := &cobra.Command{
-		Use: "folders", Short: "List the folders of threads; add and delete some, put threads into them", Args: cobra.NoArgs,
+		Use: "folders", Short: "List the folders of threads; add and delete some, put threads and files into them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, func(fs Folders) error { return printFolders(cmd.Context(), fs, stdio) })
 		},
@@ -49,7 +54,8 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(
 		addFolder(with, stdio),
-		change("delete FOLDER", "Remove a folder; its threads stay", 1, "Deleted the folder.",
+		folderFilesCommand(with, stdio),
+		change("delete FOLDER", "Remove a folder with its files; its threads stay", 1, "Deleted the folder.",
 			func(ctx context.Context, fs Folders, args []string) error { return fs.Delete(ctx, args[0]) }),
 		change("put FOLDER THREAD", "Put a thread into a folder; it leaves the one that it was in", 2, "Put the thread into the folder.",
 			func(ctx context.Context, fs Folders, args []string) error {

@@ -195,7 +195,7 @@ func readTask(stdio IO, args []string) (string, error) {
 // parseMounts reads DIR[:rw] flags.
 func parseMounts(specs []string) ([]sandbox.Mount, error) {
 	var mounts []sandbox.Mount
-	seen := map[string]bool{"user-data": true, "skills": true, "acp-workspace": true}
+	seen := map[string]bool{"user-data": true, "folder": true, "skills": true, "acp-workspace": true}
 	for _, spec := range specs {
 		dir, writable := strings.CutSuffix(spec, ":rw")
 		dir = strings.TrimSuffix(dir, ":ro")

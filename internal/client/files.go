@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"mime/multipart"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -23,20 +22,24 @@ const slowest = 16 << 10
 
 // upload puts a file into the thread's uploads. One of the same name is replaced.
 func (c *Client) upload(ctx context.Context, threadID, name string, content []byte) error {
+	return c.sendFile(ctx, threadPath(threadID)+"/uploads?replace=true", name, bytes.NewReader(content), int64(len(content)))
+}
+
+// sendFile uploads a file of a size to a path.
+func (c *Client) sendFile(ctx context.Context, path, name string, content io.Reader, size int64) error {
 	var head bytes.Buffer
 	form := multipart.NewWriter(&head)
 	if _, err := form.CreateFormFile("files", name); err != nil {
 		return err
 	}
 	tail := "\r\n--" + form.Boundary() + "--\r\n"
-	req, err := c.request(ctx, http.MethodPost, threadPath(threadID)+"/uploads?replace=true",
-		io.MultiReader(&head, bytes.NewReader(content), strings.NewReader(tail)))
+	req, err := c.request(ctx, http.MethodPost, path, io.MultiReader(&head, io.LimitReader(content, size), strings.NewReader(tail)))
 	if err != nil {
 		return err
 	}
-	req.ContentLength = int64(head.Len() + len(content) + len(tail))
+	req.ContentLength = int64(head.Len()+len(tail)) + size
 	req.Header.Set("Content-Type", form.FormDataContentType())
-	patient := wire.NewHTTPClient(&http.Client{Transport: c.transport}, c.cfg.Idle+time.Duration(len(content)/slowest)*time.Second)
+	patient := wire.NewHTTPClient(&http.Client{Transport: c.transport}, c.cfg.Idle+time.Duration(size/slowest)*time.Second)
 	res, err := c.send(patient, req)
 	if err != nil {
 		return fmt.Errorf("upload %s: %w", name, err)
@@ -59,11 +62,7 @@ func (c *Client) upload(ctx context.Context, threadID, name string, content []by
 // ReadFile reads a file of a thread by the path that the agent knows, of at most limit bytes. One that is not there is
 // fs.ErrNotExist, a larger one sandbox.ErrTooLarge.
 func (c *Client) ReadFile(ctx context.Context, threadID, path string, limit int64) ([]byte, error) {
-	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
-	}
-	req, err := c.request(ctx, http.MethodGet, threadPath(threadID)+"/artifacts/"+strings.Join(segments, "/"), nil)
+	req, err := c.request(ctx, http.MethodGet, threadPath(threadID)+"/artifacts/"+pathIn(path), nil)
 	if err != nil {
 		return nil, err
 	}

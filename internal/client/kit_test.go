@@ -126,10 +126,11 @@ func (s *site) start() {
 	s.must(err)
 	c := gateway.Config{
 		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st),
-		Approvals: approval.NewGrants(st),
-		Bin:       bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
-		News:      news.NewHub(news.Config{Store: st}),
-		Files:     s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
+		Approvals:   approval.NewGrants(st),
+		FolderFiles: gateways.FolderFilesIn(st, s.dir), FolderQuota: 1 << 20, DeleteFolder: gateways.DeleteFolderIn(st, s.dir),
+		Bin:   bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
+		News:  news.NewHub(news.Config{Store: st}),
+		Files: s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
 		Calls:  calls.New(st, calls.Config{Schema: a.Schema(), Messages: agent.Messages.Get}),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
 		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},

@@ -147,7 +147,7 @@ func (m *Mount) usable(d *decoder, at string) bool {
 		d.warnf(m.Line, at, "left out: %s is not below /mnt; write container_path: /mnt/%s", m.ContainerPath, path.Base(m.ContainerPath))
 		return false
 	}
-	for _, own := range []string{"/mnt/user-data", "/mnt/skills", "/mnt/acp-workspace"} {
+	for _, own := range []string{"/mnt/user-data", "/mnt/folder", "/mnt/skills", "/mnt/acp-workspace"} {
 		if m.ContainerPath == own || strings.HasPrefix(m.ContainerPath, own+"/") {
 			d.warnf(m.Line, at, "left out: %s belongs to Pudu; choose another folder below /mnt", own)
 			return false

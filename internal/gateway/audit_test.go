@@ -53,13 +53,16 @@ func TestAuditOfRequests(t *testing.T) {
 	k := gateways.NewFiles(t, nil)
 	k.Vars["run"] = k.Run("t", "hello").ID
 	k.Put("t", "uploads/a.txt", "x")
+	k.Play([]gateways.Scenario{{
+		Name: "folder", Method: "POST", Path: "/folders", Status: 200, Body: `{"name":"x"}`,
+		Keep: map[string]string{"folder_id": "f"},
+	}})
+	k.Expect("a file of it", k.UploadTo("/folders/{f}/files", gateways.File("a.txt", "x")), 200, `{"skipped_files":[]}`)
 	k.Play([]gateways.Scenario{
-		{
-			Name: "folder", Method: "POST", Path: "/folders", Status: 200, Body: `{"name":"x"}`,
-			Keep: map[string]string{"folder_id": "f"},
-		},
 		{Name: "in it", Method: "PUT", Path: "/folders/{f}/threads/t", Status: 200},
 		{Name: "out of it", Method: "DELETE", Path: "/folders/{f}/threads/t", Status: 200},
+		{Name: "no file of the folder", Method: "DELETE", Path: "/folders/{f}/files/b.txt", Status: 404},
+		{Name: "file of the folder", Method: "DELETE", Path: "/folders/{f}/files/a.txt", Status: 204},
 		{Name: "item", Method: "DELETE", Path: "/store/items", Status: 204, Body: `{"namespace":["a","b"],"key":"k"}`},
 		{Name: "file", Method: "DELETE", Path: "/threads/t/uploads/a.txt", Status: 200},
 		{Name: "run", Method: "DELETE", Path: "/threads/t/runs/{run}", Status: 204},
@@ -74,7 +77,7 @@ func TestAuditOfRequests(t *testing.T) {
 	me := gateways.User + ", loopback: delete "
 	socket := gateways.User + ", command line socket: "
 	want := []string{
-		me + "folder thread " + k.Vars["f"] + "/t", me + "item a.b/k", me + "file t/a.txt", me + "run t/" + k.Vars["run"],
+		me + "folder thread " + k.Vars["f"] + "/t", me + "folder file " + k.Vars["f"] + "/a.txt", me + "item a.b/k", me + "file t/a.txt", me + "run t/" + k.Vars["run"],
 		me + "thread t",
 		socket + "delete thread other: this needs the role user; the caller's is viewer",
 		socket + "call route POST /threads: this needs the role user; the caller's is viewer",

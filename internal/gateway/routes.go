@@ -52,7 +52,7 @@ func (s *Server) newGroups() groups {
 		assistants: own,
 		agents:     agentroutes.New(agentroutes.Config{Agents: s.Agents, Off: s.AgentsOff, Models: s.Models}),
 		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Bin: s.Bin, Delete: s.DeleteThread}),
-		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders}),
+		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders, Delete: s.DeleteFolder}),
 		search:     searchroutes.New(searchroutes.Config{Env: s.env, Searches: s.Searches, Folders: s.Folders}),
 		news:       newsroutes.New(newsroutes.Config{Env: s.env, News: s.News}),
 		runs: runroutes.New(runroutes.Config{
@@ -62,9 +62,11 @@ func (s *Server) newGroups() groups {
 		history: historyroutes.New(historyroutes.Config{
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
-		calls:  callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls}),
-		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
-		files:  files.New(files.Config{Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory}),
+		calls: callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls}),
+		store: storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
+		files: files.New(files.Config{
+			Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory, FolderFiles: s.FolderFiles, FolderQuota: s.FolderQuota,
+		}),
 		past:   filehistory.New(filehistory.Config{Env: s.env, History: s.FileHistory}),
 		models: models.New(models.Config{Models: s.Models, Agents: !s.AgentsOff}),
 		sessions: sessions.New(sessions.Config{

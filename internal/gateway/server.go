@@ -87,6 +87,11 @@ type Config struct {
 	Audit *audit.Log
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
+	// FolderFiles opens the files of a user's folder of threads, which may have FolderQuota bytes; the caller closes them. The
+	// error is [store.ErrNotFound] if he has no such folder. DeleteFolder removes a folder with them.
+	FolderFiles  func(ctx context.Context, user access.User, folder string) (*sandbox.Files, error)
+	FolderQuota  int64
+	DeleteFolder func(ctx context.Context, user access.User, folder string) error
 	// Links are those to previews of files, and Makers knows who made which files; nil knows no more than their paths say.
 	Links  *threadfiles.Links
 	Makers threadfiles.Makers

@@ -69,6 +69,7 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 		},
 		{Name: "in the folder", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200},
 	})
+	k.Expect("a file of the folder", k.UploadTo("/folders/{folder}/files?path=mnt/user-data/outputs", gateways.File("a.txt", secret)), 200, `{"skipped_files":[]}`)
 	return &sweep{FileKit: k}
 }
 
@@ -152,7 +153,9 @@ func (s *sweep) has() map[string]string {
 	out := make(map[string]string)
 	for _, path := range []string{
 		"/threads/t", "/threads/t/state", "/threads/t/runs", "/threads/t/runs/{run}", "/store/items?namespace=ns&key=k",
-		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/agents/writer", "/user-profile", "/approvals?revoked=true", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
+		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/folders/{folder}/files",
+		"/folders/{folder}/files/mnt/user-data/outputs/a.txt", "/agents/writer", "/user-profile", "/approvals?revoked=true",
+		"/threads/t/artifacts/mnt/user-data/outputs/a.txt",
 	} {
 		w := s.Do("GET", s.Fill(path), "")
 		out[path] = fmt.Sprint(w.Code, w.Body)

@@ -75,8 +75,8 @@ type Config struct {
 	Addition string
 	// Profile is what the user says about himself; empty if it is nothing.
 	Profile string
-	// Folder are the instructions of the folder that the thread is in; empty if there are none.
-	Folder string
+	// Folder is what is said of the folder that the thread is in.
+	Folder Folder
 	// Log is told of what people should know of calls; nil means slog.Default().
 	Log *slog.Logger
 	// Inside are middlewares within all others of the chain; a replay uses it.
@@ -100,7 +100,7 @@ func Build(c Config) (*agent.Agent, error) {
 	if about := agents.ProfileSection(c.Profile); about != "" {
 		c.System += "\n\n" + about
 	}
-	c.System += folderSection(c.Folder)
+	c.System += c.Folder.section()
 	tools, err := tools(c)
 	if err != nil {
 		return nil, err
@@ -108,15 +108,6 @@ func Build(c Config) (*agent.Agent, error) {
 	return agent.New(agent.Config{
 		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Sources: c.Sources, Channels: threadstate.Channels(), Settings: settings(c.Choice),
 	}, Chain(c)...)
-}
-
-// folderSection is what a folder's instructions put behind the system prompt.
-func folderSection(instructions string) string {
-	if strings.TrimSpace(instructions) == "" {
-		return ""
-	}
-	return "\n\n<folder_instructions>\nThe person has put this thread into a folder, whose instructions are:\n" +
-		strings.ReplaceAll(instructions, "</folder_instructions", "< /folder_instructions") + "\n</folder_instructions>"
 }
 
 // settings are those of the agent and of the client; what they leave open is the model's.

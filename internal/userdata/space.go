@@ -83,22 +83,25 @@ func (f Folder) Open(readOnly bool) (*sandbox.Files, error) {
 
 // Remove removes the folder. It loses its name first, in one step, so that nothing takes what is left of it for the thread's;
 // where that is cut off, [Disk.Threads] has the rest. That it is not there is no error.
-func (f Folder) Remove() error {
-	root, err := os.OpenRoot(f.dir)
+func (f Folder) Remove() error { return remove(f.dir, f.name) }
+
+// remove removes what stands at a path below the data folder, as [Folder.Remove] does.
+func remove(dir, name string) error {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	gone := f.name
+	gone := name
 	if !Removed(gone) {
-		gone = path.Join(path.Dir(f.name), removed+rand.Text())
-		err = root.Rename(f.name, gone)
+		gone = path.Join(path.Dir(name), removed+rand.Text())
+		err = root.Rename(name, gone)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("remove the files of a thread: %w", err)
+		return fmt.Errorf("remove %s: %w", path.Dir(name), err)
 	}
 	return sandbox.RemoveAll(root, gone)
 }

@@ -34,6 +34,7 @@ const Root = "users"
 
 const (
 	threads  = "threads"
+	shared   = "folders"
 	userData = "user-data"
 	removed  = ".gone-"
 )
@@ -108,6 +109,15 @@ func (u User) Remove() error {
 
 // Threads are the folders of all users' threads, those whose removal was cut off among them.
 func (d Disk) Threads() (list []Folder, err error) {
+	names, err := d.ofUsers(threads)
+	for _, name := range names {
+		list = append(list, Folder{d.dir, name})
+	}
+	return list, err
+}
+
+// ofUsers are the paths of what stands in a folder of each user, what is being removed among it.
+func (d Disk) ofUsers(kind string) (list []string, err error) {
 	root, err := os.OpenRoot(d.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -119,10 +129,10 @@ func (d Disk) Threads() (list []Folder, err error) {
 	users, err := foldersIn(root, Root)
 	for i := 0; err == nil && i < len(users); i++ {
 		var names []string
-		names, err = foldersIn(root, path.Join(users[i], threads))
+		names, err = foldersIn(root, path.Join(users[i], kind))
 		for _, name := range names {
 			if Removed(name) || CheckThreadID(path.Base(name)) == nil { // else it is somebody else's
-				list = append(list, Folder{d.dir, name})
+				list = append(list, name)
 			}
 		}
 	}
@@ -143,10 +153,11 @@ func foldersIn(root *os.Root, folder string) (list []string, err error) {
 	return list, err
 }
 
-// Removed reports whether a path below the data folder is what is left of a thread that is being removed.
+// Removed reports whether a path below the data folder is what is left of a thread, or of a folder of threads, that is being
+// removed.
 func Removed(name string) bool {
 	parts := strings.Split(name, "/")
-	return len(parts) == 4 && parts[0] == Root && parts[2] == threads && strings.HasPrefix(parts[3], removed)
+	return len(parts) == 4 && parts[0] == Root && (parts[2] == threads || parts[2] == shared) && strings.HasPrefix(parts[3], removed)
 }
 
 // MountOf returns the folder of a thread's sandbox that something lies in, both as paths below the data folder.

@@ -219,6 +219,71 @@ func TestPartsAreAllThatTheServerMakes(t *testing.T) {
 	}
 }
 
+// TestShared: the files of a folder are one user's, are shown read-only, and go in one step.
+func TestShared(t *testing.T) {
+	dir := t.TempDir()
+	disk := New(dir)
+	of := func(user, id string) Shared {
+		t.Helper()
+		s, err := disk.User(access.FromRow(user)).Shared(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	mine, other, theirs := of("ann", "f"), of("ann", "g"), of("bob", "f")
+	if mounts, err := mine.Mount(false); len(mounts) > 0 || err != nil {
+		t.Errorf("nobody has put a file there: %v, %v", mounts, err)
+	}
+	for _, s := range []Shared{mine, other, theirs} {
+		files, err := s.Files()
+		if err == nil {
+			err = errors.Join(files.WriteFile(sandbox.Folder+"/a", []byte(s.Name()), false), files.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []sandbox.Mount{{Host: filepath.Join(dir, "users/ann/folders/f/files"), Path: sandbox.Folder, ReadOnly: true}}
+	for _, make := range []bool{false, true} {
+		mounts, err := mine.Mount(make)
+		if diff := cmp.Diff(want, mounts); diff != "" || err != nil || mine.Name() != "users/ann/folders/f" {
+			t.Error(diff, err)
+		}
+	}
+	read, err := sandbox.NewFiles(want, sandbox.FilesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	if err := read.WriteFile(sandbox.Folder+"/b", nil, false); !errors.Is(err, sandbox.ErrReadOnly) {
+		t.Errorf("a thread writes: %v", err)
+	}
+	if err := os.Rename(filepath.Join(dir, "users/ann/folders/f"), filepath.Join(dir, "users/ann/folders/.gone-X")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := disk.Shared()
+	if err != nil || len(list) != 3 || !Removed(list[0].Name()) || list[1] != other || list[2] != theirs {
+		t.Fatal(list, err)
+	}
+	for _, s := range []Shared{list[0], other, other} {
+		if err := s.Remove(); err != nil {
+			t.Error(err)
+		}
+	}
+	if list, err = disk.Shared(); err != nil || !slices.Equal(list, []Shared{theirs}) {
+		t.Error(list, err)
+	}
+	for _, id := range []string{"", "..", "a/b", ".gone-X", strings.Repeat("x", 65)} {
+		if s, err := disk.User(access.FromRow("ann")).Shared(id); err == nil {
+			t.Errorf("%q is at %v", id, s)
+		}
+	}
+	if _, err := disk.User(access.User{}).Shared("f"); !errors.Is(err, access.ErrNoUser) {
+		t.Error(err)
+	}
+}
+
 // TestRemove: what a user has on disk goes, of others nothing; that there is nothing is no error.
 func TestRemove(t *testing.T) {
 	dir := t.TempDir()

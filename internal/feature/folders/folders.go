@@ -1,8 +1,9 @@
-// Package folders puts a user's threads into folders: a name, a colour, and instructions for all runs of the threads in it. A
-// thread is in at most one. The gateway's routes below /folders and the command `pudu folders` change them; the program asks
-// for the instructions when it builds the agent of a run.
+// Package folders puts a user's threads into folders: a name, a colour, instructions for all runs of the threads in it, and
+// files that all of them can read. A thread is in at most one. The gateway's routes below /folders and the command `pudu folders`
+// change them; the program asks for the folder of a thread when it builds the agent of a run.
 //
-//	folders.New(db).For(user) -> Create, Folder, List, Update, Delete, Put, Remove, Instructions
+//	folders.New(db).For(user) -> Create, Folder, List, Update, Delete, Put, Remove, Of
+//	userdata.Shared -> Room, Names: how much may still be put there, and what there is
 package folders
 
 import (
@@ -188,11 +189,14 @@ func (m *Mine) Remove(ctx context.Context, id, thread string) error {
 	return nil
 }
 
-// Instructions are those of the folder that a thread is in; empty if it is in none. It is one look into two keys.
-func (m *Mine) Instructions(ctx context.Context, thread string) (text string, err error) {
-	err = m.db.Read(ctx, "instructions", func(r database.Row) (bool, error) { return false, r.Scan(&text) }, thread)
+// Of is the folder that a thread is in, without its threads; the zero Folder if it is in none. It is one look into two keys.
+func (m *Mine) Of(ctx context.Context, thread string) (f Folder, err error) {
+	err = m.db.Read(ctx, "of", func(r database.Row) (bool, error) {
+		f, err = scan(r)
+		return false, err
+	}, thread)
 	if err != nil {
-		return "", fmt.Errorf("read the instructions for thread %.40q: %w", thread, err)
+		return Folder{}, fmt.Errorf("find the folder of thread %.40q: %w", thread, err)
 	}
-	return text, nil
+	return f, nil
 }

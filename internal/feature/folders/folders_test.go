@@ -2,6 +2,7 @@ package folders_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,14 +109,14 @@ func threads(f *databases.Fixture) {
 	f.Must(mine.Remove(f.Context(), "b", "a"))
 	is("b", "")
 	for id, want := range map[string]string{"b": "Be brief\uFFFD.", "a": "", "nobody's": ""} {
-		got, err := mine.Instructions(f.Context(), id)
+		got, err := mine.Of(f.Context(), id)
 		f.Must(err)
-		f.Equal("instructions", got, want)
+		f.Equal("instructions", []string{got.ID, got.Instructions}, []string{map[string]string{"b": "a"}[id], want})
 	}
 	f.Must(mine.Delete(f.Context(), "a"))
-	got, err := mine.Instructions(f.Context(), "b")
+	got, err := mine.Of(f.Context(), "b")
 	f.Must(err)
-	f.Equal("instructions of a folder that is gone", got, "")
+	f.Equal("a folder that is gone", got, folders.Folder{})
 	f.Must(mine.Put(f.Context(), "b", "b", now))
 	f.Must(f.Store.For(f.Ann()).DeleteThread(f.Context(), "b"))
 	is("b", "")
@@ -142,8 +143,8 @@ func ofOthers(f *databases.Fixture) {
 		f.Want(his.Put(f.Context(), "hers", "his", now), missing, "")
 		f.Want(his.Put(f.Context(), "hers", "hers", now), missing, "")
 		f.Want(his.Remove(f.Context(), "hers", "hers"), missing, "")
-		text, err := his.Instructions(f.Context(), "hers")
-		f.Equal("instructions", text == "" && (err == nil) == (user == f.Bob()), true)
+		of, err := his.Of(f.Context(), "hers")
+		f.Equal("its folder", of.ID == "" && (err == nil) == (user == f.Bob()), true)
 	}
 	his := folders.New(f).For(f.Bob())
 	f.Must(his.Create(f.Context(), folder("hers"))) // of its own
@@ -151,6 +152,10 @@ func ofOthers(f *databases.Fixture) {
 	got, err := hers.Folder(f.Context(), "hers")
 	f.Must(err)
 	f.Equal("hers", got, want)
+	var all []string
+	f.Must(folders.New(f).Each(f.Context(), func(u access.User, id string) { all = append(all, u.ID()+"/"+id) }))
+	slices.Sort(all)
+	f.Equal("all", all, []string{f.Ann().ID() + "/hers", f.Bob().ID() + "/hers"})
 	f.Sound()
 }
 

@@ -62,21 +62,24 @@ const (
 
 // Within is the path inside the sandbox that a client names: absolute, or below the thread's folders, as outputs/a.txt; an
 // empty one is all of them. One that leads out is [sandbox.ErrOutside].
-func Within(named string) (string, error) {
+func Within(named string) (string, error) { return Below(sandbox.UserData, named) }
+
+// Below is Within for another folder than that of the thread's files, such as [sandbox.Folder].
+func Below(root, named string) (string, error) {
 	if !strings.HasPrefix(named, "/") {
-		named = sandbox.UserData + "/" + named
+		named = root + "/" + named
 	}
 	clean, err := sandbox.CleanPath(named)
-	if err == nil && clean != sandbox.UserData && !strings.HasPrefix(clean, sandbox.UserData+"/") {
+	if err == nil && clean != root && !strings.HasPrefix(clean, root+"/") {
 		err = fmt.Errorf("%.200q: %w", named, sandbox.ErrOutside)
 	}
 	return clean, err
 }
 
-// Tree lists what is below a path, each folder before what is in it. limit is at most [MaxEntries], offset
-// [MaxOffset]; more says that something comes behind it.
-func Tree(ctx context.Context, files *sandbox.Files, named string, limit, offset int) (list []Entry, more bool, err error) {
-	under, err := Within(named)
+// Tree lists what is below a path in the root, which is [sandbox.UserData] for the files of a thread, each folder before what is
+// in it. limit is at most [MaxEntries], offset [MaxOffset]; more says that something comes behind it.
+func Tree(ctx context.Context, files *sandbox.Files, root, named string, limit, offset int) (list []Entry, more bool, err error) {
+	under, err := Below(root, named)
 	if err != nil {
 		return nil, false, err
 	}

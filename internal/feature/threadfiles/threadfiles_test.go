@@ -65,7 +65,7 @@ func (d *desk) must(err error) {
 // zipped is what is in a ZIP of the paths, each folder as "".
 func (d *desk) zipped(named ...string) map[string]string {
 	d.t.Helper()
-	a, err := threadfiles.Choose(d.t.Context(), d.Files, named)
+	a, err := threadfiles.Choose(d.t.Context(), d.Files, sandbox.UserData, named)
 	d.must(err)
 	var b bytes.Buffer
 	d.must(a.Write(d.t.Context(), &b))
@@ -109,7 +109,7 @@ func TestTree(t *testing.T) {
 		for more := true; more; {
 			var page []threadfiles.Entry
 			var err error
-			page, more, err = threadfiles.Tree(t.Context(), d.Files, "", limit, len(got))
+			page, more, err = threadfiles.Tree(t.Context(), d.Files, sandbox.UserData, "", limit, len(got))
 			d.must(err)
 			for i := range page {
 				if page[i].Kind == "file" && time.Since(page[i].Modified) > time.Minute {
@@ -123,7 +123,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("by %d (-want +got):\n%s", limit, diff)
 		}
 	}
-	list, _, err := threadfiles.Tree(t.Context(), d.Files, "outputs/sub", 10, 0)
+	list, _, err := threadfiles.Tree(t.Context(), d.Files, sandbox.UserData, "outputs/sub", 10, 0)
 	if err != nil || len(list) != 1 || list[0].Path != root+"outputs/sub/b.txt" {
 		t.Errorf("of a folder: %v %v", list, err)
 	}
@@ -131,7 +131,7 @@ func TestTree(t *testing.T) {
 		"outputs/none": fs.ErrNotExist, "../x": sandbox.ErrOutside, "/etc": sandbox.ErrOutside, "/mnt": sandbox.ErrOutside,
 		"a\x00": sandbox.ErrInvalidPath,
 	} {
-		if _, _, err := threadfiles.Tree(t.Context(), d.Files, name, 10, 0); !errors.Is(err, want) {
+		if _, _, err := threadfiles.Tree(t.Context(), d.Files, sandbox.UserData, name, 10, 0); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", name, err, want)
 		}
 	}
@@ -182,7 +182,7 @@ func TestZip(t *testing.T) {
 	for name, want := range map[string]error{
 		"none": sandbox.ErrOutside, "outputs/none": fs.ErrNotExist, "..": sandbox.ErrOutside, "/mnt/skills": sandbox.ErrOutside,
 	} {
-		if _, err := threadfiles.Choose(t.Context(), d.Files, []string{name}); !errors.Is(err, want) {
+		if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{name}); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", name, err, want)
 		}
 	}
@@ -191,7 +191,7 @@ func TestZip(t *testing.T) {
 // TestZipOfFilesThatChange: one that is gone is named, one that grew has the size that it had.
 func TestZipOfFilesThatChange(t *testing.T) {
 	d := newDesk(t, map[string]string{"outputs/a": "abc", "outputs/gone": "x", "outputs/link": "y", "secret": "SECRET"})
-	a, err := threadfiles.Choose(t.Context(), d.Files, []string{"outputs"})
+	a, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"})
 	d.must(err)
 	d.must(os.WriteFile(d.host("outputs/a"), []byte("abcdef"), 0o600))
 	d.must(errors.Join(os.Remove(d.host("outputs/gone")), os.Remove(d.host("outputs/link")), os.Symlink("../secret", d.host("outputs/link"))))
@@ -229,7 +229,7 @@ func TestZipForAClientThatGoes(t *testing.T) {
 	large := strings.Repeat("x", 20_000)
 	d := newDesk(t, map[string]string{"outputs/a.txt": large, "outputs/b.PNG": large, "outputs/c.txt": "c"})
 	d.must(os.Symlink("/etc/passwd", d.host("outputs/out")))
-	a, err := threadfiles.Choose(t.Context(), d.Files, nil)
+	a, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, nil)
 	d.must(err)
 	var b bytes.Buffer
 	d.must(a.Write(t.Context(), &b))
@@ -237,7 +237,7 @@ func TestZipForAClientThatGoes(t *testing.T) {
 		t.Errorf("it has %d bytes", b.Len())
 	}
 	for n := 0; n < b.Len(); n += 97 {
-		a, err := threadfiles.Choose(t.Context(), d.Files, nil)
+		a, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, nil)
 		d.must(err)
 		if err := a.Write(t.Context(), &full{n}); !errors.Is(err, errFull) {
 			t.Errorf("after %d bytes: %v", n, err)
@@ -251,15 +251,15 @@ func TestZipBounds(t *testing.T) {
 	for i := range threadfiles.MaxMembers {
 		d.must(os.WriteFile(d.host(fmt.Sprint("outputs/", i)), nil, 0o600))
 	}
-	if _, err := threadfiles.Choose(t.Context(), d.Files, []string{"outputs"}); !errors.Is(err, threadfiles.ErrTooMany) {
+	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"}); !errors.Is(err, threadfiles.ErrTooMany) {
 		t.Errorf("one too many: %v", err)
 	}
 	d = newDesk(t, map[string]string{"outputs/a": "", "outputs/b": "x"})
 	d.must(os.Truncate(d.host("outputs/a"), threadfiles.MaxBytes))
-	if _, err := threadfiles.Choose(t.Context(), d.Files, []string{"outputs/a"}); err != nil {
+	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs/a"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := threadfiles.Choose(t.Context(), d.Files, []string{"outputs"}); !errors.Is(err, threadfiles.ErrTooLarge) {
+	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"}); !errors.Is(err, threadfiles.ErrTooLarge) {
 		t.Errorf("one byte too much: %v", err)
 	}
 }

@@ -37,6 +37,7 @@ var (
 // Archive are the files and folders that were chosen for a ZIP.
 type Archive struct {
 	files   *sandbox.Files
+	root    string
 	members []member
 	chosen  map[string]bool // paths
 	bytes   int64
@@ -49,15 +50,15 @@ type member struct {
 	info fs.FileInfo // of what a link leads to
 }
 
-// Choose looks up what is at the paths, and below the folders among them; without any it takes everything. What is no regular
+// Choose looks up what is at the paths in the root, and below the folders among them; without any it takes everything. What is no regular
 // file is left out, which the archive says: links that lead out of their folder, or to a folder, pipes, sockets.
-func Choose(ctx context.Context, files *sandbox.Files, named []string) (*Archive, error) {
-	a := &Archive{files: files, chosen: make(map[string]bool)}
+func Choose(ctx context.Context, files *sandbox.Files, root string, named []string) (*Archive, error) {
+	a := &Archive{files: files, root: root, chosen: make(map[string]bool)}
 	if len(named) == 0 {
-		named = []string{sandbox.UserData}
+		named = []string{root}
 	}
 	for _, name := range named {
-		p, err := Within(name)
+		p, err := Below(root, name)
 		if err == nil {
 			err = a.choose(ctx, p)
 		}
@@ -90,7 +91,7 @@ func (a *Archive) choose(ctx context.Context, p string) error {
 }
 
 func (a *Archive) add(p string, info fs.FileInfo) error {
-	if a.chosen[p] || p == sandbox.UserData {
+	if a.chosen[p] || p == a.root {
 		return nil
 	}
 	a.chosen[p] = true
@@ -123,7 +124,7 @@ const maxLeft = 1000
 
 func (a *Archive) leave(p, why string) {
 	if len(a.left) < maxLeft {
-		a.left = append(a.left, strings.TrimPrefix(p, sandbox.UserData+"/")+": "+why)
+		a.left = append(a.left, strings.TrimPrefix(p, a.root+"/")+": "+why)
 	}
 }
 
@@ -161,7 +162,7 @@ func (a *Archive) Write(ctx context.Context, w io.Writer) error {
 }
 
 func (a *Archive) write(z *zip.Writer, taken map[string]int, m member) error {
-	name := SafeName(strings.TrimPrefix(m.path, sandbox.UserData+"/"))
+	name := SafeName(strings.TrimPrefix(m.path, a.root+"/"))
 	if m.info.IsDir() {
 		_, err := z.CreateHeader(header(name+"/", m.info.ModTime()))
 		return err

@@ -28,17 +28,22 @@ import (
 const maxEdit = 2 << 20
 
 // artifactPath is the path inside the sandbox that the rest of a URL names, with "..", "." and doubled slashes resolved by
-// the names alone. One that leads out of the thread's folders is refused; links are for [sandbox.Files] to look at.
+// the names alone. One that leads out of the thread's folders, or out of the files of the folder that it is in, is refused; links
+// are for [sandbox.Files] to look at.
 func artifactPath(rest string) (string, error) {
 	rest = "/" + strings.TrimLeft(rest, "/")
+	root := sandbox.UserData
+	if within(sandbox.Folder, rest) {
+		root = sandbox.Folder
+	}
 	switch {
 	case strings.ContainsRune(rest, 0):
 		return "", route.Failf(http.StatusBadRequest, "embedded null byte")
-	case !within(sandbox.UserData, rest):
+	case !within(root, rest):
 		return "", route.Failf(http.StatusBadRequest, "Path must start with %s", sandbox.UserData)
 	}
 	clean := path.Clean(rest)
-	if !within(sandbox.UserData, clean) {
+	if !within(root, clean) {
 		return "", errTraversal
 	}
 	return clean, nil

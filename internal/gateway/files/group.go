@@ -1,4 +1,5 @@
-// Package files is the group of routes of a thread's files: what people upload, and what the agent has made.
+// Package files is the group of routes of a thread's files, what people upload and what the agent has made, and of the files of
+// a folder of threads.
 //
 //	gateway -> files -> sandbox.Files of the caller's thread -> a list, a file, or a part of one
 package files
@@ -22,6 +23,10 @@ type Config struct {
 
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
+	// FolderFiles opens the files of a user's folder of threads, which may have FolderQuota bytes; the caller closes them. The
+	// error is [store.ErrNotFound] if he has no such folder.
+	FolderFiles func(ctx context.Context, user access.User, folder string) (*sandbox.Files, error)
+	FolderQuota int64
 	// Links are those to previews.
 	Links *threadfiles.Links
 	// Makers knows who made which files; nil knows no more than their paths say.
@@ -48,7 +53,7 @@ const (
 // Routes are those of uploads and artifacts, and of the files as people look at them.
 func (g *Group) Routes() []route.Route {
 	const uploads, artifacts = "/threads/{thread_id}/uploads", "/threads/{thread_id}/artifacts/{path...}"
-	return route.Under("files",
+	return append(route.Under("files",
 		route.Raw(http.MethodPost, uploads, "Upload files to a thread, which need not be there yet", g.upload).
 			Access(access.Regular, write).Of(route.ThreadOrNew).Rate(route.Costly).Body(route.Form),
 		route.Get(uploads+"/limits", "What an upload may bring", g.limits).
@@ -71,5 +76,5 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Put(artifacts, "Change the text of a file in the outputs", g.save).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
-	)
+	), g.folderRoutes()...)
 }

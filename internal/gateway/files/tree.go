@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 type treeIn struct {
@@ -25,7 +26,7 @@ func (g *Group) tree(ctx context.Context, in *treeIn) (out route.Page[threadfile
 		return out, err
 	}
 	defer files.Close()
-	list, more, err := threadfiles.Tree(ctx, files, in.Path, in.Limit, in.Offset)
+	list, more, err := threadfiles.Tree(ctx, files, sandbox.UserData, in.Path, in.Limit, in.Offset)
 	if err != nil {
 		return out, artifactError(err, in.Path)
 	}
@@ -45,23 +46,35 @@ func (g *Group) zip(w http.ResponseWriter, r *http.Request, in *zipIn) error {
 		return err
 	}
 	defer files.Close()
-	archive, err := threadfiles.Choose(r.Context(), files, in.Paths)
+	return g.sendZip(w, r, zipped{files, sandbox.UserData, in.Paths, zipName(in), "thread " + in.Thread.ID})
+}
+
+// zipped says what is sent as a ZIP: what is at the paths in the root, under a name. of is for the log.
+type zipped struct {
+	files    *sandbox.Files
+	root     string
+	paths    []string
+	name, of string
+}
+
+func (g *Group) sendZip(w http.ResponseWriter, r *http.Request, z zipped) error {
+	archive, err := threadfiles.Choose(r.Context(), z.files, z.root, z.paths)
 	switch {
 	case errors.Is(err, threadfiles.ErrTooMany), errors.Is(err, threadfiles.ErrTooLarge):
 		return route.Failf(http.StatusRequestEntityTooLarge, "The archive would have %v", err)
 	case err != nil:
-		return artifactError(err, route.Clip(strings.Join(in.Paths, ", ")))
+		return artifactError(err, route.Clip(strings.Join(z.paths, ", ")))
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
-	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+route.Percent(zipName(in)))
+	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+route.Percent(z.name))
 	h.Set("Cache-Control", "private, no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if r.Method == http.MethodHead {
 		return nil // it would be made for nobody
 	}
 	if err := archive.Write(r.Context(), g.SteadyWriter(w)); err != nil {
-		g.Log.WarnContext(r.Context(), "a download broke off", "thread", in.Thread.ID, "error", err)
+		g.Log.WarnContext(r.Context(), "a download broke off", "of", z.of, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 	return nil

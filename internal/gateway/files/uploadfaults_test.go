@@ -47,8 +47,10 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		}
 		return files, err
 	}
-	none := func(access.User, string) (*sandbox.Files, error) { return nil, errors.New("no folder") }
-	for name, open := range map[string]func(access.User, string) (*sandbox.Files, error){"closed": closed, "none": none} {
+	none := func(context.Context, access.User, string) (*sandbox.Files, error) {
+		return nil, errors.New("no folder")
+	}
+	for name, open := range map[string]func(context.Context, access.User, string) (*sandbox.Files, error){"closed": closed, "none": none} {
 		k.Change(func(c *gateway.Config) { c.Files = open })
 		for _, path := range []string{"GET /threads/t/uploads/list", "DELETE /threads/t/uploads/a.txt", "GET " +
 			artifacts + "outputs/a.txt", "PUT " + artifacts + "outputs/a.txt"} {

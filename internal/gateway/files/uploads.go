@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -167,24 +168,30 @@ func (g *Group) upload(w http.ResponseWriter, r *http.Request, in *uploadIn) err
 		return err
 	}
 	defer files.Close()
+	u := &upload{at: sandbox.Uploads, files: files, replace: in.Replace, room: math.MaxInt, left: math.MaxInt64}
+	if err := g.receive(w, r, u); err != nil {
+		return err
+	}
+	g.note(r.Context(), in.ThreadID, filehistory.ByUpload, u.paths()...)
+	return route.Reply(w, http.StatusOK, u.answer(in.ThreadID))
+}
+
+// receive stores the files of a form.
+func (g *Group) receive(w http.ResponseWriter, r *http.Request, u *upload) error {
 	if r.ContentLength > g.Limits.Uploads+formOverhead {
 		w.Header().Set("Connection", "close")
 		return errTotal
 	}
 	body := g.Steady(w, r, g.Limits.Uploads+formOverhead)
 	r.Body = body
-	u := &upload{threadID: in.ThreadID, files: files, limits: g.Limits, replace: in.Replace, skipped: []string{}, stored: []uploadJSON{}}
-	err = u.read(r)
+	u.limits, u.skipped = g.Limits, []string{}
+	err := u.read(r)
 	if err != nil {
 		u.undo()
 		err = uploadError(err, body.Err)
 	}
 	body.Drain()
-	if err != nil {
-		return err
-	}
-	g.note(r.Context(), in.ThreadID, filehistory.ByUpload, u.paths()...)
-	return route.Reply(w, http.StatusOK, u.answer())
+	return err
 }
 
 var errTotal = route.Failf(http.StatusRequestEntityTooLarge, "Total upload size too large")
@@ -203,19 +210,32 @@ func uploadError(err, read error) error {
 	return storeError(err)
 }
 
-// upload is a form on its way into the thread's folder.
+// upload is a form on its way into a folder.
 type upload struct {
-	threadID string
-	files    *sandbox.Files
-	limits   route.Limits
-	replace  bool
+	at      string // the folder, inside the sandbox
+	files   *sandbox.Files
+	limits  route.Limits
+	replace bool
+	// room is for how many files there is room there, and left for how many bytes; full is the answer to more.
+	room int
+	left int64
+	full error
 
 	seen, fields int
 	total        int64
 	made         []string // the names that were taken
-	stored       []uploadJSON
+	stored       []stored
 	skipped      []string
 }
+
+// stored is a file that was stored; original is the name that it came with, if it had to get another one.
+type stored struct {
+	name     string
+	size     int64
+	original *string
+}
+
+func (u *upload) path(name string) string { return u.at + "/" + name }
 
 // read takes the form apart. Nothing of it is kept in memory.
 func (u *upload) read(r *http.Request) error {
@@ -281,6 +301,9 @@ func (u *upload) part(part *multipart.Part) error {
 
 // store writes a file under the name, or the first one like it that is free.
 func (u *upload) store(name string, content io.Reader) error {
+	if len(u.stored) >= u.room {
+		return u.full
+	}
 	got := name
 	if !u.replace {
 		var err error
@@ -288,24 +311,32 @@ func (u *upload) store(name string, content io.Reader) error {
 			return err
 		}
 	}
-	room := min(u.limits.Upload, u.limits.Uploads-u.total)
-	n, err := u.files.WriteFrom(uploadPath(got), content, room)
+	room := min(u.limits.Upload, u.limits.Uploads-u.total, u.left-u.total)
+	n, err := u.files.WriteFrom(u.path(got), content, room)
 	if errors.Is(err, sandbox.ErrTooLarge) {
-		if room < u.limits.Upload {
-			return errTotal
-		}
-		return route.Failf(http.StatusRequestEntityTooLarge, "File too large: %s", name)
+		return u.tooLarge(room, name)
 	}
 	if err != nil {
 		return inTheWay(err, name)
 	}
 	u.total += n
-	out := uploadOf(u.threadID, got, n)
+	f := stored{name: got, size: n}
 	if got != name {
-		out.Original = &name
+		f.original = &name
 	}
-	u.stored = append(u.stored, out)
+	u.stored = append(u.stored, f)
 	return nil
+}
+
+// tooLarge is the answer to a file that is larger than the room for it.
+func (u *upload) tooLarge(room int64, name string) error {
+	switch {
+	case room == u.left-u.total:
+		return u.full
+	case room < u.limits.Upload:
+		return errTotal
+	}
+	return route.Failf(http.StatusRequestEntityTooLarge, "File too large: %s", name)
 }
 
 // inTheWay is the answer to a file that has no place under its name.
@@ -324,7 +355,7 @@ func inTheWay(err error, name string) error {
 func (u *upload) take(name string) (string, error) {
 	for i := range maxAlike {
 		try := numbered(name, i)
-		h, err := u.files.Create(uploadPath(try))
+		h, err := u.files.Create(u.path(try))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -340,7 +371,7 @@ func (u *upload) take(name string) (string, error) {
 // paths are those of the stored files.
 func (u *upload) paths() (list []string) {
 	for _, f := range u.stored {
-		list = append(list, f.Path)
+		list = append(list, u.path(f.name))
 	}
 	return list
 }
@@ -348,7 +379,7 @@ func (u *upload) paths() (list []string) {
 // undo removes what this request has stored.
 func (u *upload) undo() {
 	for _, name := range u.made {
-		_ = u.files.Remove(uploadPath(name)) // somebody else was faster
+		_ = u.files.Remove(u.path(name)) // somebody else was faster
 	}
 }
 
@@ -359,8 +390,13 @@ type uploadAnswer struct {
 	Skipped []string     `json:"skipped_files"`
 }
 
-func (u *upload) answer() uploadAnswer {
-	out := uploadAnswer{len(u.skipped) == 0, u.stored, fmt.Sprintf("Successfully uploaded %d file(s)", len(u.stored)), u.skipped}
+func (u *upload) answer(threadID string) uploadAnswer {
+	list := make([]uploadJSON, len(u.stored))
+	for i, f := range u.stored {
+		list[i] = uploadOf(threadID, f.name, f.size)
+		list[i].Original = f.original
+	}
+	out := uploadAnswer{len(u.skipped) == 0, list, fmt.Sprintf("Successfully uploaded %d file(s)", len(u.stored)), u.skipped}
 	if !out.Success {
 		out.Message += fmt.Sprintf("; skipped %d unsafe file(s)", len(u.skipped))
 	}

@@ -125,9 +125,9 @@ func (g *Group) patch(ctx context.Context, in *patchIn) (folderJSON, error) {
 	return g.shown(ctx, in.Folder, g.mine(ctx).Update(ctx, in.Folder, p, g.Now()))
 }
 
-// remove removes a folder. Its threads stay.
+// remove removes a folder with its files. Its threads stay.
 func (g *Group) remove(ctx context.Context, in *oneIn) (route.Status, error) {
-	return http.StatusNoContent, missing(g.mine(ctx).Delete(ctx, in.Folder), in.Folder)
+	return http.StatusNoContent, missing(g.Delete(ctx, route.Caller(ctx).User, in.Folder), in.Folder)
 }
 
 type threadIn struct {

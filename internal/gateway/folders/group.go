@@ -18,6 +18,8 @@ type Config struct {
 
 	// Folders are those of all users.
 	Folders *folders.Folders
+	// Delete removes a user's folder with its files; its error is that of [folders.Mine.Delete].
+	Delete func(ctx context.Context, u access.User, folder string) error
 }
 
 // Group has the handlers.
@@ -45,7 +47,7 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.None),
 		route.Patch("/folders/{folder_id}", "Change a folder", g.patch).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON),
-		route.Delete("/folders/{folder_id}", "Remove a folder; its threads stay", g.remove).
+		route.Delete("/folders/{folder_id}", "Remove a folder with its files; its threads stay", g.remove).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "folder"),
 		route.Put("/folders/{folder_id}/threads/{thread_id}", "Put a thread into a folder", g.put).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None),

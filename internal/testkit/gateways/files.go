@@ -17,7 +17,9 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -142,8 +144,14 @@ func Form(fields ...Field) (contentType, body string) {
 // Upload sends files to a thread.
 func (k *FileKit) Upload(thread string, fields ...Field) *httptest.ResponseRecorder {
 	k.T.Helper()
+	return k.UploadTo("/api/threads/"+thread+"/uploads", fields...)
+}
+
+// UploadTo sends a form to a path, with its variables filled in.
+func (k *FileKit) UploadTo(path string, fields ...Field) *httptest.ResponseRecorder {
+	k.T.Helper()
 	contentType, body := Form(fields...)
-	r := k.Request("POST", "/api/threads/"+thread+"/uploads", body)
+	r := k.Request("POST", k.Fill(path), body)
 	r.Header.Set("Content-Type", contentType)
 	return k.Send(r)
 }
@@ -160,6 +168,34 @@ func (k *FileKit) Expect(name string, w *httptest.ResponseRecorder, status int, 
 	}
 	if why := jsontest.Unlike(jsontest.Decode(k.T, []byte(want)), jsontest.Decode(k.T, w.Body.Bytes())); why != "" {
 		k.T.Errorf("%s: %s in %.1000s", name, why, w.Body)
+	}
+}
+
+// FolderFilesIn is where the files of folders of threads are kept, and DeleteFolderIn removes folders with them.
+func FolderFilesIn(st database.Store, dir string) func(context.Context, access.User, string) (*sandbox.Files, error) {
+	return func(ctx context.Context, user access.User, id string) (*sandbox.Files, error) {
+		if _, err := folders.New(st).For(user).Folder(ctx, id); err != nil {
+			return nil, err
+		}
+		at, err := userdata.New(dir).User(user).Shared(id)
+		if err != nil {
+			return nil, err
+		}
+		return at.Files()
+	}
+}
+
+// DeleteFolderIn is told of by [FolderFilesIn].
+func DeleteFolderIn(st database.Store, dir string) func(context.Context, access.User, string) error {
+	return func(ctx context.Context, user access.User, id string) error {
+		at, err := userdata.New(dir).User(user).Shared(id)
+		if err == nil {
+			err = folders.New(st).For(user).Delete(ctx, id)
+		}
+		if err == nil {
+			err = at.Remove()
+		}
+		return err
 	}
 }
 

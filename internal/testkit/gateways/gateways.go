@@ -144,8 +144,10 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	serving.Go(func() { jobs.Work(ctx) })
 	hubOfNews := news.NewHub(news.Config{Store: opened})
 	serving.Go(func() { hubOfNews.Work(ctx) })
+	shared := t.TempDir()
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
+		FolderFiles: FolderFilesIn(st, shared), FolderQuota: 1 << 20, DeleteFolder: DeleteFolderIn(st, shared),
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		Agents:       agents.NewFolder(t.TempDir()),
 		Approvals:    approval.NewGrants(opened),

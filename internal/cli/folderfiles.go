@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/lib/inert"
+	"github.com/pudu-ai/pudu/sandbox"
+)
+
+// FolderFiles are the files that a folder has for its threads. Paths are below the folder.
+type FolderFiles interface {
+	Files(ctx context.Context, folder string, limit int) (list []threadfiles.Entry, more bool, err error)
+	// AddFile puts a file into a folder, or a subfolder of it. One of the same name is replaced.
+	AddFile(ctx context.Context, folder, into, name string, content io.Reader, size int64) error
+	ReadFile(ctx context.Context, folder, path string, w io.Writer) error
+	RemoveFile(ctx context.Context, folder, path string) error
+}
+
+func folderFilesCommand(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+	var limit int
+	folders := with
+	with = func(cmd *cobra.Command, do func(Folders) error) error {
+		return folders(cmd, func(f Folders) error { return folderFileError(do(f)) })
+	}
+	cmd := &cobra.Command{
+		Use:   "files FOLDER",
+		Short: "List the files of a folder, which its threads can read; add, get and remove some",
+		Long: "List the files of a folder. Every thread in the folder sees them below " + sandbox.Folder + " and cannot change them: a run that\n" +
+			"begins after a change sees it.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > threadfiles.MaxEntries {
+				return usageError("--limit takes 1 to %d", threadfiles.MaxEntries)
+			}
+			return with(cmd, func(f Folders) error {
+				list, more, err := f.Files(cmd.Context(), args[0], limit)
+				for i := range list {
+					list[i].Path = strings.TrimPrefix(list[i].Path, sandbox.Folder+"/")
+				}
+				if err == nil && len(list) == 0 {
+					fmt.Fprintln(stdio.Err, "No files yet. Add one with: pudu folders files add FOLDER FILE")
+				}
+				return errors.Join(err, printFiles(stdio, list, more))
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 1000, "how many, 1 to "+strconv.Itoa(threadfiles.MaxEntries))
+	cmd.AddCommand(addFolderFiles(with, stdio), getFolderFile(with, stdio), removeFolderFiles(with, stdio))
+	return cmd
+}
+
+func addFolderFiles(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+	var into string
+	cmd := &cobra.Command{
+		Use: "add FOLDER FILE...", Short: "Put files into a folder; one of the same name is replaced", Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(cmd, func(f Folders) error {
+				for _, name := range args[1:] {
+					if err := addFolderFile(cmd.Context(), f, args[0], into, name); err != nil {
+						return err
+					}
+					fmt.Fprintln(stdio.Err, "Added "+inert.Line(path.Join(into, filepath.Base(name)))+".")
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&into, "into", "", "the `SUBFOLDER` to put them into, such as notes/2026")
+	return cmd
+}
+
+func addFolderFile(ctx context.Context, f Folders, folder, into, name string) error {
+	h, err := os.Open(name)
+	if err != nil {
+		return usageError("%v", err)
+	}
+	defer h.Close()
+	info, err := h.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return usageError("%s is no regular file; name files, not folders", name)
+	}
+	return f.AddFile(ctx, folder, into, filepath.Base(name), h, info.Size())
+}
+
+func getFolderFile(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use: "get FOLDER PATH", Short: "Write a file of a folder", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("out") {
+				out = path.Base(args[1])
+			}
+			err := with(cmd, func(f Folders) error {
+				return writeNew(out, stdio.Out, func(w io.Writer) error { return f.ReadFile(cmd.Context(), args[0], args[1], w) })
+			})
+			if err == nil && out != "-" {
+				fmt.Fprintln(stdio.Err, "Wrote "+out+".")
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write, which must not exist; - is standard output (default: its name)")
+	return cmd
+}
+
+func removeFolderFiles(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+	return &cobra.Command{
+		Use: "rm FOLDER PATH...", Short: "Remove files of a folder", Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(cmd, func(f Folders) error {
+				for _, name := range args[1:] {
+					if err := f.RemoveFile(cmd.Context(), args[0], name); err != nil {
+						return err
+					}
+					fmt.Fprintln(stdio.Err, "Removed "+inert.Line(name)+".")
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// folderFileError says what is in the way of a command about a folder.
+func folderFileError(err error) error {
+	switch {
+	case errors.Is(err, sandbox.ErrOutside):
+		return usageError("the path leads out of the folder; name one below it, such as notes/a.txt")
+	case errors.Is(err, sandbox.ErrInvalidPath):
+		return usageError("%v", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; `pudu folders files FOLDER` lists what there is", err)
+	}
+	return err
+}

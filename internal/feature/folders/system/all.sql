@@ -1,0 +1,1 @@
+SELECT user_id, id FROM folders

@@ -17,7 +17,7 @@ import (
 )
 
 // ErrUndelivered is what [Built].Check finds if a run presents none of the outputs that it made.
-var ErrUndelivered = errors.New(store.Undelivered)
+var ErrUndelivered = errors.New(store.Undelivered) //nolint:staticcheck // as clients get it
 
 // ending is the status that a run ends with.
 func ending(ctx context.Context, runID string, last state.State, err error) event.Run {

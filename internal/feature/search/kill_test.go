@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,9 @@ import (
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
+
+// kills is what `make crash` asks for more of.
+var kills = flag.Int("kills", 8, "how many `times` to kill an indexing")
 
 const (
 	workerEnv = "PUDU_SEARCH_WORKER" // the data folder of a process that indexes until it is killed
@@ -57,13 +61,13 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.Close()
-	for n := range 8 {
+	for n := range *kills {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
 		cmd.Env = append(os.Environ(), workerEnv+"="+dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(100+37*n) * time.Millisecond) // somewhere in its work
+		time.Sleep(time.Duration(100+37*(n%16)+n/16) * time.Millisecond) // somewhere in its work
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func (g *Group) told(ctx context.Context, run store.Run, msgs []history.Message)
 	changes, err := g.changes(ctx, run)
 	if end++; changes.Available {
 		end++
-		out = append(out, r.event(run, "workspace_changes", "workspace", end, changes.Record.String(), map[string]any{"workspace_changes": changes.Record}))
+		out = append(out, r.event(run, "workspace_changes", "workspace", end, changes.String(), map[string]any{"workspace_changes": changes.Record}))
 	}
 	// Behind a run there is room for two rows: the third one's place is also that of the next run's beginning.
 	return append(out, r.event(run, "run.delivery", "outputs", end+1, delivered(run, msgs, changes), nil)), err

@@ -1,6 +1,6 @@
 // A conversation in a browser: it streams, its lines open, it is asked and answered, stopped, edited, queued.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
 
 describe('a task', () => {
   const server = new Server();
@@ -145,15 +145,16 @@ describe('a task', () => {
     await v.say('break down');
     await v.sees(/It could not finish: .*HTTP 401/);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.waitForTimeout(300);
+    const runs = async (): Promise<number> => ((await (await fetch(`${server.url}/threads${new URL(page.url()).pathname.slice(2)}/runs`)).json()) as unknown[]).length;
+    await expect.poll(runs, { timeout: patience }).toBe(2);
     await v.sees(/It could not finish/);
-    await page.locator('.row', { hasText: 'break down' }).getByText('failed').waitFor({ state: 'attached' });
+    expect(await page.locator('.turn').count()).toBe(1);
   });
 
   it('takes the next message while it runs, and keeps it on a shelf', async () => {
     const { page } = await begin();
-    await v.say('speak while you run');
-    await v.sees('Working');
+    await v.say('a long story');
+    await v.sees('Sentence number 1 ');
     const field = page.getByRole('textbox', { name: 'Message' });
     await field.fill('and then this');
     await field.press('Enter');
@@ -161,7 +162,9 @@ describe('a task', () => {
     await field.fill('not this');
     await field.press('Enter');
     await page.locator('.queued', { hasText: 'not this' }).getByRole('button', { name: 'Remove from the queue' }).click();
-    await v.sees('I have counted.');
+    expect(await page.locator('.say', { hasText: 'and then this' }).count()).toBe(0);
+    await page.locator('.queued', { hasText: 'not this' }).waitFor({ state: 'hidden' });
+    await page.keyboard.press('Control+.');
     await v.sees('You said: and then this');
     expect(await page.getByText('You said: not this').count()).toBe(0);
   });
@@ -175,12 +178,17 @@ describe('a task', () => {
     await page.getByRole('textbox', { name: 'Message' }).first().fill('hello two');
     await page.keyboard.press('Enter');
     await v.sees('You said: hello two');
+    await page.getByRole('button', { name: 'Answer once more' }).click();
+    await page.locator('.turn-foot:not(.mine) .versions', { hasText: '2 of 2' }).waitFor();
     await page.locator('.me').hover();
     await page.locator('.me .versions', { hasText: '2 of 2' }).waitFor();
     await page.locator('.me').getByRole('button', { name: 'Earlier version' }).click();
     await v.sees('You said: hello one');
-    await page.locator('.turn-foot:not(.mine)').getByRole('button', { name: 'Answer once more' }).click();
-    await page.locator('.turn-foot:not(.mine) .versions', { hasText: '2 of 2' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Answer once more' }).count()).toBe(0);
+    await page.getByRole('textbox', { name: 'Message' }).fill('and on');
+    await page.keyboard.press('Enter');
+    await v.sees('You said: and on');
+    await v.sees('You said: hello one');
   });
 
   it('branches off into a task of its own', async () => {
@@ -210,6 +218,8 @@ describe('a task', () => {
   it('folds what is long ago while it works, and never a failure', async () => {
     const { page } = await begin();
     await v.say('one after the other');
+    await page.locator('.step', { hasText: 'echo 8' }).waitFor();
+    await page.reload();
     await page.getByRole('button', { name: /earlier step/ }).waitFor();
     await v.sees('Nine steps.');
     await page.reload();
@@ -234,18 +244,22 @@ describe('a task', () => {
   it('moves nothing while it streams', async () => {
     const { page } = await begin();
     await page.addInitScript(() => {
-      const w = window as unknown as { shifts: number };
-      w.shifts = 0;
+      const w = window as unknown as { shifts: string[] };
+      w.shifts = [];
       new PerformanceObserver((list) => {
-        for (const e of list.getEntries() as unknown as { hadRecentInput: boolean; value: number }[]) if (!e.hadRecentInput) w.shifts += e.value;
+        for (const e of list.getEntries() as unknown as { hadRecentInput: boolean; value: number; sources: { node: Element | null }[] }[])
+          if (!e.hadRecentInput && e.sources.some((s) => s.node?.parentElement?.closest('#content')))
+            w.shifts.push(`${e.value} ${e.sources.map((s) => s.node?.className).join()}`);
       }).observe({ type: 'layout-shift', buffered: true });
     });
     await v.say('show everything');
     await page.getByRole('cell', { name: '41.0' }).waitFor();
-    await page.waitForTimeout(600);
+    await page.locator('.turn-foot:not(.mine)').waitFor();
+    await page.waitForTimeout(300);
+    expect(await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)).toEqual([]);
     await v.say('one after the other');
     await v.sees('Nine steps.');
     await page.waitForTimeout(300);
-    expect(await page.evaluate(() => (window as unknown as { shifts: number }).shifts)).toBe(0);
+    expect(await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)).toEqual([]);
   });
 });

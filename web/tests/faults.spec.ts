@@ -19,9 +19,9 @@ describe('with a server that dies', () => {
     await server.stop('SIGKILL');
     await page.getByText(/The server is not there/).waitFor();
     await server.start();
-    await v.sees('Sentence number 9 ', 20_000);
+    await v.sees('Sentence number 9 ');
     await page.keyboard.press('Control+.');
-    await v.sees('You stopped it', 15_000);
+    await v.sees('You stopped it');
     const text = await page.locator('.turn').innerText();
     expect(text.match(/Sentence number 4 /g)).toHaveLength(1);
   });
@@ -36,7 +36,7 @@ describe('with a server that dies', () => {
     await page.keyboard.press('Enter');
     await v.sees(/Not sent:/);
     await server.start();
-    await v.sees('You said: hello later', 20_000);
+    await v.sees('You said: hello later');
     expect(await page.locator('.say', { hasText: 'hello later' }).count()).toBe(1);
   });
 });
@@ -88,7 +88,7 @@ describe('with a server that is there', () => {
     await page.waitForTimeout(500);
     await page.getByRole('textbox', { name: 'Message' }).fill('and then');
     await v.context.setOffline(false);
-    await v.sees('Sentence number 30 ', 20_000);
+    await v.sees('Sentence number 30 ');
     await page.keyboard.press('Control+.');
     await v.sees('You stopped it');
   });
@@ -182,7 +182,7 @@ describe('without a model', () => {
     await page.waitForURL(/\/welcome$/);
     await v.sees('Pudu needs a model to think with');
     await page.getByRole('button', { name: 'Play the demonstration' }).click();
-    await v.sees('The three best months are', 20_000);
+    await v.sees('The three best months are');
     await page.getByText('Demonstration', { exact: true }).waitFor();
   });
 });

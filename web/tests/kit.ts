@@ -8,6 +8,9 @@ import { expect } from 'vitest';
 
 const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
 const browserPath = process.env['PUDU_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+/** How long a test waits for what it looks for: machines that do other things too are slow. */
+export const patience = 25_000;
+
 const files = new URL('./server/', import.meta.url).pathname;
 
 /** A server with its data. It may be killed and come back at the same address. */
@@ -103,7 +106,7 @@ export class Visitor {
   }
 
   /** Waits until a text stands in the conversation. */
-  async sees(text: string | RegExp, timeout = 10_000): Promise<void> {
+  async sees(text: string | RegExp, timeout = patience): Promise<void> {
     await this.page.getByText(text).first().waitFor({ timeout });
   }
 
@@ -123,5 +126,6 @@ export class Visitor {
 /** Somebody who opens a browser. */
 export async function visit(server: Server, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  context.setDefaultTimeout(patience);
   return new Visitor(context, await context.newPage(), server);
 }

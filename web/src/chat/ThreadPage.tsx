@@ -19,6 +19,7 @@ import { Panel } from './Panel';
 import type { Conversation } from './talk/conversation';
 import { textOf } from './talk/message';
 import type { Options } from './talk/requests';
+import type { Asked } from './talk/talk';
 import { turnsOf } from './talk/turns';
 import { useConversation } from './talk/useConversation';
 import { type TurnActs, TurnView } from './TurnView';
@@ -85,8 +86,8 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
               turn={turn}
               last={i === turns.length - 1}
               {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
-              busy={!!view.active}
-              waiting={view.talk.asked}
+              busy={!!view.active || view.past}
+              waiting={view.past ? noneAsked : view.talk.asked}
               answers={answers}
               acts={acts}
             />
@@ -130,6 +131,8 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
     </Shell>
   );
 }
+
+const noneAsked: Asked[] = [];
 
 /** What the turns ask for, the same as long as the conversation is. */
 function useActs(conversation: Conversation, options: Options, goOnWords: string): TurnActs {

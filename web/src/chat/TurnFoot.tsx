@@ -87,7 +87,7 @@ export function Foot({ turn, acts, busy }: { turn: Turn; acts: Acts; busy: boole
         </>
       )}
       <span className="sp" />
-      <small className="num">
+      <small className="num" key={run?.tokens ?? 0}>
         {when(answer.at)}
         {!!run?.tokens && ` · ${w.tokens(thousands(run.tokens))}`}
       </small>
@@ -139,7 +139,9 @@ export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boole
   return (
     <>
       <div className="say">{text}</div>
-      {!row.open && (
+      {row.open ? (
+        <div className="turn-foot mine" />
+      ) : (
         <div className="turn-foot mine">
           {row.versions && <VersionsOf versions={row.versions} acts={acts} />}
           <Copy bare label={w.copyMessage} text={() => text} />

@@ -5,7 +5,7 @@ import { lasted, useWords } from '../lib/i18n';
 import { Markdown } from '../markdown/Markdown';
 import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
-import { Asking } from './asked/Asking';
+import { Answers, Asking } from './asked/Asking';
 import { textOf } from './talk/message';
 import type { Asked } from './talk/talk';
 import { isActive, type Step, type Turn } from './talk/turns';
@@ -41,6 +41,7 @@ export const TurnView = memo(function TurnView({ turn, last, busy, waiting, answ
     <section className={last ? 'turn last' : 'turn'}>
       {turn.ask && <Said turn={turn} trouble={trouble} busy={busy} acts={acts} />}
       {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} waiting={last && waiting.length > 0} acts={acts} />}
+      <Answers turn={turn} answers={answers} />
       {turn.answer && <Markdown text={textOf(turn.answer.message).trim()} writing={!!turn.answer.open} />}
       <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
       <End turn={turn} last={last} acts={acts} />

@@ -31,8 +31,7 @@ interface AskingProps {
 export function Asking({ turn, last, waiting, answers, answer }: AskingProps): ReactNode {
   if (last && waiting.length > 0) return <Approvals key={waiting.map((a) => a.id).join()} asked={waiting} answer={answer} />;
   const q = lastQuestion(turn);
-  if (!q || turn.answer) return null;
-  if (answers.has(q.request_id)) return <Answered question={q} value={answers.get(q.request_id)} />;
+  if (!q || turn.answer || answers.has(q.request_id)) return null;
   return last ? (
     <QuestionForm
       key={q.request_id}
@@ -40,6 +39,12 @@ export function Asking({ turn, last, waiting, answers, answer }: AskingProps): R
       answer={(value) => answer(typeof value === 'string' ? value : { [q.request_id]: value })}
     />
   ) : null;
+}
+
+/** What was answered to the questions of a turn, in words. */
+export function Answers({ turn, answers }: { turn: Turn; answers: Map<string, unknown> }): ReactNode {
+  const asked = turn.steps.map((s) => (s.kind === 'call' ? questionOf(s.result) : null));
+  return asked.map((q) => q && answers.has(q.request_id) && <Answered key={q.request_id} question={q} value={answers.get(q.request_id)} />);
 }
 
 function Answered({ question, value }: { question: Question; value: unknown }): ReactNode {

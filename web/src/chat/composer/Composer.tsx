@@ -90,12 +90,12 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
           </button>
         )}
         {running ? (
-          <button type="submit" className="btn primary pillshaped" disabled={empty} title={w.queueHint}>
+          <button key="queue" type="submit" className="btn primary pillshaped" disabled={empty} title={w.queueHint}>
             {w.queue}
             <Icon name="enter" />
           </button>
         ) : (
-          <button type="submit" className="send" disabled={empty} aria-label={place ? w.sendIt : w.start}>
+          <button key="send" type="submit" className="send" disabled={empty} aria-label={place ? w.sendIt : w.start}>
             <Icon name="send" />
           </button>
         )}

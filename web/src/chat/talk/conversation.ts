@@ -21,6 +21,8 @@ export interface View {
   trouble?: unknown;
   /** Messages that did not get to the server, by their ids, and why. */
   unsent: Record<string, unknown>;
+  /** Another version than the thread's own is shown: the next message goes on from it, and nothing on it is answered once more. */
+  past: boolean;
   /** What somebody asked for and did not get. */
   failure?: unknown;
 }
@@ -28,7 +30,7 @@ export interface View {
 const pageSize = 60;
 
 export class Conversation {
-  private view: View = { talk: nothing, loading: true, older: false, connected: true, unsent: {} };
+  private view: View = { talk: nothing, loading: true, older: false, connected: true, unsent: {}, past: false };
   private readonly listeners = new Set<() => void>();
   private readonly stopped = new AbortController();
   private following = '';
@@ -56,7 +58,7 @@ export class Conversation {
   readonly now = (): View => this.view;
 
   private show(some: Partial<View>): void {
-    const view = { ...this.view, ...some };
+    const view = { ...this.view, ...some, past: this.checkpoint !== '' };
     const active = Object.values(view.talk.runs).find((r) => r.status === 'running') ?? Object.values(view.talk.runs).find(isActive);
     delete view.active;
     this.view = active ? { ...view, active } : view;
@@ -193,7 +195,9 @@ export class Conversation {
   }
 
   private started(message: string, run: Run): void {
-    const rows = this.view.talk.rows.map((r) => (r.message.id === message && !r.run ? { ...r, run: run.id } : r));
+    // What waits for another run stands on the shelf; it comes into the conversation with its run.
+    const queued = run.status === 'pending' && !!this.view.active;
+    const rows = this.view.talk.rows.flatMap((r) => (r.message.id !== message || r.run ? r : queued ? [] : { ...r, run: run.id }));
     const runs = { ...this.view.talk.runs, [run.id]: newer(this.view.talk.runs[run.id], run) };
     this.show({ talk: { ...this.view.talk, rows, runs } });
     this.followActive();
@@ -232,6 +236,7 @@ export class Conversation {
         path: { thread_id: this.thread },
         body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...body } as never,
       });
+      this.checkpoint = '';
       const asked: Asked[] = [];
       const it = runOf(run as unknown as RunRow);
       this.show({ talk: { ...this.view.talk, asked, runs: { ...this.view.talk.runs, [it.id]: it } } });

@@ -24,8 +24,9 @@ export const CallLine = memo(function CallLine({ step, active }: { step: CallSte
     >
       <summary>
         <Node step={step} outcome={outcome} />
-        <What step={step} outcome={outcome} />
-        <Meta step={step} outcome={outcome} />
+        {/* Other words for another outcome are other elements: nothing moves when one takes the place of another. */}
+        <What key={`what ${outcome}`} step={step} outcome={outcome} />
+        <Meta key={`meta ${outcome}`} step={step} outcome={outcome} />
         <Icon name="right" className="i chev" />
       </summary>
       {open && <CallDetail step={step} outcome={outcome} />}
@@ -126,5 +127,10 @@ export function Seconds({ since }: { since: number }): ReactNode {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
-  return <span className="num">{lasted(Math.max(0, Math.floor((now - since) / 1000)) * 1000, true)}</span>;
+  const text = lasted(Math.max(0, Math.floor((now - since) / 1000)) * 1000, true);
+  return (
+    <span className="num" key={text.length}>
+      {text}
+    </span>
+  );
 }

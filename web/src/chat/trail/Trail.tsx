@@ -1,4 +1,5 @@
-// The trail of a turn: what Pudu did, line by line. Finished lines beyond six fold; failures never do.
+// The trail of a turn: what Pudu did, line by line. For who comes to a run that is under way, finished lines beyond six are folded;
+// failures never are.
 import { memo, type ReactNode, useState } from 'react';
 import { lasted, useWords } from '../../lib/i18n';
 import { Markdown } from '../../markdown/Markdown';
@@ -15,7 +16,9 @@ const stands = 6;
 export function Trail({ steps, active }: { steps: Step[]; active: boolean }): ReactNode {
   const w = useWords(chat);
   const [all, setAll] = useState(false);
-  const from = all || !active ? 0 : Math.max(0, steps.length - stands - 1);
+  // What is folded is what had happened when somebody came: under the eye of who watches nothing folds.
+  const [come] = useState(() => (active ? Math.max(0, steps.length - stands - 1) : 0));
+  const from = all || !active ? 0 : come;
   const folded = steps.slice(0, from).filter((s) => !stays(s, active));
   return (
     <div className="trail">

@@ -16,7 +16,8 @@ export interface Page {
 export const pages: Page[] = [
   { form: '/', show: () => <StartPage /> },
   { form: '/c/:thread', show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
-  { form: '/settings/general?', show: () => <GeneralPage /> },
+  { form: '/settings', show: () => <GeneralPage /> },
+  { form: '/settings/general', show: () => <GeneralPage /> },
   { form: '/welcome', show: () => <WelcomePage /> },
   { form: '/sign-in', show: () => <SignInPage /> },
 ];

@@ -2,6 +2,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
+import { Menu } from '../../ui/Menu';
 import type { Asked } from '../talk/talk';
 import { asked } from './words';
 
@@ -11,7 +12,15 @@ interface Action {
   description?: string;
 }
 
-export type Decision = { type: 'approve' } | { type: 'reject'; message: string } | { type: 'edit'; edited_action: { name: string; args: Record<string, unknown> } };
+type Scope = 'once' | 'thread' | 'always';
+
+export type Decision = { type: 'approve'; scope?: Scope } | { type: 'reject'; message: string } | { type: 'edit'; edited_action: { name: string; args: Record<string, unknown> } };
+
+/** How far an answer may reach, as the question says. */
+function scopesOf(a: Asked, i: number): Scope[] {
+  const reviews = (a.value as { review_configs?: { scopes?: Scope[] }[] } | null)?.review_configs ?? [];
+  return reviews[i]?.scopes ?? [];
+}
 
 /** The actions that a question of a run is about. */
 export const actionsOf = (a: Asked): Action[] => (a.value as { action_requests?: Action[] } | null)?.action_requests ?? [];
@@ -26,7 +35,7 @@ export function Approvals({ asked: all, answer }: ApprovalsProps): ReactNode {
   const [decided, setDecided] = useState<Record<string, Decision>>({});
   const [failed, setFailed] = useState(false);
   const w = useWords(asked);
-  const list = all.flatMap((a) => actionsOf(a).map((action, i) => ({ key: `${a.id} ${i}`, action })));
+  const list = all.flatMap((a) => actionsOf(a).map((action, i) => ({ key: `${a.id} ${i}`, action, scopes: scopesOf(a, i) })));
   const decide = (key: string, decision: Decision): void => {
     const next = { ...decided, [key]: decision };
     setDecided(next);
@@ -43,7 +52,7 @@ export function Approvals({ asked: all, answer }: ApprovalsProps): ReactNode {
     <>
       {list.map((l, i) =>
         decided[l.key] ? null : (
-          <Approval key={l.key} action={l.action} place={list.length > 1 ? w.of(i + 1, list.length) : ''} decide={(d) => decide(l.key, d)} first={i === 0} />
+          <Approval key={l.key} action={l.action} place={list.length > 1 ? w.of(i + 1, list.length) : ''} scopes={l.scopes} decide={(d) => decide(l.key, d)} />
         ),
       )}
       {failed && (
@@ -58,11 +67,11 @@ export function Approvals({ asked: all, answer }: ApprovalsProps): ReactNode {
 interface ApprovalProps {
   action: Action;
   place: string;
-  first: boolean;
+  scopes: Scope[];
   decide: (d: Decision) => void;
 }
 
-function Approval({ action, place, decide }: ApprovalProps): ReactNode {
+function Approval({ action, place, scopes, decide }: ApprovalProps): ReactNode {
   const w = useWords(asked);
   const id = useId();
   const command = action.args['command'];
@@ -70,8 +79,9 @@ function Approval({ action, place, decide }: ApprovalProps): ReactNode {
   const [refusing, setRefusing] = useState(false);
   const [why, setWhy] = useState('');
   const [edited, setEdited] = useState<string | null>(null);
+  const [scope, setScope] = useState<Scope>('once');
   const allow = (): void =>
-    decide(edited !== null && edited !== command ? { type: 'edit', edited_action: { name: action.name, args: { ...action.args, command: edited } } } : { type: 'approve' });
+    decide(edited !== null && edited !== command ? { type: 'edit', edited_action: { name: action.name, args: { ...action.args, command: edited } } } : { type: 'approve', ...(scope === 'once' ? {} : { scope }) });
   const reason = /requires approval: (.*)/.exec(action.description ?? '')?.[1];
   return (
     <form
@@ -135,6 +145,18 @@ function Approval({ action, place, decide }: ApprovalProps): ReactNode {
             <button type="button" className="btn" onClick={() => setRefusing(true)}>
               {w.refuse}
             </button>
+            <span className="grow" />
+            {scopes.length > 1 && edited === null && (
+              <Menu
+                className="chip"
+                title={w.reach}
+                end
+                items={scopes.map((s) => ({ key: s, label: w[s], on: s === scope, choose: () => setScope(s) }))}
+              >
+                {w[scope]}
+                <Icon name="down" className="i car" />
+              </Menu>
+            )}
           </>
         )}
       </footer>

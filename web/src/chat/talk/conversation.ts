@@ -80,6 +80,8 @@ export class Conversation {
         this.runs(),
       ]);
       const read = page as unknown as { data: PageRow[]; has_more: boolean };
+      // A thread that is not there has no messages either: only the thread itself tells.
+      if (read.data.length === 0 && Object.keys(runs).length === 0) await api('get', '/threads/{thread_id}', { path });
       this.seq = read.data[0]?.seq ?? 0;
       const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
       this.show({ talk: { ...talk, runs }, loading: false, older: read.has_more });
@@ -201,6 +203,16 @@ export class Conversation {
     const runs = { ...this.view.talk.runs, [run.id]: newer(this.view.talk.runs[run.id], run) };
     this.show({ talk: { ...this.view.talk, rows, runs } });
     this.followActive();
+  }
+
+  /** Goes on when the server is there again: what it could not be told goes out. */
+  async back(): Promise<void> {
+    for (const [id, trouble] of Object.entries(this.view.unsent)) {
+      const row = this.view.talk.rows.find((r) => r.message.id === id);
+      if (row && trouble instanceof Trouble && trouble.status === 0) await this.post(id, textOf(row.message));
+    }
+    if (this.view.trouble instanceof Trouble && this.view.trouble.status === 0) await this.load();
+    else await this.refresh();
   }
 
   /** Goes on after somebody has signed in: loads what is missing, sends what did not go out. */

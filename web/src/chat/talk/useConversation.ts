@@ -35,7 +35,7 @@ export function useConversation(thread: string): [Conversation, View] {
   }, [thread]);
   useNews((m) => {
     if (m.event === 'thread' && (m.data as { thread_id: string }).thread_id === thread) void it.refresh();
-    if (m.event === 'open') void it.refresh();
+    if (m.event === 'open') void it.back();
   });
   return [it, useSyncExternalStore(it.subscribe, it.now)];
 }

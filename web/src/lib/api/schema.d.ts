@@ -340,6 +340,166 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was approved for calls to come */
+        get: {
+            parameters: {
+                query?: {
+                    revoked?: boolean;
+                    limit?: number;
+                    offset?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": null | {
+                            approval_id: string;
+                            tool: string;
+                            pattern: string;
+                            exact: boolean;
+                            scope: string;
+                            thread_id: null | string;
+                            given_via: string;
+                            created_at: string;
+                            used_at: null | string;
+                            uses: number;
+                            revoked_at: null | string;
+                        }[];
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        /** Approve calls to come */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description a * at the end is none */
+                        exact?: boolean;
+                        /** @description a command of bash, or the arguments of another tool; a * at the end stands for what may follow */
+                        pattern: string;
+                        /**
+                         * @description for how many calls; always is the default
+                         * @enum {string}
+                         */
+                        scope?: "always" | "thread";
+                        /** @description the thread of the scope thread */
+                        thread_id?: string;
+                        tool: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            approval_id: string;
+                            tool: string;
+                            pattern: string;
+                            exact: boolean;
+                            scope: string;
+                            thread_id: null | string;
+                            given_via: string;
+                            created_at: string;
+                            used_at: null | string;
+                            uses: number;
+                            revoked_at: null | string;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals/{approval_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an approval; the next call is asked about again */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    approval_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": unknown;
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assets/{name}": {
         parameters: {
             query?: never;
@@ -4268,6 +4428,8 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description then or now: the files as they were at that turn, or as they are; without it only a branch of the latest turn has any */
+                        files?: unknown;
                         message_id?: unknown;
                         message_ids?: null | string[];
                         title?: unknown;
@@ -5460,6 +5622,8 @@ export interface paths {
                     "application/json": {
                         /** @description the message need not be of the latest turn, nor that turn a success */
                         any_turn?: boolean;
+                        /** @description then or now; then: the run is to begin with the files as they were before that turn */
+                        files?: unknown;
                         human_message_id?: unknown;
                         replacement_text?: unknown;
                     };
@@ -5536,6 +5700,8 @@ export interface paths {
                     "application/json": {
                         /** @description the answer need not be the latest one */
                         any_turn?: boolean;
+                        /** @description then or now; then: the run is to begin with the files as they were before that turn */
+                        files?: unknown;
                         message_id?: unknown;
                     };
                 };
@@ -5999,6 +6165,121 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/threads/{thread_id}/runs/{run_id}/calls/{call_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Look at what a call of a model was sent, and at what came back */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                    run_id: string;
+                    call_number: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            thread_id: string;
+                            run_id: string;
+                            n: number;
+                            of: number;
+                            model: string;
+                            provider: string;
+                            began: string;
+                            ended: string;
+                            first_ms: number;
+                            took_ms: number;
+                            error?: string;
+                            tries: null | {
+                                model: string;
+                                began: string;
+                                first_ms: number;
+                                took_ms: number;
+                                wait_ms: number;
+                                class?: string;
+                                error?: string;
+                            }[];
+                            usage: null | {
+                                input_tokens: number;
+                                output_tokens: number;
+                                cached_tokens: number;
+                                cache_creation_tokens: number;
+                                reasoning_tokens: number;
+                                cached_share: number;
+                            };
+                            cost: null | {
+                                amount: number;
+                                currency: string;
+                            };
+                            finish_reason?: string;
+                            message_id?: string;
+                            tool_calls: null | string[];
+                            request: {
+                                exact: boolean;
+                                note?: string;
+                                system: string;
+                                tools: null | {
+                                    name: string;
+                                    description: string;
+                                    parameters?: unknown;
+                                }[];
+                                settings: {
+                                    temperature?: null | number;
+                                    max_tokens?: number;
+                                    thinking?: null | boolean;
+                                    reasoning_effort?: string;
+                                    no_tools?: boolean;
+                                };
+                                messages: null | unknown[];
+                            };
+                            parts: null | {
+                                part: string;
+                                count: number;
+                                bytes: number;
+                                tokens: number;
+                            }[];
+                            new: {
+                                since: number;
+                                kept: number;
+                                tokens: number;
+                                system: boolean;
+                                tools: boolean;
+                            };
+                            answer: unknown;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/threads/{thread_id}/runs/{run_id}/cancel": {
         parameters: {
             query?: never;
@@ -6340,6 +6621,152 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{thread_id}/runs/{run_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the steps of a run: calls of models and tools, retries, compactions, questions, and what they took */
+        get: {
+            parameters: {
+                query?: {
+                    after?: unknown;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    thread_id: string;
+                    run_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            thread_id: string;
+                            run_id: string;
+                            status: string;
+                            error?: string;
+                            stop_reason?: string;
+                            began: string;
+                            ended?: string;
+                            attempts: number;
+                            calls: number;
+                            tools: number;
+                            usage: {
+                                input_tokens: number;
+                                output_tokens: number;
+                                cached_tokens: number;
+                                cache_creation_tokens: number;
+                                reasoning_tokens: number;
+                                cached_share: number;
+                            };
+                            cost: null | {
+                                amount: number;
+                                currency: string;
+                            }[];
+                            times: {
+                                model_ms: number;
+                                tools_ms: number;
+                            };
+                            steps: null | {
+                                id: string;
+                                kind: string;
+                                at: string;
+                                attempt?: number;
+                                n?: number;
+                                call?: null | {
+                                    model: string;
+                                    provider: string;
+                                    began: string;
+                                    ended: string;
+                                    first_ms: number;
+                                    took_ms: number;
+                                    error?: string;
+                                    tries: null | {
+                                        model: string;
+                                        began: string;
+                                        first_ms: number;
+                                        took_ms: number;
+                                        wait_ms: number;
+                                        class?: string;
+                                        error?: string;
+                                    }[];
+                                    usage: null | {
+                                        input_tokens: number;
+                                        output_tokens: number;
+                                        cached_tokens: number;
+                                        cache_creation_tokens: number;
+                                        reasoning_tokens: number;
+                                        cached_share: number;
+                                    };
+                                    cost: null | {
+                                        amount: number;
+                                        currency: string;
+                                    };
+                                    finish_reason?: string;
+                                    message_id?: string;
+                                    tool_calls: null | string[];
+                                };
+                                tool?: null | {
+                                    name: string;
+                                    call_id: string;
+                                    message_id: string;
+                                    took_ms: number;
+                                    failed: boolean;
+                                    unfinished?: boolean;
+                                    exit_code?: null | number;
+                                    summary?: string;
+                                };
+                                notice?: null | {
+                                    type: string;
+                                    message?: string;
+                                    wait_ms?: number;
+                                };
+                                compaction?: null | {
+                                    number: number;
+                                    tokens: number;
+                                };
+                                question?: null | {
+                                    interrupt_id?: string;
+                                    call_id?: string;
+                                };
+                                run_id?: string;
+                                end?: null | {
+                                    status: string;
+                                    error?: string;
+                                    stop_reason?: string;
+                                };
+                            }[];
+                            next: string;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;

@@ -1,4 +1,4 @@
-import{C as e,S as t,_ as n,a as r,b as i,c as a,d as o,i as s,l as c,m as l,n as u,r as d,s as f,t as p,u as m,x as h,y as g}from"./index-DiVmxRSs.js";var _=e(t(),1),v=`month,region,product,units,revenue
+import{C as e,S as t,_ as n,a as r,b as i,c as a,d as o,i as s,l as c,m as l,n as u,r as d,s as f,t as p,u as m,x as h,y as g}from"./index-c-U--Vxx.js";var _=e(t(),1),v=`month,region,product,units,revenue
 2023-01,North,Desk lamp,120,4080.00
 2023-01,North,Office chair,33,6237.00
 2023-01,South,Desk lamp,100,3400.00

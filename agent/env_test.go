@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -46,7 +48,7 @@ func TestToolsAndHooksGetTheSameEnv(t *testing.T) {
 	}}
 	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("asks", `{}`), say("done")), Tools: []tool.Tool{asks}}, envSeer{&inHook}))
 	want := tool.Ref{User: b.rt.UserID, Thread: b.rt.ThreadID, Run: b.rt.RunID, Agent: "deer"}
-	if inHook.Ref != want || inTool.Ref != want || want.Run == "" {
+	if !cmp.Equal(inHook.Ref, want) || !cmp.Equal(inTool.Ref, want) || want.Run == "" {
 		t.Errorf("hook %+v, tool %+v, want %+v", inHook.Ref, inTool.Ref, want)
 	}
 	if got := b.steps[len(b.steps)-1].Usage; got.InputTokens != 7 {

@@ -59,7 +59,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, errors.Join(err, ws.Close())
 	}
-	return runs.Built{Agent: a, Env: e.envOf(s, job.Run, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
+	return runs.Built{Agent: a, Env: e.envOf(s, job, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
 		Check: func(ctx context.Context, last state.State) error { return delivered(ctx, past, job.Run, last) },
 		Sent:  e.noted(job.Run),
 		Close: func() error { return errors.Join(e.finish(ctx, past, job.Run), ws.Close()) }}, nil

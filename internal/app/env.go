@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/outgoing"
+	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -24,13 +25,17 @@ const (
 )
 
 // envOf is what the tools and hooks of a run may use.
-func (e *engine) envOf(s *settings, run store.Run, space sandbox.Space, c *lead.Config) tool.Env {
+func (e *engine) envOf(s *settings, j runs.Job, space sandbox.Space, c *lead.Config) tool.Env {
 	var later func(tool.Job) error
 	if len(e.own.Work) > 0 {
 		later = e.later
 	}
+	run, by := j.Run, j.Request
 	return tool.Env{
-		Ref: tool.Ref{User: run.UserID, Thread: run.ThreadID, Run: run.ID, Agent: c.Agent.Name, Parent: run.Parent},
+		Ref: tool.Ref{
+			User: run.UserID, Thread: run.ThreadID, Run: run.ID, Agent: c.Agent.Name, Parent: run.Parent,
+			Role: string(by.Role), Scopes: by.Scopes, Via: by.Via,
+		},
 		Services: tool.Services{
 			Space: space, HTTP: e.guard.Client(outgoing.Profile{MaxBytes: maxAnswer, Redirects: maxRedirects}),
 			Items: userItems{items.New(e.store).For(access.FromRow(run.UserID))},

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/outgoing"
+	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -27,9 +30,13 @@ models:
 		s := e.now()
 		c := &lead.Config{Model: s.model.model, Vision: vision}
 		c.Choice.Model = s.model.entry
-		return e.envOf(s, store.Run{ID: "r", ThreadID: "t", UserID: user}, nil, c)
+		by := runs.Request{Role: access.Regular, Scopes: []string{"runs:write"}, Via: "token ci"}
+		return e.envOf(s, runs.Job{Run: store.Run{ID: "r", ThreadID: "t", UserID: user}, Request: by}, nil, c)
 	}
 	ctx, ada, bob := t.Context(), envFor("ada", false), envFor("bob", true)
+	if got := ada.Ref; got.Role != "user" || !slices.Equal(got.Scopes, []string{"runs:write"}) || got.Via != "token ci" {
+		t.Errorf("who asks is %+v", got)
+	}
 	at := []string{"notes"}
 	if err := ada.Items().Put(ctx, tool.Item{Namespace: at, Key: "k", Value: json.RawMessage(`{"of":"ada"}`)}); err != nil {
 		t.Fatal(err)

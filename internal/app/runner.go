@@ -50,13 +50,14 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 		}
 	}
 	mine := r.engine.manager.For(access.Default())
-	req.Via = audit.Local().Via
+	by := audit.Local()
+	req.Role, req.Via = by.Role, by.Via
 	said, _ := mine.Decisions(ctx, req) // what cannot be read, the admission tells of
 	run, err := mine.Admit(ctx, req)
 	if err != nil {
 		return runs.Outcome{}, err
 	}
-	r.engine.audit.Record(ctx, audit.Answers(audit.Local(), req.ThreadID, said)...)
+	r.engine.audit.Record(ctx, audit.Answers(by, req.ThreadID, said)...)
 	return r.engine.manager.Execute(ctx, run, show)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -56,8 +57,10 @@ type Request struct {
 	// none.
 	RequestID string `json:"request_id,omitempty"`
 	Token     string `json:"token,omitempty"`
-	// Via is how came in who asks, as access.Principal says it. What his answers grant is kept with it.
-	Via string `json:"-"`
+	// Role, Scopes and Via are those of who asks, as access.Principal has them. What his answers grant is kept with Via.
+	Role   access.Role `json:"role,omitempty"`
+	Scopes []string    `json:"scopes,omitempty"`
+	Via    string      `json:"via,omitempty"`
 	// OnDisconnect is [CancelRun] if the run shall stop when the client goes away that started it.
 	OnDisconnect string `json:"on_disconnect,omitempty"`
 	// OnCompletion is [DeleteThread] if the thread shall go with the run's end.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
@@ -160,7 +161,9 @@ func (f *family) says(st store.Store, run store.Run) string {
 func TestChildrenOnOnePlace(t *testing.T) {
 	f := newFamily(t)
 	m := f.process(f.store, "a", 1)
-	first := f.submit(m, ordered("split split split x + b"))
+	order := ordered("split split split x + b")
+	order.Role, order.Scopes, order.Via = access.Viewer, []string{"runs:write"}, "token ci"
+	first := f.submit(m, order)
 	second := ordered("split c + d")
 	second.ThreadID = "second"
 	other := f.submit(m, second)
@@ -176,6 +179,9 @@ func TestChildrenOnOnePlace(t *testing.T) {
 	}
 	child := f.below(f.store, first)["split split x"]
 	req, err := runs.RequestOf(child)
+	if req.Role != order.Role || !slices.Equal(req.Scopes, order.Scopes) || req.Via != order.Via {
+		t.Errorf("the child's %q %q %q is not its parent's", req.Role, req.Scopes, req.Via)
+	}
 	if err != nil || child.UserID != first.UserID || req.UserID != first.UserID || child.Depth != 1 || len(req.Namespace) != 1 {
 		t.Errorf("%+v %v", child, err)
 	}

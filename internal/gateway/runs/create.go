@@ -111,7 +111,8 @@ type order struct {
 func (g *Group) order(ctx context.Context, a asked, threadID string, k key) (order, error) {
 	by, caller, in := logctx.Of(ctx), route.Caller(ctx), a.Input.Input
 	o := order{Request: runs.Request{
-		RequestID: by.Request, Token: by.Token, Via: caller.Via, ThreadID: threadID, UserID: caller.User.ID(), Key: string(k),
+		RequestID: by.Request, Token: by.Token, ThreadID: threadID, UserID: caller.User.ID(), Key: string(k),
+		Role: caller.Role, Scopes: caller.Scopes, Via: caller.Via,
 		Subgraphs: a.Subgraphs, OnDisconnect: a.OnDisconnect, OnCompletion: a.OnCompletion, Strategy: store.Strategy(a.Strategy),
 		InterruptBefore: a.Before, InterruptAfter: a.After, Metadata: a.Metadata,
 		MustExist: a.IfNotExists == "reject" && threadID != "",

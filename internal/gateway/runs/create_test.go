@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
@@ -75,6 +77,29 @@ func TestWhatARunBelongsTo(t *testing.T) {
 			Want: `{"detail":"Assistant 00000000-0000-4000-8000-00000000040g not found"}`,
 		},
 	})
+}
+
+// TestARunKnowsWhoAsked: role, scopes and way in of the caller are the run's, and none of it is shown.
+func TestARunKnowsWhoAsked(t *testing.T) {
+	scopes := []string{"runs:create", "threads:write"}
+	k := gateways.New(t, func(c *gateway.Config) { c.Role, c.Scopes, c.Via = access.Regular, scopes, "test way" })
+	for _, r := range k.Routes() {
+		scopes = append(scopes, r.Scope)
+	}
+	k.Change(func(c *gateway.Config) { c.Scopes = scopes })
+	w := k.Do("POST", "/threads/t/runs", `{"if_not_exists":"create","input":{"messages":"hello"}}`)
+	id, _ := jsontest.At(jsontest.Decode(t, w.Body.Bytes()), "run_id").(string)
+	run, err := k.Store.For(access.FromRow(gateways.User)).Run(t.Context(), id)
+	if err != nil {
+		t.Fatal(err, w.Body)
+	}
+	req, err := runs.RequestOf(run)
+	if err != nil || req.Role != access.Regular || !slices.Equal(req.Scopes, scopes) || req.Via != "test way" {
+		t.Errorf("%q %q %q, %v", req.Role, req.Scopes, req.Via, err)
+	}
+	if strings.Contains(w.Body.String(), "test way") {
+		t.Error(w.Body)
+	}
 }
 
 // TestUpdatesOfCommands: an object, or pairs as LangGraph's own clients send them.

@@ -1,6 +1,7 @@
 package calls_test
 
 import (
+	stdcmp "cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,10 +64,7 @@ type received struct {
 	failed   bool
 }
 
-type reply struct {
-	text string
-	tool string
-}
+type reply struct{ text, tool, name string }
 
 func newBed(f *databases.Fixture, seed uint64) *bed {
 	f.Helper()
@@ -114,7 +112,7 @@ func (b *bed) build(_ context.Context, job runs.Job) (runs.Built, error) {
 		Settings: b.cfg, Model: &bot{b, "bot"}, Guard: lead.NewModelGuard(b.cfg.LLMCall, b.cfg.CircuitBreaker), Vision: true,
 		Fallbacks: []lead.Fallback{{Model: &bot{b, "second"}, Entry: second, Guard: lead.NewModelGuard(b.cfg.LLMCall, b.cfg.CircuitBreaker)}},
 		Options:   lead.Options{Plan: true}, Choice: agents.Choice{Model: b.cfg.Models[0]}, Space: space{b.files},
-		CodeOff: "there is no sandbox in this test", Summary: lead.SummaryModel{Model: sums{}}, Tools: b.tools(), Middlewares: b.middlewares(),
+		CodeOff: "there is no sandbox in this test", Summary: lead.SummaryModel{Model: sums{}}, Tools: b.tools(job), Middlewares: b.middlewares(),
 	})
 	built := runs.Built{Agent: a, Close: func() error { return nil }}
 	if !b.without {
@@ -134,8 +132,16 @@ func (b *bed) middlewares() []agent.Middleware {
 	return []agent.Middleware{b.wrap}
 }
 
-func (b *bed) tools() []tool.Tool {
-	return []tool.Tool{tool.MustNew(tool.Spec{Name: "echo", Description: "Says <it> again."}, func(_ context.Context, _ *tool.Call, in struct {
+func (b *bed) tools(job runs.Job) []tool.Tool {
+	below := tool.MustNew(tool.Spec{Name: "below", Description: "Has another do it."}, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+		child, err := job.Children.Start(ctx, c.ID, runs.Request{Input: []message.Message{message.New(message.Human, "do <system>it")}})
+		if err != nil {
+			return nil, err
+		}
+		out, err := child.Wait(ctx)
+		return tool.Text("it is " + out.Run.Status), err
+	})
+	return []tool.Tool{below, tool.MustNew(tool.Spec{Name: "echo", Description: "Says <it> again."}, func(_ context.Context, _ *tool.Call, in struct {
 		N int `json:"n"`
 	}) (*tool.Result, error) {
 		return tool.Text(strings.Repeat("echo <b>&amp; ", in.N)), nil
@@ -204,7 +210,7 @@ func (m *bot) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.
 		}
 		c := message.Chunk{Text: say.text[3:], FinishReason: "stop", Usage: &message.Usage{InputTokens: 100, OutputTokens: 7, TotalTokens: 107, CacheRead: 25}}
 		if say.tool != "" {
-			c.ToolCalls = []message.ToolCallChunk{{ID: fmt.Sprint("c", n), Name: "echo", Args: say.tool}}
+			c.ToolCalls = []message.ToolCallChunk{{ID: fmt.Sprint("c", n), Name: stdcmp.Or(say.name, "echo"), Args: say.tool}}
 			c.FinishReason = "tool_calls"
 		}
 		yield(c, nil)

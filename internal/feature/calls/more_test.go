@@ -273,3 +273,33 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// below: a run that another has started has calls of its own, which are found by its id.
+func below(f *databases.Fixture) {
+	b := newBed(f, 1)
+	n := 0
+	b.plan = func() reply {
+		n++
+		if n == 1 {
+			return reply{text: "give it away ", tool: "{}", name: "below"}
+		}
+		return reply{text: fmt.Sprintf("done %d ", n)}
+	}
+	run := b.run(asks("hello"))
+	children := []string{}
+	for _, s := range b.timeline(run).Steps {
+		if s.Kind == calls.StepRun {
+			children = append(children, s.RunID)
+		}
+	}
+	if len(children) != 1 || b.check(run) != 2 {
+		f.Fatalf("children %q of %+v", children, b.timeline(run))
+	}
+	child, err := f.Store.For(f.Ann()).Run(f.Context(), children[0])
+	f.Must(err)
+	if b.check(child) != 1 {
+		f.Error("the calls of the run below are not told")
+	}
+	_, err = b.mine().Call(f.Context(), "t", child.ID, 1)
+	f.Want(err, store.ErrNotFound, child.ID)
+}

@@ -25,6 +25,9 @@ func (e *engine) leadConfig(s *settings) lead.Config {
 
 // build makes the agent for a job.
 func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
+	if err := e.fresh(ctx); err != nil {
+		return runs.Built{}, err
+	}
 	s := e.now()
 	place, err := e.place(ctx, job.Run)
 	if err != nil {

@@ -92,7 +92,7 @@ func (r recipe) provider() (model.ChatModel, error) {
 		Name: r.Provider, BaseURL: r.BaseURL, APIKey: r.Key.Reveal(), Model: r.ID, Headers: r.Headers, ExtraBody: r.extra,
 		Dialect: r.Dialect, Codex: r.Provider == "codex", AccountID: r.Account, Settings: r.settings, IdleTimeout: r.ChunkTimeout,
 		ThinkingOn: r.on, ThinkingOff: r.off, ThinkingBudget: r.ThinkingBudget, AutoThinkingBudget: r.AutoThinkingBudget,
-		NoCache: r.PromptCaching != nil && !*r.PromptCaching, CacheMessages: r.CacheSize,
+		NoCache: r.PromptCaching != nil && !*r.PromptCaching, CacheMessages: r.CacheSize, Client: clientOf(r.Model),
 	}
 	if r.Bearer && r.Wire == config.WireAnthropic {
 		cfg.APIKey, cfg.AuthToken = "", cfg.APIKey

@@ -37,7 +37,7 @@ func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) 
 	a.checkData(ctx, cfg, o, dir, report)
 	report(checkDisk(dir))
 	report(a.checkSandbox(ctx, cfg))
-	report(a.checkModel(ctx, cfg, o.Model))
+	report(a.checkModel(ctx, readAdded(ctx, cfg, o, dir), o.Model))
 }
 
 func failed(name string, err error, remedy string) cli.Check {

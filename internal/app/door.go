@@ -11,6 +11,8 @@ import (
 
 // turns is a handler whose gateway can be replaced while it works. Requests end with the one that they began with.
 type turns struct {
+	before func(r *http.Request) // of each request, what may replace the gateway; nil is nothing
+
 	mu   sync.RWMutex
 	now  *turn
 	past []*turn // those that still have requests
@@ -25,6 +27,9 @@ type turn struct {
 
 // ServeHTTP implements [http.Handler].
 func (t *turns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if t.before != nil {
+		t.before(r)
+	}
 	t.mu.RLock()
 	g := t.now
 	g.busy.Add(1)

@@ -21,6 +21,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/calls"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
+	addedmodels "github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
@@ -61,8 +62,11 @@ type engine struct {
 	current   atomic.Pointer[settings] // for the runs that begin
 	reloading sync.Mutex
 	secrets   *secrets.Secrets
-	guard     *outgoing.Guard // of the tools' calls
-	schema    state.Schema    // every channel that a thread can have
+	added     *addedmodels.Models // nil in a replay
+	stale     atomic.Bool         // the settings are older than the models that were added
+	tests     chan struct{}       // room for tests of models
+	guard     *outgoing.Guard     // of the tools' calls
+	schema    state.Schema        // every channel that a thread can have
 	agents    *agents.Folder
 	album     *picture.Album
 	history   *filehistory.History // of the threads' files
@@ -90,7 +94,7 @@ func (a App) newEngine(cfg *config.Config, dir string, o cli.Options) (*engine, 
 	e := &engine{
 		cfg: cfg, options: o, own: a, log: cmp.Or(a.Log, slog.Default()), dir: dir, disk: userdata.New(dir), shared: isShared(cfg, o),
 		watch:  &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
-		agents: agents.NewFolder(dir), album: picture.NewAlbum(0),
+		agents: agents.NewFolder(dir), album: picture.NewAlbum(0), tests: make(chan struct{}, testsAtOnce),
 	}
 	e.inside = []agent.Middleware{toolWatch{e.watch.metrics}}
 	if err := a.check(cfg); err != nil {
@@ -148,6 +152,9 @@ func (e *engine) closeAudit(ctx context.Context) error {
 
 func (e *engine) openSecrets(context.Context) (err error) {
 	e.secrets, err = secrets.Open(e.dir, e.cfg.Env.Get(secrets.Variable))
+	if err == nil {
+		e.added = addedmodels.New(e.store, e.secrets)
+	}
 	return err
 }
 

@@ -75,7 +75,7 @@ func (e *engine) listen(ctx context.Context, server config.Server) error {
 	c := e.gatewayConfig(s, server)
 	g := e.newGateway(c, server.Webhooks)
 	e.shares.tell(e.log)
-	e.doors = edges{newEdge(c, g, netutil.LimitListener(l, e.shares.connections), e.log)}
+	e.doors = edges{e.newEdge(c, g, netutil.LimitListener(l, e.shares.connections))}
 	if e.shared { // pudu run works on the database by itself
 		return nil
 	}
@@ -84,7 +84,7 @@ func (e *engine) listen(ctx context.Context, server config.Server) error {
 		return errors.Join(fmt.Errorf("listen in the data folder: %w", err), l.Close())
 	}
 	c = behindSocket(c)
-	d := newEdge(c, gateway.New(c), socket, e.log)
+	d := e.newEdge(c, gateway.New(c), socket)
 	d.http.Handler = e.withOperator(d.http.Handler)
 	e.doors = append(e.doors, d)
 	return nil
@@ -152,12 +152,12 @@ type edge struct {
 	listener net.Listener
 }
 
-func newEdge(c gateway.Config, g *gateway.Server, l net.Listener, log *slog.Logger) *edge {
-	all := &turns{}
+func (e *engine) newEdge(c gateway.Config, g *gateway.Server, l net.Listener) *edge {
+	all := &turns{before: e.refresh}
 	all.set(g)
 	return &edge{gateway: all, config: c, listener: l, http: &http.Server{
 		Handler: all, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(e.log.Handler(), slog.LevelWarn),
 	}}
 }
 
@@ -198,7 +198,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		FolderFiles: e.folderFiles, FolderQuota: e.box.limits.OrDefault().Disk, DeleteFolder: e.deleteFolder,
 		Files: e.files, FileHistory: e.pastOf, Makers: makersIn(e.pastOf), Links: threadfiles.NewLinks(e.secrets), DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), Calls: e.calls, CloneFiles: e.cloneFiles,
-		News:    e.news,
+		News: e.news, Keeper: e.keeper(),
 		Answers: e.answers, Bin: e.bin(),
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
 			Proxies: server.Proxies},
@@ -226,7 +226,7 @@ func ratesOf(set map[string]int) route.Rates {
 	return rates
 }
 
-// models says which models there are, as the present settings have it.
+// models says which models there are, as the present settings have it. The default comes first: clients take that.
 func (e *engine) models(c *gateway.Config) {
 	std := e.now().model
 	c.AgentsOff = !e.now().cfg.AgentsAPI.Enabled
@@ -236,23 +236,27 @@ func (e *engine) models(c *gateway.Config) {
 	}
 	for _, m := range e.now().cfg.Models {
 		if m.Err == nil {
-			c.Models = append(c.Models, gateway.Model{
-				Name: m.Name, DisplayName: m.DisplayName, Model: m.ID, Description: m.Description,
-				Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
-				Window: m.ContextWindow,
-			})
+			c.Models = append(c.Models, listed(m, m.Name, m.DisplayName, m.ID))
 		}
 	}
-	if m, name := std.entry, std.name(); len(c.Models) == 0 && name != "" { // from the environment
-		c.Models = []gateway.Model{{
-			Name: name, DisplayName: name, Model: name,
-			Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
-			Window: m.ContextWindow,
-		}}
+	at := slices.IndexFunc(c.Models, func(m gateway.Model) bool { return m.Name == std.entry.Name })
+	switch name := std.name(); {
+	case at > 0:
+		c.Models = slices.Concat(c.Models[at:at+1], c.Models[:at], c.Models[at+1:])
+	case at < 0 && name != "": // from the environment
+		c.Models = slices.Insert(c.Models, 0, listed(std.entry, name, name, name))
 	}
 	if !slices.ContainsFunc(c.Models, func(m gateway.Model) bool { return m.Name == config.Demo }) {
 		m := config.DemoModel()
 		c.Models = append(c.Models, gateway.Model{Name: m.Name, DisplayName: m.DisplayName, Model: m.ID, Hidden: true})
+	}
+}
+
+// listed is a model as clients see it.
+func listed(m config.Model, name, display, id string) gateway.Model {
+	return gateway.Model{
+		Name: name, DisplayName: display, Model: id, Description: m.Description,
+		Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision, Window: m.ContextWindow,
 	}
 }
 

@@ -70,11 +70,15 @@ func (l *Local) Handler(d Door) http.Handler {
 
 // behind is the whole server without its listeners. What works behind it ends with the engine.
 func (e *engine) behind(ctx context.Context, d Door, s *cli.Session) http.Handler {
+	all := &turns{before: e.refresh}
+	e.reloading.Lock() // runs may work already, and find that the models are others
 	c := e.gatewayConfig(s, config.Server{})
 	c.Guard = d.Guard
-	g := e.newGateway(c, d.Webhooks)
-	_ = e.start(ctx, e.forHandler(g.Stop)) // nothing of it can fail
-	return g
+	all.set(e.newGateway(c, d.Webhooks))
+	e.doors = edges{{gateway: all, config: c}}
+	e.reloading.Unlock()
+	_ = e.start(ctx, e.forHandler(all.stop)) // nothing of it can fail
+	return all
 }
 
 // Close ends what works behind the handler, leaves its runs to the next start, and closes the session.

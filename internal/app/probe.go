@@ -27,7 +27,7 @@ type lister func(base string) ([]string, error)
 
 // Models implements cli.App.
 func (a App) Models(ctx context.Context, o cli.Options, ask bool) ([]cli.ModelInfo, error) {
-	cfg, _, err := config.Load(config.LoadOptions{Path: o.Config, Sections: a.Sections})
+	cfg, err := a.addedTo(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -152,28 +152,19 @@ func problemOf(err error) string {
 }
 
 // ExamineModel implements cli.App.
-func (a App) ExamineModel(ctx context.Context, o cli.Options, done func(probe.Result)) (cli.Examined, error) {
-	cfg, _, err := config.Load(config.LoadOptions{Path: o.Config, Sections: a.Sections})
+func (a App) ExamineModel(ctx context.Context, o cli.Options, done func(probe.Result)) (probe.Examined, error) {
+	cfg, err := a.addedTo(ctx, o)
 	if err != nil {
-		return cli.Examined{}, err
+		return probe.Examined{}, err
 	}
 	c, err := chooseModel(ctx, cfg, o.Model, demoScript)
 	if err != nil {
-		return cli.Examined{}, err
+		return probe.Examined{}, err
 	}
 	if c.missing != nil {
-		return cli.Examined{}, c.missing
+		return probe.Examined{}, c.missing
 	}
-	r := probe.Run(ctx, probeOf(c, done))
-	u := r.Usage
-	x := cli.Examined{Report: r, Name: c.entry.Name, Spent: cli.Spent{Input: u.InputTokens, Output: u.OutputTokens, CacheRead: u.CacheRead, Reasoning: u.Reasoning}}
-	if r.Err != nil {
-		x.Problem, x.Remedy = r.Err.Error(), remedyFor(r.Err)
-	}
-	if p := c.entry.Pricing; p != nil {
-		x.Cost, x.Currency = new(p.Cost(u)), p.Money()
-	}
-	return x, nil
+	return examine(ctx, c, false, done), nil
 }
 
 // probeOf is the probe of a model, with what its entry declares. Only chat completions differ in switches that are worth
@@ -188,7 +179,7 @@ func probeOf(c chosen, done func(probe.Result)) probe.Config {
 	}
 	p.Variant = func(body json.RawMessage) (model.ChatModel, error) { return withBody(m, body) }
 	p.Learn = func(ctx context.Context) int {
-		s := probe.Server{BaseURL: m.BaseURL, Header: wire.Header(m.Key.Reveal(), "", m.Headers)}
+		s := probe.Server{BaseURL: m.BaseURL, Header: wire.Header(m.Key.Reveal(), "", m.Headers), Client: clientOf(m)}
 		return s.Window(ctx, m.ID)
 	}
 	return p

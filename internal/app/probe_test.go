@@ -28,7 +28,7 @@ func TestTheLinesThatAProbeWouldSetAreRight(t *testing.T) {
 	srv := httptest.NewServer(&thinker{t: t, model: goodScript(t)})
 	defer srv.Close()
 	entry := fmt.Sprintf("models:\n  - name: m\n    provider: compatible\n    model: m\n    api_key: sk-x\n    base_url: %s/v1\n", srv.URL)
-	examine := func(config string) cli.Examined {
+	examine := func(config string) probe.Examined {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {

@@ -7,13 +7,16 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	addedmodels "github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // settings are what the configuration says to the runs that begin. They never change: a run keeps those that it began with.
 type settings struct {
-	cfg    *config.Config
+	cfg    *config.Config // with the models that were added
+	base   *config.Config // without them
+	added  addedmodels.Kept
 	model  chosen
 	models *modelSet
 	mounts []sandbox.Mount
@@ -42,16 +45,25 @@ func (e *engine) settle(s *settings) (err error) {
 	return err
 }
 
-// settingsFor are the settings of a configuration.
+// settingsFor are the settings of a configuration, with the models that were added.
 func (e *engine) settingsFor(ctx context.Context, cfg *config.Config) (*settings, error) {
 	if err := e.own.check(cfg); err != nil {
 		return nil, err
 	}
-	m, err := e.own.chooseModel(ctx, cfg, e.options.Model, e.box.demo())
+	kept, err := e.added.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return e.newSettings(cfg, m, e.watch.call)
+	all := withAdded(cfg, kept)
+	m, err := e.own.chooseModel(ctx, all, e.options.Model, e.box.demo())
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.newSettings(all, m, e.watch.call)
+	if err == nil {
+		s.base, s.added = cfg, kept
+	}
+	return s, err
 }
 
 func (e *engine) newSettings(cfg *config.Config, m chosen, observe lead.CallObserver) (s *settings, err error) {

@@ -121,9 +121,11 @@ type App interface {
 	Doctor(ctx context.Context, o Options, report func(Check))
 	// Models lists the models that runs can use; ask says to find out whether each of them answers.
 	Models(ctx context.Context, o Options, ask bool) ([]ModelInfo, error)
+	// Keeper has do work with the models that were added, here or at the server.
+	Keeper(ctx context.Context, o Options, do func(Keeper) error) error
 	// ExamineModel has the model that the options choose do ten tiny tasks. done gets each result as soon as it is
 	// known.
-	ExamineModel(ctx context.Context, o Options, done func(probe.Result)) (Examined, error)
+	ExamineModel(ctx context.Context, o Options, done func(probe.Result)) (probe.Examined, error)
 	// Keep stores a key for later sessions and returns the file that holds it.
 	Keep(name, value string) (file string, err error)
 	// Key returns the name of the environment variable for a key that looks like this one; empty if it looks like none.

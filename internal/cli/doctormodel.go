@@ -13,29 +13,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/model/probe"
 )
 
-// Examined is what the ten tasks showed of a model.
-type Examined struct {
-	probe.Report
-
-	Name string `json:"name"`
-	// Spent is the Usage of the report.
-	Spent Spent `json:"usage"`
-	// Cost is what the probe cost, in the Currency; nil if the price is not known.
-	Cost     *float64 `json:"cost"`
-	Currency string   `json:"currency,omitempty"`
-	// Problem says why the probe stopped before its end, and Remedy what to do about it.
-	Problem string `json:"problem,omitempty"`
-	Remedy  string `json:"remedy,omitempty"`
-}
-
-// Spent are the tokens of a probe.
-type Spent struct {
-	Input     int `json:"input_tokens"`
-	Output    int `json:"output_tokens"`
-	CacheRead int `json:"cache_read"`
-	Reasoning int `json:"reasoning"`
-}
-
 func doctorModelCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -76,8 +53,8 @@ func doctorModelCommand(app App, o *Options, stdio IO) *cobra.Command {
 }
 
 // unfit is the error of a model that should not be an agent.
-func unfit(x *Examined) error {
-	if x.Verdict == probe.Good || x.Verdict == probe.Works {
+func unfit(x *probe.Examined) error {
+	if x.Verdict == probe.Good || x.Verdict == probe.Works || x.Verdict == probe.Answers {
 		return nil
 	}
 	return &codeError{ExitFailed, fmt.Errorf("model %s: %s", x.Name, x.Verdict)}
@@ -96,7 +73,7 @@ func printResult(w io.Writer, look style, r probe.Result) {
 	fmt.Fprintf(w, "%s %-10s %s\n", mark, r.Task, inert.Line(r.Detail))
 }
 
-func printExamined(w io.Writer, look style, x *Examined) {
+func printExamined(w io.Writer, look style, x *probe.Examined) {
 	fmt.Fprintf(w, "\n%s\n", look.bold(excerpt.Clip(inert.Line(x.Name+": "+x.Sentence()), 400)))
 	if x.Remedy != "" {
 		fmt.Fprintln(w, "→ "+inert.Line(x.Remedy))
@@ -105,7 +82,7 @@ func printExamined(w io.Writer, look style, x *Examined) {
 		fmt.Fprintln(w, "→ "+inert.Line(a))
 	}
 	fmt.Fprintf(w, "%d calls, %s tokens (%s in, %s out)%s, %s\n", x.Calls, tokens(x.Spent.Input+x.Spent.Output),
-		tokens(x.Spent.Input), tokens(x.Spent.Output), x.cost(), duration(time.Duration(x.Millis)*time.Millisecond))
+		tokens(x.Spent.Input), tokens(x.Spent.Output), costOf(x), duration(time.Duration(x.Millis)*time.Millisecond))
 	if len(x.Options) == 0 {
 		return
 	}
@@ -115,7 +92,7 @@ func printExamined(w io.Writer, look style, x *Examined) {
 	}
 }
 
-func (x *Examined) cost() string {
+func costOf(x *probe.Examined) string {
 	if x.Cost == nil {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-func examined() Examined {
-	return Examined{Name: "m", Spent: Spent{Input: 1500, Output: 20}, Remedy: "try \x1b[31mlater", Report: probe.Report{
+func examined() probe.Examined {
+	return probe.Examined{Name: "m", Spent: probe.Spent{Input: 1500, Output: 20}, Remedy: "try \x1b[31mlater", Report: probe.Report{
 		Model: "p/m", Verdict: probe.Works, Why: "parallel: one \x1b]0;evil\x07call", Calls: 3, Millis: 2500, Usage: message.Usage{InputTokens: 1500},
 		Options: []probe.Option{{Key: "supports_vision", Value: json.RawMessage("true"), Why: "it\nsaw"}}, Advice: []string{"a\x1b[2J"},
 	}}

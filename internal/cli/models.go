@@ -51,9 +51,9 @@ func modelsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var offline, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "models",
-		Short: "List the models that runs can use, and whether they answer",
-		Long: "List the models of the configuration, or, if it has none, those for which there is a key in the environment; ask each of\n" +
-			"them for one word. The one with * is used by runs that name none; the exit code is 1 if that one does not answer.\n" +
+		Short: "List the models that runs can use, and whether they answer; add, test, choose and remove some",
+		Long: "List the models of the configuration and those that were added, or, if there are none, those for which there is a key in the\n" +
+			"environment; ask each of them for one word. The one with * is used by runs that name none; the exit code is 1 if that one does not answer.\n" +
 			"pudu doctor model [NAME] finds out whether one is good enough to be an agent.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -74,6 +74,7 @@ func modelsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			return errors.Join(err, silentDefault(models))
 		},
 	}
+	cmd.AddCommand(keeperCommands(app, o, stdio)...)
 	cmd.Flags().BoolVar(&offline, "offline", false, "ask nobody")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -129,6 +129,11 @@ func (c *Client) get(ctx context.Context, path string, into any) error {
 func (c *Client) call(ctx context.Context, method, path string, header http.Header, in, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	return c.exchange(ctx, method, path, header, in, into)
+}
+
+// exchange is call for an answer that takes its time.
+func (c *Client) exchange(ctx context.Context, method, path string, header http.Header, in, into any) error {
 	var body io.Reader
 	if in != nil {
 		raw, err := json.Marshal(in)

@@ -33,9 +33,9 @@ type Choice struct {
 	Reason string
 }
 
-// Choose picks the model, the first of: name (--model) or PUDU_MODEL; the first configured model; the first provider
-// in the order of [Providers] with a key in the environment (OPENAI_BASE_URL alone counts as a server without
-// a key); a local Ollama; else [ErrNoModel].
+// Choose picks the model, the first of: name (--model) or PUDU_MODEL; the one that was made the default, if it can be used; the
+// first model of the file; the first provider in the order of [Providers] with a key in the environment (OPENAI_BASE_URL alone
+// counts as a server without a key); a local Ollama; the first usable model that was added; else [ErrNoModel].
 //
 // A name is that of a configured model, "provider/model", a provider alone, or [Demo]. ollama lists the models of the
 // Ollama server at the address given ([OllamaURL]); it should answer within a second. Nil means not to look for one.
@@ -47,7 +47,10 @@ func Choose(cfg *Config, name string, ollama func(baseURL string) ([]string, err
 	if name = c.env.Get("PUDU_MODEL"); name != "" {
 		return c.named(name, c.env.describe("PUDU_MODEL"))
 	}
-	if len(cfg.Models) > 0 {
+	if choice, ok := c.standard(); ok {
+		return choice, nil
+	}
+	if len(cfg.Models) > 0 && !cfg.Models[0].Given { // those that were added come last
 		return c.configured(cfg.Models[0], "the first model of "+cfg.Path)
 	}
 	for _, p := range Providers() {
@@ -59,6 +62,11 @@ func Choose(cfg *Config, name string, ollama func(baseURL string) ([]string, err
 		p, _ := provider("ollama")
 		return c.provided(p, id, "found a local Ollama")
 	}
+	for _, m := range cfg.Models {
+		if m.Err == nil {
+			return c.configured(m, "the first model that was added")
+		}
+	}
 	return Choice{}, noModel(c.env)
 }
 
@@ -66,6 +74,15 @@ type chooser struct {
 	cfg    *Config
 	env    Env
 	ollama func(string) ([]string, error)
+}
+
+// standard is the model that was made the default. One that is gone, or cannot be used now, is none.
+func (c chooser) standard() (Choice, bool) {
+	if c.cfg.Standard == "" {
+		return Choice{}, false
+	}
+	choice, err := c.named(c.cfg.Standard, "it was made the default")
+	return choice, err == nil
 }
 
 // trace returns the variable that shows that a provider is meant to be used.
@@ -223,5 +240,5 @@ func noModel(env Env) error {
 	}
 	return fmt.Errorf("%w: set the key of one provider in the environment, %s:%s\n"+
 		"or start Ollama with a model on this machine, set OPENAI_BASE_URL and OPENAI_MODEL\n"+
-		"for another local server, or write models: into config.yaml", ErrNoModel, where, b.String())
+		"for another local server, add one with pudu models add, or write models: into config.yaml", ErrNoModel, where, b.String())
 }

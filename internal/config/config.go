@@ -28,7 +28,10 @@ type Config struct {
 
 	// Models are the configured models in the order of the file, without second ones of a name. Some may be unusable:
 	// see [Model.Err].
-	Models     []Model     `key:"models"`
+	Models []Model `key:"models"`
+	// Standard is the model of runs that name none, if somebody has chosen one while the program works; see [Config.With].
+	Standard string
+
 	ToolGroups []ToolGroup `key:"tool_groups" pending:"true"`
 	Tools      []Tool      `key:"tools" pending:"true"`
 

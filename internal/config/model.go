@@ -101,6 +101,9 @@ type Model struct {
 	Account string
 	Expires time.Time
 
+	// Given says that the entry stands in no file: it was added while the program works; see [Given].
+	Given bool
+
 	// Extra are the other keys. Those that are arguments of a request have been moved to where they belong.
 	Extra map[string]json.RawMessage `key:"*" known:"cumulative_stream_usage,top_p,top_k,frequency_penalty,presence_penalty,seed,stop,model_kwargs,organization,openai_organization,streaming,thinking_level,effort,betas,azure_endpoint,azure_deployment,api_version,openai_api_version" later:"connect_timeout,write_timeout,pool_timeout,num_ctx,keep_alive,http_client,retry_max_attempts,include_thoughts"`
 	// Said are the keys that the entry gives a value, each by its first name.

@@ -105,6 +105,24 @@ func (p Provider) key(env Env) (string, Secret) {
 	return "", ""
 }
 
+// KeyIn names the variable that has a key, or a token in its place; empty if there is none.
+func (p Provider) KeyIn(env Env) string {
+	if variable, _ := p.key(env); variable != "" {
+		return variable
+	}
+	i := slices.IndexFunc(p.TokenVars, func(name string) bool { return env.Get(name) != "" })
+	if i < 0 {
+		return ""
+	}
+	return p.TokenVars[i]
+}
+
+// Address is where the provider is asked if an entry does not say it; empty if that has to.
+func (p Provider) Address(env Env) string {
+	base, _ := p.address(env)
+	return base
+}
+
 // address returns the base URL and the variable that gave it; without one it is the provider's own.
 func (p Provider) address(env Env) (base, variable string) {
 	if p.Name == "ollama" {

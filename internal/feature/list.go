@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
@@ -29,6 +30,7 @@ func All() []database.Feature {
 		audit.Feature(),
 		news.Feature(),
 		session.Feature(),
+		models.Feature(),
 		job.Feature(),
 		search.Feature(),
 	}

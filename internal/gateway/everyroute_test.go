@@ -119,6 +119,7 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
 		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile", "POST /approvals",
+		"POST /config/models", "POST /config/models/test", "PUT /config/models/{name...}", "PUT /config/default-model",
 	}
 	for _, r := range bodies(k) {
 		for _, body := range []string{"", "null", " "} {

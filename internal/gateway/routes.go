@@ -68,7 +68,7 @@ func (s *Server) newGroups() groups {
 			Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory, FolderFiles: s.FolderFiles, FolderQuota: s.FolderQuota,
 		}),
 		past:   filehistory.New(filehistory.Config{Env: s.env, History: s.FileHistory}),
-		models: models.New(models.Config{Models: s.Models, Agents: !s.AgentsOff}),
+		models: models.New(models.Config{Env: s.env, Models: s.Models, Agents: !s.AgentsOff, Keeper: s.Keeper}),
 		sessions: sessions.New(sessions.Config{
 			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: s.Guard.sum,
 		}),

@@ -31,6 +31,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	modelroutes "github.com/pudu-ai/pudu/internal/gateway/models"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
@@ -111,6 +112,8 @@ type Config struct {
 	Via string
 	// Models are those that a run may name; the first is the default.
 	Models []Model
+	// Keeper changes them, for admins.
+	Keeper modelroutes.Keeper
 	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.
 	Answers func(req runs.Request) error
 	// Guard says who may call.

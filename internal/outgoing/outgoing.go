@@ -136,6 +136,46 @@ func public(ip netip.Addr) bool {
 	return true
 }
 
+// ModelServer is the control of a dialer (see [net.Dialer]) to the servers of models that were added while the program works.
+// Models are often run on this machine or in a private network, so those pass. What never serves one does not: addresses of a
+// link, such as those that tell a machine in a cloud its credentials, groups, and addresses of nothing.
+func ModelServer(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %s", ErrNoModelServer, address)
+	}
+	return ModelHost(at.Addr())
+}
+
+// ErrNoModelServer refuses an address that serves no model.
+var ErrNoModelServer = errors.New("no model is served at this address, which is of a link, a group or a cloud's own services")
+
+// ModelHost is ErrNoModelServer for an address that [ModelServer] refuses.
+func ModelHost(ip netip.Addr) error {
+	ip = ip.Unmap().WithZone("")
+	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) { // an address of IPv4 behind a translator
+		bytes := ip.As16()
+		ip = netip.AddrFrom4([4]byte(bytes[12:]))
+	}
+	bad := !ip.IsLoopback() && !ip.IsGlobalUnicast()
+	for _, p := range clouds() {
+		bad = bad || p.Contains(ip)
+	}
+	if bad {
+		return fmt.Errorf("%w: %s", ErrNoModelServer, ip)
+	}
+	return nil
+}
+
+// clouds are where clouds tell their machines of themselves, beside the addresses of links, and what is never assigned.
+func clouds() []netip.Prefix {
+	return []netip.Prefix{
+		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+		netip.MustParsePrefix("100.100.100.200/32"), netip.MustParsePrefix("168.63.129.16/32"), netip.MustParsePrefix("fd00:ec2::/32"),
+		netip.MustParsePrefix("fd20:ce::/32"), netip.MustParsePrefix("2002::/16"),
+	}
+}
+
 // bounded keeps the answers of a transport within so many bytes.
 type bounded struct {
 	next http.RoundTripper

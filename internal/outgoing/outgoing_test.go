@@ -64,6 +64,21 @@ func TestAddressesThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestServersOfModels may be on this machine and in private networks, and nowhere where a machine learns its credentials.
+func TestServersOfModels(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"127.0.0.1:11434": true, "[::1]:1": true, "10.0.0.5:8000": true, "192.168.1.7:80": true, "[fd12::1]:80": true, "8.8.8.8:443": true,
+		"100.64.1.2:80": true, "[2606:4700::1]:443": true, "[64:ff9b::808:808]:443": true, "[::ffff:10.0.0.1]:80": true,
+		"169.254.169.254:80": false, "[fe80::1%eth0]:80": false, "[::ffff:169.254.169.254]:80": false, "[64:ff9b::a9fe:a9fe]:80": false,
+		"100.100.100.200:80": false, "[fd00:ec2::254]:80": false, "168.63.129.16:80": false, "192.0.0.192:80": false,
+		"0.0.0.0:80": false, "[::]:80": false, "224.0.0.1:80": false, "[ff02::1]:80": false, "255.255.255.255:80": false, "x": false,
+	} {
+		if err := ModelServer("tcp", address, nil); (err == nil) != ok || err != nil && !errors.Is(err, ErrNoModelServer) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 // TestEveryHopIsChecked: a redirect of an address that may be called leads to one that may not.
 func TestEveryHopIsChecked(t *testing.T) {
 	called := false

@@ -80,7 +80,7 @@ func (s *Secrets) read() error {
 	}
 	if s.key, err = parse(strings.TrimSpace(string(raw))); err != nil {
 		return fmt.Errorf("%s: %w; put back the file as it was, or remove it: what was sealed with it, such as URLs of "+
-			"webhooks that were not called yet, is lost then", s.path, err)
+			"webhooks that were not called yet and keys of models, is lost then", s.path, err)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ func systemCallers() []string {
 		"internal/feature/audit/audit.go",       // whose rows are the operator's
 		"internal/feature/bin/jobs.go",          // deletes what has had its time
 		"internal/feature/folders/system.go",    // whose folders are there, for the clean-up
+		"internal/feature/models/models.go",     // whose rows are the installation's
 		"internal/feature/search/jobs.go",       // looks for threads that are not indexed
 		"internal/feature/session/session.go",   // finds out who asks
 		"internal/job/queue.go",                 // what operators see of all jobs

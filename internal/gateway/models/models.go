@@ -1,6 +1,7 @@
-// Package models is the group of routes that tell which models a run may name, and what DeerFlow's web client can show.
+// Package models is the group of routes that tell which models a run may name, and what DeerFlow's web client can show; and of
+// those by which admins see where the models come from, add some with their keys, test them, and choose the default.
 //
-//	gateway -> models -> the configured models
+//	gateway -> models -> the configured models, the Keeper of those that were added
 package models
 
 import (
@@ -15,10 +16,14 @@ import (
 
 // Config is what the group works with.
 type Config struct {
+	*route.Env
+
 	// Models are those that a run may name; the first is the default.
 	Models []shape.Model
 	// Agents says that there are routes for a user's own agents.
 	Agents bool
+	// Keeper changes which models there are.
+	Keeper Keeper
 }
 
 // Group has the handlers.
@@ -30,14 +35,14 @@ func New(c Config) *Group { return &Group{c} }
 // Routes are those of models.
 func (g *Group) Routes() []route.Route {
 	const read = "models:read"
-	return route.Under("models",
+	return append(g.admins(), route.Under("models",
 		route.Get("/models", "List the models that a run may name", g.list).
 			Access(access.Viewer, read).Of(route.Nobody).Rate(route.Free).Body(route.None),
 		route.Get("/models/{name...}", "Look at a model", g.get).
 			Access(access.Viewer, read).Of(route.Nobody).Rate(route.Free).Body(route.None),
 		route.Get("/features", "What DeerFlow's web client can show", g.features).
 			Access(access.Viewer, read).Of(route.Nobody).Rate(route.Free).Body(route.None),
-	)
+	)...)
 }
 
 type nothing struct{}

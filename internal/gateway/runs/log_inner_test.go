@@ -68,7 +68,7 @@ func (s slow) Write(p []byte) (int, error) {
 func TestBlanksAreWrittenAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := slow{sinktest.New()}
-		quiet := keepAlive(w, 5*time.Second)
+		quiet := route.KeepAlive(w, 5*time.Second)
 		time.Sleep(5500 * time.Millisecond)
 		quiet()
 		if took := time.Since(w.Begun); took != 6*time.Second || len(w.Writes) != 1 {

@@ -54,7 +54,7 @@ func TestBlankLinesOfALog(t *testing.T) {
 func TestBlanksOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.New()
-		quiet := keepAlive(w, 5*time.Second)
+		quiet := route.KeepAlive(w, 5*time.Second)
 		time.Sleep(16 * time.Second)
 		quiet()
 		quiet()

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -42,7 +40,7 @@ func (g *Group) await(w http.ResponseWriter, r *http.Request, run store.Run, can
 	w.Header().Set("Content-Type", "application/json")
 	// Whose connection breaks from here on knows where to ask; a client that has gone is noticed later.
 	_ = http.NewResponseController(w).Flush()
-	quiet := keepAlive(w, g.Limits.Heartbeat/3)
+	quiet := route.KeepAlive(w, g.Limits.Heartbeat/3)
 	defer quiet()
 	ctx, stop := g.Until(r.Context())
 	defer stop()
@@ -90,26 +88,4 @@ func (g *Group) result(ctx context.Context, run store.Run) ([]byte, error) {
 func failed(st state.State) bool {
 	_, ok := runs.Fallback(st)
 	return ok
-}
-
-// keepAlive writes a line break every so often until quiet is called.
-func keepAlive(w http.ResponseWriter, every time.Duration) (quiet func()) {
-	done := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTicker(every)
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				_, _ = w.Write([]byte("\n")) // a client that has gone ends the request's context
-				_ = http.NewResponseController(w).Flush()
-			}
-		}
-	})
-	return sync.OnceFunc(func() {
-		close(done)
-		ended.Wait()
-	})
 }

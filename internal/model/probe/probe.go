@@ -64,6 +64,8 @@ type Config struct {
 	Variant func(body json.RawMessage) (model.ChatModel, error)
 	// Learn asks the server for the model's window in tokens; 0 means that it does not say. Nil means not to ask.
 	Learn func(ctx context.Context) int
+	// First leaves it at the first task, which says whether the model answers at all.
+	First bool
 	// Timeout bounds each call and Total the whole probe; 0 means the defaults.
 	Timeout, Total time.Duration
 	// Now is the clock; nil means time.Now.
@@ -123,6 +125,32 @@ type Report struct {
 	Err error `json:"-"`
 }
 
+// Examined is a report with what stands beside it for people and programs.
+type Examined struct {
+	Report
+
+	Name string `json:"name"`
+	// Spent is the Usage of the report.
+	Spent Spent `json:"usage"`
+	// Cost is what the probe cost, in the Currency; nil if the price is not known.
+	Cost     *float64 `json:"cost"`
+	Currency string   `json:"currency,omitempty"`
+	// Problem says why the probe stopped before its end, and Remedy what to do about it.
+	Problem string `json:"problem,omitempty"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// Spent are the tokens of a probe.
+type Spent struct {
+	Input     int `json:"input_tokens"`
+	Output    int `json:"output_tokens"`
+	CacheRead int `json:"cache_read"`
+	Reasoning int `json:"reasoning"`
+}
+
+// Test examines a model; done gets each result as soon as it is known.
+type Test func(ctx context.Context, done func(Result)) (Examined, error)
+
 // Run examines the model. It always returns a report, also when ctx ends in the middle: what was not tried says so.
 func Run(ctx context.Context, cfg Config) Report {
 	cfg.defaults()
@@ -130,14 +158,20 @@ func Run(ctx context.Context, cfg Config) Report {
 	whole, cancel := context.WithTimeout(ctx, cfg.Total)
 	defer cancel()
 	p := &prober{cfg: cfg, total: whole, report: Report{Model: cfg.Model.Name(), Options: []Option{}, Advice: []string{}, Window: cfg.Declared.Window}}
-	for i, t := range tasks() {
+	list := tasks()
+	if cfg.First {
+		list = list[:1]
+	}
+	for i, t := range list {
 		p.carryOut(whole, t)
 		if i == 0 && p.report.Err == nil {
 			p.learn(whole)
 		}
 	}
 	r := p.report
-	r.Verdict, r.Why = judge(r.Results, r.Window)
+	if r.Verdict, r.Why = judge(r.Results, r.Window); cfg.First {
+		r.Verdict, r.Why = judgeFirst(r.Results[0])
+	}
 	r.Millis = cfg.Now().Sub(start).Milliseconds()
 	return r
 }

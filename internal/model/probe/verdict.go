@@ -15,6 +15,8 @@ const (
 	Works     Verdict = "works, but"
 	TooWeak   Verdict = "too weak to be an agent"
 	NoVerdict Verdict = "no verdict"
+	// Answers is the verdict of a probe that left it at the first task.
+	Answers Verdict = "answers"
 )
 
 // The windows, in tokens, below which a conversation with tools has no room, or little.
@@ -66,6 +68,17 @@ func judge(results []Result, window int) (Verdict, string) {
 		return Good, "but dear where tokens cost money, as no cache hits are reported"
 	}
 	return Good, ""
+}
+
+// judgeFirst is the verdict of the first task alone.
+func judgeFirst(r Result) (Verdict, string) {
+	switch {
+	case r.Outcome == Pass:
+		return Answers, ""
+	case r.NoAnswer:
+		return NoVerdict, "no answer came: " + r.Detail
+	}
+	return TooWeak, r.Task + ": " + r.Detail
 }
 
 // weakness is what makes a model unfit; empty if nothing does.

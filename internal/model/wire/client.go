@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -52,10 +53,14 @@ func NewHTTPClient(base *http.Client, idle time.Duration) *http.Client {
 
 // NewTransport makes the transport to share among the models of one provider: connections with HTTP/2, keep-alive and
 // proxies from the environment. Put it into the http.Client of their configuration.
-func NewTransport() *http.Transport {
+func NewTransport() *http.Transport { return NewTransportTo(nil) }
+
+// NewTransportTo makes a transport whose control looks at each address, after its name was resolved, before it is connected to;
+// see [net.Dialer]. Of a call that goes through a proxy that is the proxy's.
+func NewTransportTo(control func(network, address string, c syscall.RawConn) error) *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		DialContext:         (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second, Control: control}).DialContext,
 		TLSHandshakeTimeout: DialTimeout,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        maxIdleConns,

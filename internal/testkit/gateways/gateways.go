@@ -155,7 +155,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 		Histories: history.New(st), Calls: asked, FileHistory: HistoryIn(t.TempDir()),
-		Bin: trash,
+		Bin: trash, Keeper: &Keeper{},
 	}
 	if change != nil {
 		change(&c)

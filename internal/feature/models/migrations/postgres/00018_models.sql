@@ -1,0 +1,20 @@
+-- Models that were added while the program works. seal is the sealed key; keyed says that there was one when a dump has none.
+-- model_state has one row: a number that grows with each change, and the name of the model that was made the default.
+
+-- +goose Up
+CREATE TABLE model_entries (
+    name       TEXT   COLLATE "C" NOT NULL PRIMARY KEY,
+    provider   TEXT   NOT NULL,
+    model      TEXT   NOT NULL,
+    base_url   TEXT   NOT NULL,
+    seal       TEXT   NOT NULL,
+    keyed      BIGINT NOT NULL,
+    settings   TEXT   NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL
+);
+CREATE TABLE model_state (
+    id       TEXT   COLLATE "C" NOT NULL PRIMARY KEY,
+    version  BIGINT NOT NULL,
+    standard TEXT   NOT NULL
+);

@@ -1,0 +1,1 @@
+DELETE FROM model_entries WHERE name = $1

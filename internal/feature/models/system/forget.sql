@@ -1,0 +1,1 @@
+UPDATE model_state SET standard = '' WHERE id = 'models' AND standard = $1

@@ -1,0 +1,1 @@
+UPDATE model_state SET standard = $1 WHERE id = 'models'

@@ -1,0 +1,1 @@
+SELECT version, standard FROM model_state WHERE id = 'models'

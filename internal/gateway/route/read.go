@@ -1,6 +1,7 @@
 package route
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -272,6 +273,9 @@ func (p *plan) find(e *Env, r *http.Request, rt *Route, v reflect.Value) error {
 		return err
 	case Run:
 		run, err := e.run(r)
+		if err == nil && rt.Role != access.Viewer {
+			err = e.notInBin(r.Context(), run.ThreadID)
+		}
 		if err == nil && p.run != nil {
 			v.FieldByIndex(p.run).Set(reflect.ValueOf(run))
 		}
@@ -281,9 +285,24 @@ func (p *plan) find(e *Env, r *http.Request, rt *Route, v reflect.Value) error {
 		if taken {
 			return NotFound("Thread", r.PathValue("thread_id"))
 		}
+		if err == nil && rt.Role != access.Viewer {
+			err = e.notInBin(r.Context(), r.PathValue("thread_id"))
+		}
 		return err
 	}
 	return nil
+}
+
+// notInBin refuses what would change a thread in the bin. One that is not there is none.
+func (e *Env) notInBin(ctx context.Context, thread string) error {
+	t, err := e.Mine(ctx).Thread(ctx, thread)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err == nil && t.Trashed():
+		return InBin(t.ID)
+	}
+	return err
 }
 
 // thread is the thread of the path, if there is one and it is the caller's.

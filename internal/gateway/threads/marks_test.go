@@ -37,6 +37,33 @@ func TestBin(t *testing.T) {
 	})
 }
 
+// TestNothingChangesInTheBin: no upload, and no run is cancelled or deleted; what is there can be looked at.
+func TestNothingChangesInTheBin(t *testing.T) {
+	k := gateways.NewFiles(t, nil)
+	k.Vars["run"] = k.Run("t", "hello").ID
+	k.Put("t", "uploads/a.txt", "x")
+	k.Play([]gateways.Scenario{{Name: "trash", Method: "POST", Path: "/threads/t/trash", Status: 200}})
+	const binned = `{"detail":"Thread t is in the bin; restore it first (POST /threads/t/restore)"}`
+	k.Expect("upload", k.Upload("t", gateways.File("b.txt", "x")), 409, binned)
+	for _, path := range []string{"/threads/t/runs/{run}", "/runs/{run}"} {
+		k.Play([]gateways.Scenario{
+			{Name: "look", Method: "GET", Path: path, Status: 200},
+			{Name: "cancel", Method: "POST", Path: path + "/cancel", Status: 409, Want: binned},
+			{Name: "delete", Method: "DELETE", Path: path, Status: 409, Want: binned},
+		})
+	}
+	if got := k.Names("t"); len(got) != 1 {
+		t.Errorf("uploads %v", got)
+	}
+	k.Play([]gateways.Scenario{
+		{Name: "list", Method: "GET", Path: "/threads/t/uploads/list", Status: 200},
+		{Name: "restore", Method: "POST", Path: "/threads/t/restore", Status: 200},
+		{Name: "delete", Method: "DELETE", Path: "/threads/t/runs/{run}", Status: 204},
+	})
+	k.Expect("upload", k.Upload("t", gateways.File("b.txt", "x")), 200, `{}`)
+	k.Expect("to a new thread", k.Upload("fresh", gateways.File("b.txt", "x")), 200, `{}`)
+}
+
 // TestTrashStopsWhatRuns: whoever deletes a thread while it works is not asked to wait.
 func TestTrashStopsWhatRuns(t *testing.T) {
 	k := gateways.New(t, nil)

@@ -256,7 +256,7 @@ func (e *engine) session(notes []string) *cli.Session {
 		Runner: runner{e, access.Default()}, List: e.mine(), Store: e.mine(), UserID: access.Default().ID(),
 		Notes: append(append(notes, e.box.notes...), e.now().notes...),
 		Model: m.name(), Why: m.why, NoModel: m.missing,
-		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Close: e.close,
+		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Create: e.mine().CreateThread, Close: e.close,
 	}
 	if m.entry.IsDemo() {
 		s.Demo = demo()

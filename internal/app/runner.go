@@ -44,6 +44,9 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 	if err := r.engine.manager.For(access.Default()).Free(ctx, req.ThreadID); err != nil {
 		return runs.Outcome{}, err
 	}
+	if t, err := r.engine.mine().Thread(ctx, req.ThreadID); err == nil && t.Trashed() { // before anything is uploaded
+		return runs.Outcome{}, fmt.Errorf("thread %s: %w: pudu threads restore %[1]s", t.ID, store.ErrTrashed)
+	}
 	for name, content := range uploads {
 		if err := r.engine.upload(ctx, r.user, req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
 			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)

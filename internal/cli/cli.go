@@ -166,6 +166,8 @@ type Session struct {
 	UserID string
 	// Questions are what the thread's calls ask a person before they are made, in the order of asking.
 	Questions func(ctx context.Context, threadID string) ([]event.Interrupt, error)
+	// Create makes a thread; store.ErrConflict if there is one of its id.
+	Create func(ctx context.Context, t store.Thread) error
 	// Owner tells of an unfinished run who works on it, such as "process 4711"; empty if nobody does.
 	Owner func(ctx context.Context, run store.Run) (string, error)
 	// Address is where a server listens, as http://HOST:PORT; Data is its data folder. Examples are commands that try

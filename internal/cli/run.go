@@ -44,6 +44,8 @@ type runFlags struct {
 	rejects  bool
 	scope    string // of approve
 	pattern  string
+	// temporary says that the thread is a new one that leaves nothing behind.
+	temporary bool
 }
 
 func runCommand(app App, o *Options, stdio IO) *cobra.Command {
@@ -69,6 +71,8 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			switch {
 			case !f.approve && (f.scope != "" || f.pattern != ""):
 				return usageError("--scope and --pattern go with --approve")
+			case f.temporary && (f.cont || f.resume || f.approve || f.rejects):
+				return usageError("--temporary begins a new thread; it takes no --continue, --resume, --approve and --reject")
 			case f.approve || f.rejects:
 				return decideRun(cmd.Context(), app, *o, f, stdio, args)
 			case f.resume:
@@ -79,6 +83,7 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.thread, "thread", "", "continue the thread `ID`, or start it")
+	flags.BoolVar(&f.temporary, "temporary", false, "on a new thread that is in no list and search, and goes a day after its last use")
 	flags.BoolVar(&f.cont, "continue", false, "continue the last used thread")
 	flags.BoolVar(&f.resume, "resume", false, "go on with an unfinished run instead of a new task")
 	flags.StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
@@ -129,7 +134,23 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	if err := t.announce(ctx); err != nil {
 		return err
 	}
+	if err := t.makeTemporary(ctx); err != nil {
+		return err
+	}
 	return t.converse(ctx, t.carryOut)
+}
+
+// makeTemporary makes the thread of the run before the run does, if it is to be a temporary one.
+func (t *turn) makeTemporary(ctx context.Context) error {
+	if !t.flags.temporary {
+		return nil
+	}
+	now := time.Now()
+	err := t.session.Create(ctx, store.Thread{ID: t.thread, Marks: store.Temporary, CreatedAt: now, UpdatedAt: now})
+	if errors.Is(err, store.ErrConflict) {
+		return usageError("--temporary begins a new thread, and %s is there already; leave one of the two away", t.thread)
+	}
+	return failedWith(err)
 }
 
 // announce says that a thread is a new one although its id was given.

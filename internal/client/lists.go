@@ -275,3 +275,14 @@ func (c *Client) runsOf(ctx context.Context, t store.Thread, f store.RunFilter) 
 	}
 	return out, nil
 }
+
+// CreateThread makes a thread, temporary if its marks say so; store.ErrConflict if there is one of its id. The times are the
+// server's.
+func (c *Client) CreateThread(ctx context.Context, t store.Thread) error {
+	body := struct {
+		ID        string `json:"thread_id"`
+		Temporary bool   `json:"temporary,omitempty"`
+		IfExists  string `json:"if_exists"`
+	}{t.ID, t.Temporary(), "raise"}
+	return c.call(ctx, http.MethodPost, "/threads", nil, body, nil)
+}

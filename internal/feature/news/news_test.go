@@ -129,6 +129,21 @@ func testStates(f *databases.Fixture) {
 	counts, err = x.mine().Counts(x.Context())
 	x.Must(err)
 	x.Equal("counts without the bin", counts, news.Counts{Waiting: 1})
+	_, err = x.For(x.Ann()).PatchThread(x.Context(), "c", store.ThreadPatch{Clear: store.Trashed})
+	x.Must(err)
+	x.Equal("restored as it was", x.states()[4], "c waiting")
+	x.end(x.admit("a"), store.RunChange{Status: event.StatusSuccess})
+	for _, p := range []store.ThreadPatch{{Set: store.Trashed}, {Clear: store.Trashed}} {
+		_, err = x.For(x.Ann()).PatchThread(x.Context(), "a", p)
+		x.Must(err)
+	}
+	x.Equal("an answer that was not read is there again", x.states()[4], "a answered")
+	x.admit("b") // runs on, and is stopped
+	_, err = x.For(x.Ann()).PatchThread(x.Context(), "d", store.ThreadPatch{Set: store.Trashed})
+	x.Must(err)
+	counts, err = x.mine().Counts(x.Context())
+	x.Must(err)
+	x.Equal("counts with the restored", counts, news.Counts{Waiting: 1, Answered: 1, Running: 1})
 	x.Sound()
 }
 

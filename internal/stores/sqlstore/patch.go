@@ -56,11 +56,7 @@ func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Th
 	if !p.UpdatedAt.IsZero() {
 		t.UpdatedAt = database.TimeOf(database.Micros(p.UpdatedAt))
 	}
-	var state any
-	if t.Trashed() {
-		state = news.Read // it asks for no look
-	}
-	tx.changed(t.UserID, t.ID, state)
+	tx.changed(t.UserID, t.ID, nil) // in the bin it asks for no look, and out of it for the one that it asked for before
 	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6, "+
 		"marks = $8, trashed_at = $9 WHERE id = $1 AND user_id = $7",
 		id, t.Title, database.Micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), database.Signature(t.Metadata), d.user.ID(),

@@ -6,9 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -71,5 +74,33 @@ func TestARunThatIsToBeginNowhere(t *testing.T) {
 	out, err := b.manager.Execute(t.Context(), run, b.show)
 	if err != nil || out.Run.Status != event.StatusError || !strings.Contains(out.Run.Error, "nowhere") {
 		t.Errorf("%s %q, %v", out.Run.Status, out.Run.Error, err)
+	}
+}
+
+// TestARollbackThatComesTooLate changes nothing: the run has come to its end, and is a success with all that it did.
+func TestARollbackThatComesTooLate(t *testing.T) {
+	w := newWard(t)
+	var m *runs.Manager
+	m = w.process("a", func(c *runs.Config) {
+		build := c.Build
+		c.Build = func(ctx context.Context, job runs.Job) (runs.Built, error) {
+			b, err := build(ctx, job)
+			b.Close = func() error { // all nodes are done
+				_, err := m.For(user()).Cancel(t.Context(), job.Run.ID, store.StopRollback)
+				return err
+			}
+			return b, err
+		}
+	})
+	run, err := m.For(user()).Admit(t.Context(), ordered("answer"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Execute(t.Context(), run, noShow)
+	if err != nil || out.Run.Status != event.StatusSuccess {
+		t.Errorf("%s %q, %v", out.Run.Status, out.Run.Error, err)
+	}
+	if diff := cmp.Diff([]string{"answer", "done: answer"}, w.texts(m)); diff != "" {
+		t.Error(diff)
 	}
 }

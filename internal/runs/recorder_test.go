@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // shelf is a store that keeps the steps that are committed. Each commit waits for the gate, if there is one.
@@ -173,5 +176,18 @@ func TestAStepThatIsHeldForTheEndLeadsOn(t *testing.T) {
 		if first.Next != want || len(first.Updates) != 1 || last.Run == nil || (len(s.steps) == 2) != undone {
 			t.Errorf("undone %t: %d steps, the first leads to %q", undone, len(s.steps), first.Next)
 		}
+	}
+}
+
+// TestAStepThatCannotBeEncoded is told to the agent, and nothing of it is committed or shown.
+func TestAStepThatCannotBeEncoded(t *testing.T) {
+	s := &shelf{}
+	r := newRecorder(s, store.Run{ID: "run", Attempt: 1}, time.Now, func(ev event.Event) { t.Errorf("%v is shown", ev.Data.Kind()) })
+	nan := state.LastValue[float64]("note").Put(math.NaN())
+	err := r.commit(t.Context(), agent.Step{
+		Next: agent.NodeModel, Updates: []agent.NodeUpdate{{Node: "model", Update: nan}}, Events: []agent.Emitted{{Data: event.State{}}},
+	})
+	if err == nil || !strings.Contains(err.Error(), "encode update of model: ") || len(s.steps) > 0 {
+		t.Errorf("%v, %d steps are committed", err, len(s.steps))
 	}
 }

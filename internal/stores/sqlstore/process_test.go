@@ -4,13 +4,16 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -234,6 +237,26 @@ func checkChains(t *testing.T, s *Store, acked map[string][]string) {
 		if n := len(chats.Get(head.State)); n != len(have) || n != head.Step || turns.Get(head.State) != n {
 			t.Fatalf("thread %s: %d messages, %d turns, step %d, %d checkpoints", thread, n, turns.Get(head.State), head.Step, len(have))
 		}
+	}
+}
+
+// TestWhatCannotBeLocked is told: a folder that is not there, and a lock file that the process's id cannot be written to.
+func TestWhatCannotBeLocked(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none")
+	if _, err := lockDir(missing); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "lock "+missing+": ") {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), LockName)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := writePID(f); err == nil {
+		t.Error("it was written to a file that is open for reading")
 	}
 }
 

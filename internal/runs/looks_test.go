@@ -187,3 +187,38 @@ func TestARunThatAnotherTookKeepsNobodyWaiting(t *testing.T) {
 		}
 	})
 }
+
+// TestTheBaseOfARunThatGoesOn is where it began, and not where another process left it.
+func TestTheBaseOfARunThatGoesOn(t *testing.T) {
+	s := newSite(t, []string{"early"}, []string{"slow"})
+	s.does("early")
+	var run store.Run
+	var second *runs.Manager
+	base := func(m *runs.Manager) store.Checkpoint {
+		cp, err := m.For(user()).Base(t.Context(), run, runs.Request{})
+		if err != nil {
+			t.Error(err)
+		}
+		return cp
+	}
+	var here store.Checkpoint
+	begun := make(chan struct{})
+	s.tool("slow", tool.Idempotent, func(ctx context.Context, nth int, _ *tool.Call) (*tool.Result, error) {
+		if nth == 1 {
+			close(begun)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		here = base(second)
+		return tool.Text("done"), nil
+	})
+	run = s.dies(begun)
+	second = s.process("second")
+	want := base(s.process("elsewhere"))
+	if out, err := second.Resume(t.Context(), run, noShow); err != nil || out.Run.Status != event.StatusSuccess {
+		t.Fatalf("%+v, %v", out.Run, err)
+	}
+	if here.ID != want.ID || len(agent.Messages.Get(here.State)) != 0 {
+		t.Errorf("the base is %q with %d messages, want %q", here.ID, len(agent.Messages.Get(here.State)), want.ID)
+	}
+}

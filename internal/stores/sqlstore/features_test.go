@@ -271,3 +271,28 @@ func TestBound(t *testing.T) {
 		}
 	}
 }
+
+// TestAcrossIsAllOrNothing: what features wrote together is undone when whoever wrote it says that it failed, and he is told.
+func TestAcrossIsAllOrNothing(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	for _, failed := range []error{errBroken, nil} {
+		err := s.Across(t.Context(), func(j database.Joint) error {
+			n, err := j.For("items", ann()).Exec("put", "space", "key", 1, 1, 0, 0, "{}")
+			if err != nil || n != 1 {
+				t.Errorf("%d, %v", n, err)
+			}
+			return failed
+		})
+		if !errors.Is(err, failed) {
+			t.Errorf("%v, want %v", err, failed)
+		}
+		there := 0
+		if err := s.read(t.Context(), "SELECT count(*) FROM items", nil, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&there) }); err != nil {
+			t.Fatal(err)
+		}
+		if (there == 0) != (failed != nil) {
+			t.Errorf("after %v there are %d items", failed, there)
+		}
+	}
+}

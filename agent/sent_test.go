@@ -38,7 +38,9 @@ type again struct{}
 
 func (again) Name() string { return "AgainMiddleware" }
 
-func (again) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (resp *agent.ModelResponse, err error) {
+func (again) WrapModelCall(
+	ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler,
+) (resp *agent.ModelResponse, err error) {
 	for range 200 {
 		if resp, err = next(ctx, req); model.AsError(err) == nil {
 			break
@@ -85,8 +87,10 @@ func TestACallIsToldWithItsAnswer(t *testing.T) {
 		t.Fatalf("%+v, asked %d times, %v", found, asked, err)
 	}
 	c := found[0]
-	if len(c.Before) != 2 || c.Before[1].Class != "busy" || c.Before[1].Error == "" || c.Error != "" || c.Began == 0 || c.First == 0 ||
-		string(c.Sent) != `{"messages":1,"model":"test/failing"}` {
+	if len(c.Before) != 2 || c.Before[1].Class != "busy" || c.Before[1].Error == "" || c.Error != "" {
+		t.Errorf("%+v", c)
+	}
+	if c.Began == 0 || c.First == 0 || string(c.Sent) != `{"messages":1,"model":"test/failing"}` {
 		t.Errorf("%+v", c)
 	}
 	if found, _, err := callsOf(t, &failing{}, false); err != nil || len(found) != 0 {
@@ -97,13 +101,17 @@ func TestACallIsToldWithItsAnswer(t *testing.T) {
 func TestACallWithoutAnAnswerIsToldAtTheEnd(t *testing.T) {
 	odd := errors.New("a wire broke")
 	found, asked, err := callsOf(t, &failing{1, odd}, true)
-	if !errors.Is(err, odd) || len(found) != 1 || asked != 1 || found[0].Error != "a wire broke" || found[0].MessageID != "" {
+	if !errors.Is(err, odd) || len(found) != 1 || asked != 1 {
+		t.Fatalf("%+v, asked %d times, %v", found, asked, err)
+	}
+	if found[0].Error != "a wire broke" || found[0].MessageID != "" {
 		t.Errorf("%+v, asked %d times, %v", found, asked, err)
 	}
 }
 
 func TestTriesAreBounded(t *testing.T) {
-	found, _, err := callsOf(t, &failing{150, &model.Error{Class: model.ClassBusy, Message: string(make([]byte, 5000))}}, true)
+	long := &model.Error{Class: model.ClassBusy, Message: string(make([]byte, 5000))}
+	found, _, err := callsOf(t, &failing{150, long}, true)
 	if err != nil || len(found) != 1 || len(found[0].Before) != 63 {
 		t.Fatalf("%d, %v", len(found), err)
 	}

@@ -1,24 +1,10 @@
 // How pages look: nothing that axe finds, in light and dark, wide and narrow, and nothing that scrolls sideways. With PUDU_PICTURES it takes the
 // pictures of the documentation.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = process.env['PUDU_PICTURES'] ?? '';
-
-interface Found {
-  violations: { id: string; nodes: { html: string }[] }[];
-}
-
-/** What axe finds, as lines. */
-async function found(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const result = (await page.evaluate('axe.run(document, {resultTypes: ["violations"]})')) as Found;
-  return result.violations.map((f) => `${f.id}: ${f.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
-}
 
 const tasks: [string, string, string | RegExp][] = [
   ['markdown', 'show everything', '41.0'],

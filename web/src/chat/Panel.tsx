@@ -1,5 +1,6 @@
-// The panel beside a task: the run with its plan. Which one is open stands in the address; each is a line in views.
-import { type ReactNode, useMemo } from 'react';
+// The panel beside a task: the run with its plan, the files, what was changed in them. Which one is open stands in the address.
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useMemo } from 'react';
+import { useFiles } from '../files/data';
 import { define, lasted, thousands, useWords } from '../lib/i18n';
 import { ask } from '../lib/router';
 import { Glyph, type State } from '../ui/Glyph';
@@ -12,6 +13,8 @@ export const panelWords = define(
     panel: 'Panel',
     run: 'Run',
     plan: 'Plan',
+    files: 'Files',
+    changes: 'Changes',
     close: 'Close the panel',
     noPlan: 'When Pudu makes a plan, it stands here and moves.',
     of: (n: number, all: number) => `${n} of ${all}`,
@@ -24,6 +27,8 @@ export const panelWords = define(
     panel: '面板',
     run: '运行',
     plan: '计划',
+    files: '文件',
+    changes: '改动',
     close: '关闭面板',
     noPlan: 'Pudu 制定的计划会显示在这里并实时更新',
     of: (n: number, all: number) => `${n} / ${all}`,
@@ -34,33 +39,70 @@ export const panelWords = define(
   },
 );
 
-export type Kind = 'run';
+const FilesPanel = lazy(() => import('../files/FilesPanel'));
+const ChangesPanel = lazy(() => import('../files/ChangesPanel'));
+
+const kinds = ['run', 'files', 'changes'] as const;
+export type Kind = (typeof kinds)[number];
+
+/** The panel that the address asks for. */
+export const panelOf = (query: URLSearchParams): Kind | undefined => kinds.find((k) => k === query.get('panel'));
 
 interface PanelProps {
   kind: Kind;
+  thread: string;
   view: View;
 }
 
-export function Panel({ kind, view }: PanelProps): ReactNode {
+export function Panel({ kind, thread, view }: PanelProps): ReactNode {
   const w = useWords(panelWords);
+  const { data } = useFiles(thread);
+  const count = data?.filter((e) => e.kind !== 'folder').length;
+  const show = (k: Kind): void => ask({ panel: k, file: null, run: null }, true);
   return (
     <aside className="panel" aria-label={w.panel}>
       <div className="tabs">
-        <div role="tablist" aria-label={w.panel} className="contents">
-          <button type="button" className="tab" role="tab" aria-selected={kind === 'run'} onClick={() => ask({ panel: 'run' }, true)}>
-            {w.run}
-          </button>
+        <div role="tablist" aria-label={w.panel} className="contents" onKeyDown={(e) => turn(e, kind, show)}>
+          {kinds.map((k) => (
+            <button
+              key={k}
+              type="button"
+              className="tab"
+              role="tab"
+              id={`tab-${k}`}
+              aria-selected={k === kind}
+              aria-controls="panel-body"
+              tabIndex={k === kind ? 0 : -1}
+              onClick={() => show(k)}
+            >
+              {w[k]} {k === 'files' && !!count && <span className="n">{count}</span>}
+            </button>
+          ))}
         </div>
         <span className="grow" />
-        <button type="button" className="btn ghost icon sm" aria-label={w.close} onClick={() => ask({ panel: null })}>
+        <button type="button" className="btn ghost icon sm" aria-label={w.close} onClick={() => ask({ panel: null, file: null, run: null })}>
           <Icon name="x" />
         </button>
       </div>
-      <div className="panel-body">
-        <RunPanel view={view} />
+      <div className="panel-body" id="panel-body" role="tabpanel" tabIndex={-1} aria-labelledby={`tab-${kind}`}>
+        <Suspense>
+          {kind === 'run' && <RunPanel view={view} />}
+          {kind === 'files' && <FilesPanel thread={thread} view={view} />}
+          {kind === 'changes' && <ChangesPanel thread={thread} view={view} />}
+        </Suspense>
       </div>
     </aside>
   );
+}
+
+/** The arrows go from tab to tab. */
+function turn(e: KeyboardEvent<HTMLElement>, kind: Kind, show: (k: Kind) => void): void {
+  const step = { ArrowRight: 1, ArrowLeft: kinds.length - 1 }[e.key];
+  if (!step) return;
+  e.preventDefault();
+  const to = kinds[(kinds.indexOf(kind) + step) % kinds.length] ?? kind;
+  show(to);
+  document.getElementById(`tab-${to}`)?.focus();
 }
 
 function RunPanel({ view }: { view: View }): ReactNode {

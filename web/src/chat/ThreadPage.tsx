@@ -15,7 +15,7 @@ import { Chips } from './composer/Chips';
 import { Composer } from './composer/Composer';
 import { useOptions } from './composer/options';
 import { Queue } from './composer/Queue';
-import { Panel } from './Panel';
+import { Panel, panelOf } from './Panel';
 import type { Conversation } from './talk/conversation';
 import { textOf } from './talk/message';
 import type { Options } from './talk/requests';
@@ -50,7 +50,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   useStopKey(() => void conversation.stop());
   const isDemo = Object.values(view.talk.runs).some((r) => r.context?.['model_name'] === 'demo');
   const query = useQueryOf();
-  const panel = query.get('panel') === 'run';
+  const panel = panelOf(query);
   const write = useRef<(text: string) => void>(() => {});
   const seen = useCallback(() => conversation.seen(), [conversation]);
   const missing = view.trouble instanceof Trouble && view.trouble.status === 404 && turns.length === 0;
@@ -65,16 +65,17 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
           <button
             type="button"
             className="btn ghost icon sm"
-            aria-pressed={panel}
+            aria-pressed={!!panel}
             aria-label={w.panel}
             title={w.panel}
-            onClick={() => ask({ panel: panel ? null : 'run' })}
+            onClick={() => ask({ panel: panel ? null : 'run', file: null, run: null })}
           >
             <Icon name="panel" />
           </button>
         </div>
       }
-      panel={panel && <Panel kind="run" view={view} />}
+      panel={panel && <Panel kind={panel} thread={thread} view={view} />}
+      kind={panel === 'run' ? 'run' : 'files'}
     >
       <div className="scroll" ref={box} tabIndex={0} role="region" aria-label={w.conversation}>
         <div className="col talk">
@@ -83,6 +84,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
           {turns.map((turn, i) => (
             <TurnView
               key={turn.key}
+              thread={thread}
               turn={turn}
               last={i === turns.length - 1}
               {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}

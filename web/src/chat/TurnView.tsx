@@ -1,5 +1,6 @@
 // A turn: the person's words, what Pudu did about them, the answer, and how it ended.
 import { memo, type ReactNode, useEffect, useState } from 'react';
+import { Given } from '../files/Given';
 import { errors, sentence } from '../lib/errors';
 import { lasted, useWords } from '../lib/i18n';
 import { Markdown } from '../markdown/Markdown';
@@ -14,6 +15,7 @@ import { type Acts, Foot, Message } from './TurnFoot';
 import { chat } from './words';
 
 interface TurnProps {
+  thread: string;
   turn: Turn;
   last: boolean;
   /** A run is under way: nothing can be answered once more now. */
@@ -35,7 +37,7 @@ export interface TurnActs extends Acts {
   detail: (run: string) => void;
 }
 
-export const TurnView = memo(function TurnView({ turn, last, busy, waiting, answers, trouble, acts }: TurnProps): ReactNode {
+export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiting, answers, trouble, acts }: TurnProps): ReactNode {
   const waits = !turn.run && !!turn.ask?.open;
   return (
     <section className={last ? 'turn last' : 'turn'}>
@@ -44,6 +46,7 @@ export const TurnView = memo(function TurnView({ turn, last, busy, waiting, answ
       <Answers turn={turn} answers={answers} />
       {turn.answer && <Markdown text={textOf(turn.answer.message).trim()} writing={!!turn.answer.open} />}
       <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
+      <Given thread={thread} turn={turn} />
       <End turn={turn} last={last} acts={acts} />
       {turn.answer && !turn.answer.open && <Foot turn={turn} acts={acts} busy={busy} />}
     </section>

@@ -1,0 +1,17 @@
+// What axe finds in a page.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Found {
+  violations: { id: string; nodes: { html: string }[] }[];
+}
+
+/** What axe finds, as lines. */
+export async function found(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const result = (await page.evaluate('axe.run(document, {resultTypes: ["violations"]})')) as Found;
+  return result.violations.map((f) => `${f.id}: ${f.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
+}

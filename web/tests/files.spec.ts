@@ -173,20 +173,20 @@ describe('files', () => {
   it('are edited, kept over a reload, and compared when somebody else was faster', async () => {
     const { page } = await begin();
     const edit = async (): Promise<void> => {
-      await page.getByRole('button', { name: 'Edit', exact: true }).last().click();
+      await page.locator('.panel').getByRole('button', { name: 'Edit', exact: true }).click();
       await page.getByLabel('Text of the file').fill('mine\n');
     };
     await show('outputs/report.md');
     await edit();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.locator('.panel').getByText('mine').waitFor();
+    await page.locator('.panel .prose').getByText('mine').waitFor();
     expect(readFileSync(join(folder(), 'outputs/report.md'), 'utf8')).toBe('mine\n');
 
-    await page.getByRole('button', { name: 'Edit', exact: true }).last().click();
+    await page.locator('.panel').getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByLabel('Text of the file').fill('mine again\n');
     put('outputs/report.md', 'theirs\n');
     await page.reload();
-    await page.getByRole('button', { name: 'Edit', exact: true }).last().click();
+    await page.locator('.panel').getByRole('button', { name: 'Edit', exact: true }).click();
     expect(await page.getByLabel('Text of the file').inputValue()).toBe('mine again\n');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('It changed while you edited').waitFor();
@@ -196,7 +196,7 @@ describe('files', () => {
     await page.getByRole('button', { name: 'Keep mine' }).click();
     await page.locator('.panel .prose').getByText('mine again').waitFor();
     expect(readFileSync(join(folder(), 'outputs/report.md'), 'utf8')).toBe('mine again\n');
-  });
+  }, 60_000);
 
   it.each(['light', 'dark'] as const)('have nothing that axe finds, and fit, in %s', async (colorScheme) => {
     const { page } = await begin({ colorScheme, bypassCSP: true });

@@ -1,7 +1,7 @@
 // The start: a new task, and what waits, runs and is new.
 import { type ReactNode, useEffect } from 'react';
+import type { Sent } from '../files/uploads';
 import { useWords, when } from '../lib/i18n';
-import { uuid } from '../lib/ids';
 import { go, Link } from '../lib/router';
 import { Shell } from '../shell/Shell';
 import { glyphOf, useTasks } from '../threads/tasks';
@@ -23,10 +23,9 @@ export default function StartPage(): ReactNode {
     document.title = 'Pudu';
   }, []);
   const [options, setOptions] = useOptions('');
-  const start = (text: string): void => {
-    const thread = uuid();
+  const start = (text: string, files: Sent[], thread: string): void => {
     keepOptions(thread, options);
-    void conversationOf(thread, true).say(text, options);
+    void conversationOf(thread, true).say(text, { ...options, ...(files.length > 0 ? { files } : {}) });
     go(`/c/${thread}`);
   };
   return (

@@ -119,7 +119,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
                 label={w.message}
                 running={!!view.active}
                 focus
-                send={(text) => void conversation.say(text, options)}
+                send={(text, files) => void conversation.say(text, { ...options, ...(files.length > 0 ? { files } : {}) })}
                 stop={() => void conversation.stop()}
               >
                 <Chips options={options} change={setOptions} />

@@ -1,5 +1,6 @@
 // What can be done with an answer and with a message, and which of their versions is shown.
 import { type ReactNode, useState } from 'react';
+import { SentFiles } from '../files/Adding';
 import { define, thousands, useWords, when } from '../lib/i18n';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
@@ -138,6 +139,7 @@ export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boole
   }
   return (
     <>
+      <SentFiles files={row.message.additional_kwargs?.['files']} />
       <div className="say">{text}</div>
       {row.open ? (
         <div className="turn-foot mine" />

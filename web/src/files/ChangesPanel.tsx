@@ -57,7 +57,7 @@ function Whole({ thread, run, runs, changes }: WholeProps): ReactNode {
         )}
         <span className="grow" />
         {list.length > 0 && (
-          <button type="button" className="btn ghost sm" disabled={undo.busy} onClick={() => void undo.look()}>
+          <button type="button" className="btn ghost sm" aria-label={w.undo} title={w.undo} disabled={undo.busy} onClick={() => void undo.look()}>
             <Icon name="undo" />
             <span className="label">{w.undo}</span>
           </button>

@@ -39,7 +39,7 @@ export function FileDiff({ thread, run, file, folded }: FileDiffProps): ReactNod
             {w.open}
           </button>
         )}
-        <button type="button" className="btn ghost sm" disabled={undo.busy} onClick={() => void undo.look()}>
+        <button type="button" className="btn ghost sm" aria-label={back} title={back} disabled={undo.busy} onClick={() => void undo.look()}>
           <Icon name="undo" />
           <span className="label">{back}</span>
         </button>

@@ -1,6 +1,8 @@
 // Where a person writes. Enter sends, Shift Enter makes a new line; what is typed is kept until it is sent.
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useWords } from '../../lib/i18n';
+import { AddFiles, Chips as FileChips, words as fileWords } from '../../files/Adding';
+import { type Sent, uploadsOf, useUploads } from '../../files/uploads';
 import { Icon } from '../../ui/Icon';
 import { chat } from '../words';
 import { draftOf, keepDraft } from './drafts';
@@ -14,7 +16,8 @@ interface ComposerProps {
   label: string;
   running: boolean;
   focus?: boolean;
-  send: (text: string) => void;
+  /** Sends words with files; thread is the one that those were added to. */
+  send: (text: string, files: Sent[], thread: string) => void;
   stop?: () => void;
   /** Takes words to be edited: they come before what is typed. */
   write?: RefObject<(text: string) => void>;
@@ -24,6 +27,7 @@ interface ComposerProps {
 
 export function Composer({ place, rows, placeholder, label, running, focus, send, stop, write: take, children }: ComposerProps): ReactNode {
   const w = useWords(chat);
+  const f = useWords(fileWords);
   const [text, setText] = useState(() => draftOf(place));
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => setText(draftOf(place)), [place]);
@@ -41,12 +45,26 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
       field.current?.focus();
     };
   });
+  const uploads = uploadsOf(place);
+  const files = useUploads(uploads);
+  const sending = files.some((u) => u.state === 'waits' || u.state === 'sending');
+  const refused = files.some((u) => u.state === 'refused');
+  const [pressed, setPressed] = useState(false);
   const out = (): void => {
     const words = text.trim();
     if (!words) return;
+    if (sending) return setPressed(true);
+    setPressed(false);
     write('');
-    send(words);
+    const { thread } = uploads;
+    send(words, uploads.take(), thread);
   };
+  // What was to be sent goes out when the files are there; one that was refused is for the user to look at first.
+  useEffect(() => {
+    if (!pressed || sending) return;
+    if (refused) setPressed(false);
+    else out();
+  });
   const key = (e: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (e.key === 'ArrowUp' && text === '') {
       const last = [...document.querySelectorAll<HTMLElement>('[data-edit]')].at(-1);
@@ -71,6 +89,7 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
         out();
       }}
     >
+      <FileChips uploads={uploads} />
       <textarea
         ref={field}
         data-composer
@@ -82,8 +101,14 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
         onKeyDown={key}
       />
       <div className="bar">
+        <AddFiles uploads={uploads} />
         {children}
         <span className="grow" />
+        {pressed && (
+          <small className="soft" role="status">
+            {f.waits}
+          </small>
+        )}
         {running && stop && (
           <button type="button" className="stop" aria-label={w.stop} title={w.stop} onClick={stop}>
             <i />

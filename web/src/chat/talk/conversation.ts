@@ -172,7 +172,8 @@ export class Conversation {
   /** Says something: it stands there at once, and goes to the server. */
   async say(text: string, options: Options): Promise<void> {
     const id = uuid();
-    const row: Row = { message: { id, type: 'human', content: text }, run: '', at: Date.now(), open: true };
+    const kwargs = options.files ? { additional_kwargs: { files: options.files } } : {};
+    const row: Row = { message: { id, type: 'human', content: text, ...kwargs }, run: '', at: Date.now(), open: true };
     this.options.set(id, options);
     this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, row] } });
     await this.post(id, text, options);

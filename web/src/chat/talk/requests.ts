@@ -1,4 +1,5 @@
 // What runs are asked for with, and what is read from the list of runs.
+import type { Sent } from '../../files/uploads';
 import type { Asked, Run } from './talk';
 import { isActive } from './turns';
 
@@ -8,6 +9,8 @@ export interface Options {
   mode?: Mode;
   effort?: string;
   agent?: string;
+  /** The files that the message comes with. */
+  files?: Sent[];
 }
 
 export type Mode = 'quick' | 'think' | 'plan';
@@ -29,7 +32,7 @@ export function requestOf(id: string, text: string, o: Options): object {
   };
   return {
     assistant_id: 'lead_agent',
-    input: { messages: [{ type: 'human', id, content: text }] },
+    input: { messages: [{ type: 'human', id, content: text, ...(o.files ? { additional_kwargs: { files: o.files } } : {}) }] },
     context,
     config: { recursion_limit: 1000 },
     multitask_strategy: 'enqueue',

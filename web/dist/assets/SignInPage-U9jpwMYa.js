@@ -1,1 +1,0 @@
-import{C as e,S as t,_ as n,d as r,f as i,o as a,v as o,x as s}from"./index-c-U--Vxx.js";var c=e(t(),1),l=s();function u(){let e=i().get(`next`)??`/`;return(0,c.useEffect)(()=>{n(`get`,`/session`).then(t=>{t.signed_in?r(e.startsWith(`/`)&&!e.startsWith(`//`)?e:`/`,!0):o()})},[e]),(0,l.jsx)(a,{children:null})}export{u as default};

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/access"
@@ -138,10 +139,11 @@ func (g *Group) docs(w http.ResponseWriter, _ *http.Request, _ *nothing) error {
 	}
 	var groups []group
 	for _, rt := range g.All() {
-		if n := len(groups); n == 0 || groups[n-1].Name != rt.Group {
-			groups = append(groups, group{Name: rt.Group})
+		at := slices.IndexFunc(groups, func(g group) bool { return g.Name == rt.Group })
+		if at < 0 {
+			at, groups = len(groups), append(groups, group{Name: rt.Group})
 		}
-		groups[len(groups)-1].Routes = append(groups[len(groups)-1].Routes, rt)
+		groups[at].Routes = append(groups[at].Routes, rt)
 	}
 	return html(w, "docs", plain, struct {
 		shape.About

@@ -1316,6 +1316,413 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/config/default-model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Choose the model of runs that name none */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        name?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            models: null | {
+                                name: string;
+                                provider: string;
+                                model: string;
+                                display_name?: string;
+                                base_url: string;
+                                origin: string;
+                                read_only: boolean;
+                                key: string;
+                                default: boolean;
+                                usable: boolean;
+                                problem?: string;
+                                context_window: number;
+                                supports_vision: boolean;
+                                supports_thinking: boolean;
+                                supports_reasoning_effort: boolean;
+                                settings?: unknown;
+                                created_at?: null | string;
+                                updated_at?: null | string;
+                            }[];
+                            default: string;
+                            why: string;
+                            default_fixed_by?: string;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/config/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all models, where they and their keys come from, and which is the default */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            models: null | {
+                                name: string;
+                                provider: string;
+                                model: string;
+                                display_name?: string;
+                                base_url: string;
+                                origin: string;
+                                read_only: boolean;
+                                key: string;
+                                default: boolean;
+                                usable: boolean;
+                                problem?: string;
+                                context_window: number;
+                                supports_vision: boolean;
+                                supports_thinking: boolean;
+                                supports_reasoning_effort: boolean;
+                                settings?: unknown;
+                                created_at?: null | string;
+                                updated_at?: null | string;
+                            }[];
+                            default: string;
+                            why: string;
+                            default_fixed_by?: string;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        /** Add a model with its key */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        api_key?: unknown;
+                        base_url?: string;
+                        default?: boolean;
+                        model?: string;
+                        name?: string;
+                        provider?: string;
+                        settings?: unknown;
+                    };
+                };
+            };
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            name: string;
+                            provider: string;
+                            model: string;
+                            display_name?: string;
+                            base_url: string;
+                            origin: string;
+                            read_only: boolean;
+                            key: string;
+                            default: boolean;
+                            usable: boolean;
+                            problem?: string;
+                            context_window: number;
+                            supports_vision: boolean;
+                            supports_thinking: boolean;
+                            supports_reasoning_effort: boolean;
+                            settings?: unknown;
+                            created_at?: null | string;
+                            updated_at?: null | string;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/config/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test a model, also one that is not added yet */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        api_key?: unknown;
+                        base_url?: string;
+                        default?: boolean;
+                        first?: boolean;
+                        model?: string;
+                        name?: string;
+                        provider?: string;
+                        settings?: unknown;
+                    };
+                };
+            };
+            responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/config/models/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change a model that was added */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        api_key?: unknown;
+                        base_url?: string;
+                        model?: string;
+                        provider?: string;
+                        settings?: unknown;
+                    };
+                };
+            };
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            name: string;
+                            provider: string;
+                            model: string;
+                            display_name?: string;
+                            base_url: string;
+                            origin: string;
+                            read_only: boolean;
+                            key: string;
+                            default: boolean;
+                            usable: boolean;
+                            problem?: string;
+                            context_window: number;
+                            supports_vision: boolean;
+                            supports_thinking: boolean;
+                            supports_reasoning_effort: boolean;
+                            settings?: unknown;
+                            created_at?: null | string;
+                            updated_at?: null | string;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        post?: never;
+        /** Remove a model that was added, with its key */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": unknown;
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/config/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what models can be added of, and what each needs */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            providers: null | {
+                                name: string;
+                                title: string;
+                                needs_key: boolean;
+                                key_url?: string;
+                                key_variables: null | string[];
+                                key_in_environment: string;
+                                base_url: string;
+                                needs_base_url: boolean;
+                                models: null | string[];
+                            }[];
+                            ollama: null | {
+                                base_url: string;
+                                models: null | string[];
+                            };
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -1655,7 +2062,7 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Remove a folder; its threads stay */
+        /** Remove a folder with its files; its threads stay */
         delete: {
             parameters: {
                 query?: never;
@@ -1733,6 +2140,198 @@ export interface paths {
                 };
             };
         };
+        trace?: never;
+    };
+    "/folders/{folder_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files of a folder, which its threads see as /mnt/folder */
+        get: {
+            parameters: {
+                query?: {
+                    path?: string;
+                    limit?: number;
+                    offset?: number;
+                };
+                header?: never;
+                path: {
+                    folder_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": null | {
+                            path: string;
+                            kind: string;
+                            size: number;
+                            modified_at: string;
+                            made_by: null | {
+                                kind: string;
+                                run_id?: string;
+                            };
+                        }[];
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        /** Upload files to a folder */
+        post: {
+            parameters: {
+                query?: {
+                    path?: string;
+                    replace?: boolean;
+                };
+                header?: never;
+                path: {
+                    folder_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "multipart/form-data": Record<string, never>;
+                };
+            };
+            responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/folders/{folder_id}/files.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download files of a folder as a ZIP */
+        get: {
+            parameters: {
+                query?: {
+                    path?: null | string[];
+                };
+                header?: never;
+                path: {
+                    folder_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/folders/{folder_id}/files/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a file of a folder, or a part of it */
+        get: {
+            parameters: {
+                query?: {
+                    download?: boolean;
+                };
+                header?: never;
+                path: {
+                    folder_id: string;
+                    path: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Remove a file of a folder, or an empty folder in it */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    folder_id: string;
+                    path: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": unknown;
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/folders/{folder_id}/threads/{thread_id}": {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
 
 describe('files of a message', () => {
@@ -17,7 +18,7 @@ describe('files of a message', () => {
   const file = (name: string, text = 'a,b\n1,2\n') => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
 
   it('begin a task: by the button, dropped and pasted; they outlive a reload, and open in the panel', async () => {
-    v = await visit(server);
+    v = await visit(server, { bypassCSP: true });
     const page = await v.to('/');
     await page.locator('input[type=file]').setInputFiles([file('one.csv'), file('gone.csv')]);
     const chips = page.getByRole('list', { name: 'Files of this message' });
@@ -41,6 +42,7 @@ describe('files of a message', () => {
     expect(await page.getByText('Drop files to add them').count()).toBe(0);
     await page.reload();
     await chips.getByRole('button', { name: 'Remove three.txt' }).waitFor();
+    expect(await found(page)).toEqual([]);
     await page.getByRole('textbox', { name: 'Task' }).fill('look at the upload');
     await page.keyboard.press('Enter');
     await v.sees('I have seen it.');
@@ -48,6 +50,8 @@ describe('files of a message', () => {
     await expect.poll(() => readdirSync(uploads(address)).sort()).toEqual(['one.csv', 'three.txt', 'two.txt']);
     expect(readFileSync(join(uploads(address), 'two.txt'), 'utf8')).toBe('dropped');
     await page.reload();
+    await page.locator('.me .filechip').first().waitFor();
+    expect(await found(page)).toEqual([]);
     await page.locator('.me').getByRole('button', { name: 'Open one.csv' }).click();
     await page.locator('.panel').getByRole('columnheader', { name: 'a' }).waitFor();
   }, 60_000);

@@ -17,7 +17,7 @@ export const words = define(
     remove: (name: string) => `Remove ${name}`,
     cancel: (name: string) => `Stop sending ${name}`,
     sending: (part: number) => `${part} %`,
-    open: (name: string) => `Open ${name}`,
+    open: 'Open',
     waits: 'It goes out when the files are there',
   },
   {
@@ -31,7 +31,7 @@ export const words = define(
     remove: (name: string) => `移除 ${name}`,
     cancel: (name: string) => `停止上传 ${name}`,
     sending: (part: number) => `${part}%`,
-    open: (name: string) => `打开 ${name}`,
+    open: '打开',
     waits: '文件传完后自动发送',
   },
 );
@@ -160,8 +160,9 @@ export function SentFiles({ files }: { files: unknown }): ReactNode {
     <ul className="sent" aria-label={w.list}>
       {list.map((f) => (
         <li key={f.filename}>
-          <button type="button" className="filechip" aria-label={w.open(f.filename)} onClick={() => ask({ panel: 'files', file: `uploads/${f.filename}` })}>
+          <button type="button" className="filechip" onClick={() => ask({ panel: 'files', file: `uploads/${f.filename}` })}>
             <Icon name="file" />
+            <span className="sr">{w.open} </span>
             <span className="name cut">{f.filename}</span>
             {typeof f.size === 'number' && <small className="num">{sized(f.size)}</small>}
           </button>

@@ -149,7 +149,7 @@ func FuzzCovers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prefix, rest string) {
 		line := prefix + rest
 		own, err := PatternOf("bash", command(line))
-		if err == nil && !own.Covers("bash", command(strings.ToValidUTF8(line, "\uFFFD"))) {
+		if err == nil && !own.Covers("bash", command(line)) {
 			t.Errorf("%q is not covered by itself", line)
 		}
 		p, err := ParsePattern("bash", prefix+"*")

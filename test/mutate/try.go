@@ -79,9 +79,10 @@ func (o options) examine(ctx context.Context, named string, known map[string]str
 				f, who, failed := try(ctx, c, filepath.Join(o.dir, strconv.Itoa(n)), by)
 				mu.Lock()
 				err = errors.Join(err, failed)
-				open--
-				r.count(f)
-				o.tell(out, f, c, who)
+				if open--; ctx.Err() == nil {
+					r.count(f)
+					o.tell(out, f, c, who)
+				}
 				mu.Unlock()
 			}
 		})

@@ -44,7 +44,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     for (const width of [1440, 390, 320]) {
       await page.setViewportSize({ width, height: 844 });
       await v.to(`${at.get(name) ?? ''}${name === 'markdown' && width === 1440 ? '?panel=run' : ''}`);
-      await page.getByRole('heading').first().waitFor({ state: 'attached' });
+      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
       const until = tasks.find(([n]) => n === name)?.[2];
       if (until) await v.sees(until);
       await page.waitForTimeout(100);

@@ -19,8 +19,9 @@ type Ref struct {
 	Agent string
 	// Parent is the run that has begun this one; empty if a user did.
 	Parent string
-	// Role and Scopes are what who asked for the run may do, nil scopes all that the role may, and Via how he came in, such as
-	// "token ci". A run below another has those of that. Empty in a job, and in a run of a program that did not say.
+	// Role and Scopes are what who asked for the run may do; nil scopes are all that the role may. Via is how that
+	// one came in, such as "token ci". A run below another has those of that. Empty in a job, and where a program did
+	// not say.
 	Role   string
 	Scopes []string
 	Via    string

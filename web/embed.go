@@ -1,5 +1,5 @@
-// Package web is the user interface as it is served: what scripts/web build has made of web/src. It is committed, so that the
-// program is built without Node; scripts/web proves that it is the build of the source beside it.
+// Package web is the user interface as it is served: what scripts/web build has made of web/src. It is committed, so
+// that the program is built without Node; scripts/web proves that it is the build of the source beside it.
 package web
 
 import (

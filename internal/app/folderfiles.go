@@ -20,7 +20,7 @@ func (e *engine) folderOf(ctx context.Context, user access.User, thread string) 
 	out.Instructions = f.Instructions
 	at, err := e.disk.User(user).Shared(f.ID)
 	if err != nil {
-		return out, nil, nil //nolint:nilerr // a folder whose id can have no place on a disk has no files
+		return out, nil, nil // a folder whose id can have no place on a disk has no files
 	}
 	if mounts, err = at.Mount(true); err != nil {
 		return out, nil, err

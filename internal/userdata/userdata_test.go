@@ -245,8 +245,8 @@ func TestShared(t *testing.T) {
 		}
 	}
 	want := []sandbox.Mount{{Host: filepath.Join(dir, "users/ann/folders/f/files"), Path: sandbox.Folder, ReadOnly: true}}
-	for _, make := range []bool{false, true} {
-		mounts, err := mine.Mount(make)
+	for _, create := range []bool{false, true} {
+		mounts, err := mine.Mount(create)
 		if diff := cmp.Diff(want, mounts); diff != "" || err != nil || mine.Name() != "users/ann/folders/f" {
 			t.Error(diff, err)
 		}

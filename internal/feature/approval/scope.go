@@ -20,9 +20,6 @@ const (
 	Always Scope = "always" // calls like it, wherever the user works
 )
 
-// Scopes are the scopes by their names on the wire.
-func Scopes() []string { return []string{"once", string(Thread), string(Always)} }
-
 // ErrScope says that the scope of an answer, or its pattern, is none.
 var ErrScope = errors.New("the scope of the approval cannot be used")
 

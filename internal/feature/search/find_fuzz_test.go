@@ -18,7 +18,7 @@ import (
 // FuzzFind: whatever somebody looks for, both databases take it, find the same, and nothing of another user's.
 func FuzzFind(f *testing.F) {
 	pg := pgtest.Lazy{Config: pgtest.Config{Settings: []string{"fsync = off"}}}
-	f.Cleanup(func() { pg.Stop() }) //nolint:errcheck // the process ends with the tests
+	f.Cleanup(func() { pg.Stop() })
 	var all []database.Store
 	for _, c := range []sqlstore.Config{{Dir: f.TempDir()}, {URL: pg.Database(f)}} {
 		c.Features = feature.All()
@@ -26,7 +26,7 @@ func FuzzFind(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Cleanup(func() { st.Close() }) //nolint:errcheck // the process ends with the tests
+		f.Cleanup(func() { st.Close() })
 		said(f, st, access.FromRow("ann"))
 		all = append(all, st)
 	}

@@ -106,7 +106,7 @@ func TestFolderQuota(t *testing.T) {
 	k.Expect("nothing more", k.UploadTo(ofFolder, file("c", 1)), 413, full)
 
 	k = folderKit(t, nil)
-	files, err := k.Config.FolderFiles(t.Context(), access.FromRow(gateways.User), k.Vars["folder"])
+	files, err := k.FolderFiles(t.Context(), access.FromRow(gateways.User), k.Vars["folder"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestFolderUploadsAtOnce(t *testing.T) {
 		wg.Go(func() { k.UploadTo(ofFolder, gateways.File(fmt.Sprint(i), strings.Repeat("x", 300))) })
 	}
 	wg.Wait()
-	files, err := k.Config.FolderFiles(t.Context(), access.FromRow(gateways.User), k.Vars["folder"])
+	files, err := k.FolderFiles(t.Context(), access.FromRow(gateways.User), k.Vars["folder"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestFolderUploadsAtOnce(t *testing.T) {
 func TestFolderFilesThatFail(t *testing.T) {
 	k := folderKit(t, nil)
 	k.Expect("a file", k.UploadTo(ofFolder, gateways.File("a.txt", "hello")), 200, `{"skipped_files":[]}`)
-	usual := k.Config.FolderFiles
+	usual := k.FolderFiles
 	closed := func(ctx context.Context, u access.User, id string) (*sandbox.Files, error) {
 		files, err := usual(ctx, u, id)
 		return files, errors.Join(err, files.Close())

@@ -91,7 +91,7 @@ func TestADownload(t *testing.T) {
 		w := sinktest.New()
 		d := e.SteadyWriter(w)
 		d.WriteHeader(http.StatusPartialContent)
-		if sent := w.ResponseWriter.(*httptest.ResponseRecorder).Code; sent != http.StatusPartialContent { //nolint:forcetypeassert // it is one
+		if sent := w.ResponseWriter.(*httptest.ResponseRecorder).Code; sent != http.StatusPartialContent {
 			t.Errorf("status %d", sent)
 		}
 		for _, piece := range []string{"ab", "c"} {

@@ -31,10 +31,12 @@ func (k *Keeper) List(context.Context) (models.List, error) {
 	return l, k.Err
 }
 
+// Providers lists one.
 func (k *Keeper) Providers(context.Context) (models.Providers, error) {
 	return models.Providers{Providers: []models.Provider{{Name: "openai", NeedsKey: true, KeyVariables: []string{}, Models: []string{}}}}, k.Err
 }
 
+// Add keeps an entry.
 func (k *Keeper) Add(_ context.Context, g config.Given, standard bool) error {
 	return k.change(func() {
 		k.Given = append(k.Given, g)
@@ -45,6 +47,7 @@ func (k *Keeper) Add(_ context.Context, g config.Given, standard bool) error {
 	})
 }
 
+// Put replaces an entry.
 func (k *Keeper) Put(_ context.Context, g config.Given, keep bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -64,6 +67,7 @@ func (k *Keeper) has(name string) bool {
 	return false
 }
 
+// Remove forgets an entry.
 func (k *Keeper) Remove(_ context.Context, name string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -76,6 +80,7 @@ func (k *Keeper) Remove(_ context.Context, name string) error {
 	return k.Err
 }
 
+// SetStandard makes an entry the standard one.
 func (k *Keeper) SetStandard(_ context.Context, name string) error {
 	return k.change(func() { k.list.Default = name })
 }
@@ -89,6 +94,7 @@ func (k *Keeper) change(do func()) error {
 	return k.Err
 }
 
+// Test notes what it is to try, and says that it answers.
 func (k *Keeper) Test(_ context.Context, t models.Trial) (probe.Test, error) {
 	return func(_ context.Context, done func(probe.Result)) (probe.Examined, error) {
 		r := probe.Result{Task: "answers", Outcome: probe.Pass}

@@ -117,7 +117,7 @@ type Thread struct {
 	h     *History
 	place userdata.Space
 
-	mu   sync.Mutex // of last
+	mu   sync.Mutex // of last, and of all in it: who holds the lock of the file holds it too
 	last *state     // as it was saved or loaded last
 }
 
@@ -190,20 +190,15 @@ func (t *Thread) locked(ctx context.Context, create bool, do func(*session) erro
 	if err := lock(bounded, f); err != nil {
 		return fmt.Errorf("wait for other work on it: %w", err)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if s.state, err = t.load(s.dir); err != nil {
 		return err
 	}
 	if err = do(s); err != nil {
-		t.forget()
+		t.last = nil // it may have got further than what is on disk
 	}
 	return err
-}
-
-// forget drops a state that may have got further than what is on disk.
-func (t *Thread) forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = nil
 }
 
 func openHistory(root *os.Root) (*os.Root, error) {
@@ -218,8 +213,6 @@ func openHistory(root *os.Root) (*os.Root, error) {
 
 // load reads the state, unless it is the one that this Thread has seen last.
 func (t *Thread) load(dir *os.Root) (*state, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	info, err := dir.Lstat(stateName)
 	if err == nil && t.last != nil && t.last.isOf(info) {
 		return t.last, nil
@@ -237,8 +230,6 @@ func (t *Thread) load(dir *os.Root) (*state, error) {
 
 // save writes the state.
 func (s *session) save() error {
-	s.t.mu.Lock()
-	defer s.t.mu.Unlock()
 	err := s.state.write(s.dir)
 	if err == nil {
 		s.state.info, err = s.dir.Lstat(stateName)

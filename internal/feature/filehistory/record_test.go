@@ -3,9 +3,11 @@ package filehistory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pudu-ai/pudu/sandbox"
@@ -54,6 +56,32 @@ func TestWhoMadeIt(t *testing.T) {
 		if _, err := k.Call(t.Context(), run, "c", "bash"); err == nil {
 			t.Errorf("run %q was taken", run)
 		}
+	}
+}
+
+// TestCallsSideBySide of a run find each file once, whoever looks first.
+func TestCallsSideBySide(t *testing.T) {
+	k := newKit(t, Config{})
+	var working sync.WaitGroup
+	for i := range 8 {
+		working.Go(func() {
+			done, err := k.Call(t.Context(), "run", fmt.Sprint(i), "bash")
+			if err == nil && i%4 == 0 { // the others change nothing
+				err = os.WriteFile(filepath.Join(k.dir, "workspace", fmt.Sprint(i)), []byte("x"), 0o600)
+			}
+			if err == nil {
+				err = done(t.Context())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	working.Wait()
+	k.finish("run")
+	changes, err := k.Changes(t.Context(), "run")
+	if err != nil || len(changes.Files) != 2 {
+		t.Errorf("%+v, %v", changes, err)
 	}
 }
 

@@ -55,9 +55,8 @@ func TestOperations(t *testing.T) {
 		},
 		{Name: "no metrics", Method: "GET", Path: "/metrics", Status: 404},
 	})
-	page := k.Do("GET", "/", "")
-	if body := page.Body.String(); page.Code != 200 || !strings.Contains(body, "hello &lt;script&gt;") ||
-		strings.Contains(body, "<script") || strings.Contains(body, "/d<b>") {
+	page := k.Do("GET", "/", "") // the same for everybody: it tells nothing of anybody
+	if body := page.Body.String(); page.Code != 200 || strings.Contains(body, "hello") || strings.Contains(body, "/d<b>") {
 		t.Errorf("%d %s", page.Code, body)
 	}
 	docs := k.Do("GET", "/docs", "").Body.String()

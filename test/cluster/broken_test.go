@@ -109,7 +109,7 @@ func TestTheDatabaseIsDeleted(t *testing.T) {
 	t.Parallel()
 	p, m := alone(t)
 	n := p.start(t, options{})
-	before := n.submit("before", plan{Plan: "before", Bash: "echo a report > /mnt/user-data/outputs/report"}, nil)
+	before := n.submit("before", plan{Plan: "before", Bash: "echo a report > /mnt/user-data/workspace/report"}, nil)
 	n.succeeds(before)
 	under := n.submit("under-way", plan{Plan: "under", Tools: 2, Hold: "under"}, nil)
 	server.Eventually(t, "the run under way has asked the model", func() bool { return m.asked("under") > 0 })

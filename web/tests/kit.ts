@@ -71,6 +71,7 @@ export async function closeBrowser(): Promise<void> {
 /** A person at a browser: everything that goes wrong in the page is kept. */
 export class Visitor {
   readonly wrong: string[] = [];
+  private asked = 0; // requests of the pages
 
   constructor(
     readonly context: BrowserContext,
@@ -86,6 +87,7 @@ export class Visitor {
       if (/Content Security Policy|Warning:|Each child in a list/.test(m.text())) this.wrong.push(m.text());
     });
     page.on('request', (r) => {
+      this.asked++;
       if (!r.url().startsWith(this.server.url) && !/^(data|blob):/.test(r.url())) this.wrong.push(`asks another host: ${r.url()}`);
     });
   }
@@ -108,6 +110,14 @@ export class Visitor {
   /** Waits until a text stands in the conversation. */
   async sees(text: string | RegExp, timeout = patience): Promise<void> {
     await this.page.getByText(text).first().waitFor({ timeout });
+  }
+
+  /** Waits until the page asks for nothing more. */
+  async quiet(): Promise<void> {
+    for (let before = -1; before !== this.asked; ) {
+      before = this.asked;
+      await this.page.waitForTimeout(500);
+    }
   }
 
   /** A second tab of the same browser. */

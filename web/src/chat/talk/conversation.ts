@@ -75,10 +75,8 @@ export class Conversation {
   async load(): Promise<void> {
     const path = { thread_id: this.thread };
     try {
-      const [page, runs] = await Promise.all([
-        api('get', '/threads/{thread_id}/messages/page', { path, query: this.page(), signal: this.stopped.signal }),
-        this.runs(),
-      ]);
+      const runs = await this.runs(); // before the messages: those of a run that has ended are among them
+      const page = await api('get', '/threads/{thread_id}/messages/page', { path, query: this.page(), signal: this.stopped.signal });
       const read = page as unknown as { data: PageRow[]; has_more: boolean };
       // A thread that is not there has no messages either: only the thread itself tells.
       if (read.data.length === 0 && Object.keys(runs).length === 0) await api('get', '/threads/{thread_id}', { path });
@@ -118,8 +116,11 @@ export class Conversation {
   /** Looks which run is under way: the news told of a change. */
   async refresh(): Promise<void> {
     if (this.view.loading || this.following) return;
+    const known = this.view.talk.runs;
     try {
       const runs = await this.runs();
+      const unseen = Object.values(runs).some((r) => !isActive(r) && (!known[r.id] || isActive(known[r.id]!)));
+      if (unseen && !this.following) return await this.load(); // it ended before anything of it was read
       this.show({ talk: { ...this.view.talk, runs } });
       this.followActive();
     } catch {

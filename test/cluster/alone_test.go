@@ -102,9 +102,12 @@ func TestDrain(t *testing.T) {
 	n := p.start(t, options{})
 	h := at(n)
 	words := follow(t, h, n.submit("words", plan{Plan: "words", Hold: "drain"}, nil))
-	bash := follow(t, h, n.submit("bash", plan{Plan: "bash", Bash: "echo begun; sleep 60", Words: 3}, nil))
+	bash := follow(t, h, n.submit("bash", plan{Plan: "bash", Bash: "touch /mnt/user-data/workspace/begun; sleep 60", Words: 3}, nil))
 	words.More(3)
-	bash.Await("the command", func(fs []viewer.Frame) bool { return len(fs) > 5 })
+	server.Eventually(t, "the command has begun", func() bool {
+		status, _ := request(t, http.MethodGet, n.URL+"/threads/bash/artifacts/mnt/user-data/workspace/begun", "")
+		return status == http.StatusOK
+	})
 	waiting := make(chan string, 1)
 	go func() {
 		resp, err := http.Get(n.URL + words.run.path() + "/join")

@@ -87,7 +87,8 @@ func (f *frame) same(g *frame) bool {
 // sumOf is the sum over a request's messages. Of one that has grown only what is new is read.
 func (n *Notes) sumOf(msgs []message.Message) string {
 	from := len(n.last)
-	if from > len(msgs) || !one(n.last, msgs[:from]) && !slices.EqualFunc(n.last, msgs[:from], func(a, b message.Message) bool { return conversation.Same(&a, &b) }) {
+	same := func(a, b message.Message) bool { return conversation.Same(&a, &b) }
+	if from > len(msgs) || !one(n.last, msgs[:from]) && !slices.EqualFunc(n.last, msgs[:from], same) {
 		from = 0
 	}
 	if from == 0 {

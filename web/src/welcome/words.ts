@@ -5,7 +5,7 @@ export const welcome = define(
   {
     title: 'Pudu needs a model to think with',
     ready: 'Pudu is ready',
-    intro: 'Add one with the key of a provider in the server’s environment or its credentials file, then start the server again. Until then there is a demonstration.',
+    intro: 'On the server’s machine, pudu models add adds one at once. Until then there is a demonstration.',
     readyIntro: 'Start with one of these, or with a task of your own.',
     model: 'Model',
     none: 'None yet',
@@ -38,7 +38,7 @@ export const welcome = define(
   {
     title: 'Pudu 需要一个模型来思考',
     ready: 'Pudu 已就绪',
-    intro: '在服务器的环境变量或凭据文件中填入任一服务商的密钥，然后重启服务器。在此之前可以先看演示。',
+    intro: '在服务器上运行 pudu models add 即可添加，立即生效。在此之前可以先看演示。',
     readyIntro: '从下面任选一个开始，或直接写下你的任务。',
     model: '模型',
     none: '尚未配置',

@@ -1,4 +1,4 @@
-import{E as e,J as t,S as n,Y as r,Z as i,h as a,k as o,o as s,r as c,t as l}from"./Icon-DDV2B6kE.js";import{D as u,E as d,c as f,k as p,o as m,s as h,w as g}from"./index-CmlkSX_A.js";var _=i(r(),1),v=`month,region,product,units,revenue
+import{E as e,J as t,S as n,Y as r,Z as i,h as a,k as o,o as s,r as c,t as l}from"./Icon-DDV2B6kE.js";import{D as u,E as d,c as f,k as p,o as m,s as h,w as g}from"./index-BKSbHz92.js";var _=i(r(),1),v=`month,region,product,units,revenue
 2023-01,North,Desk lamp,120,4080.00
 2023-01,North,Office chair,33,6237.00
 2023-01,South,Desk lamp,100,3400.00

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +18,7 @@ const rescueTimeout = 10 * time.Minute
 
 // rescue saves what is still there of a database that was lost. A file that was deleted is there as long as it is open.
 type rescue struct {
-	conn    *sql.Conn // the writer's, which had the files open before and has nothing more to write
+	writer  *worker // the one with the files open, which begins nothing any more
 	file    *os.File
 	dialect sqlite
 	now     func() time.Time
@@ -48,17 +47,19 @@ func (r rescue) save(lost error) {
 	r.log.Error("all that was in the database was saved, and the copy has its name; start Pudu again", "file", path)
 }
 
-// copy copies the database as it was last committed, if all of it can be read.
+// copy copies the database as it was last committed, if all of it can be read. A transaction that was open at the loss ends first.
 func (r rescue) copy(ctx context.Context) (path string, err error) {
+	r.writer.busy.Lock()
+	defer r.writer.busy.Unlock()
 	var check string
-	if err := r.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&check); err != nil || check != "ok" {
+	if err := r.writer.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&check); err != nil || check != "ok" {
 		return "", errors.Join(fmt.Errorf("check of what is left: %s", check), err)
 	}
 	path = r.aside(".saved")
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return "", errors.Join(fmt.Errorf("copy to %s: %w", path, fs.ErrExist), err)
 	}
-	_, err = r.conn.ExecContext(ctx, r.dialect.rewrite("VACUUM INTO $1"), path)
+	_, err = r.writer.conn.ExecContext(ctx, r.dialect.rewrite("VACUUM INTO $1"), path)
 	if err == nil {
 		err = durable.Sync(path)
 	}

@@ -192,7 +192,7 @@ func (s *Store) open(ctx context.Context, cfg Config, d sqlite) error {
 	if s.watch, err = newWatch(d.path); err != nil {
 		return err
 	}
-	r := rescue{conn: s.writer.workers[0].conn, file: s.watch.file, dialect: d, now: cfg.Now, log: cfg.Logger}
+	r := rescue{writer: s.writer.workers[0], file: s.watch.file, dialect: d, now: cfg.Now, log: cfg.Logger}
 	s.watch.start(r.save)
 	s.release = slices.Insert(s.release, len(s.release)-1, s.watch.close) // the folder stays locked until then
 	s.writer.usable = s.watch.names

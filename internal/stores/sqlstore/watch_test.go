@@ -146,6 +146,38 @@ func TestWatchSeesNoLoss(t *testing.T) {
 	must(t, <-looked, s.Close())
 }
 
+// TestLossInTheMiddleOfAWrite: what is saved waits for the transaction that was open when the loss was noticed.
+func TestLossInTheMiddleOfAWrite(t *testing.T) {
+	_, file := written(t)
+	var log buffertest.Buffer
+	s := openWith(t, Config{Dir: filepath.Dir(file), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		ended <- s.writer.do(t.Context(), &job{run: func(t *tx) error {
+			close(begun)
+			<-goOn
+			return t.exec("CREATE TABLE late (x)")
+		}})
+	}()
+	<-begun
+	must(t, os.Remove(file))
+	soon(t, "the loss is noticed", func() bool { return strings.Contains(log.String(), "THE DATABASE IS LOST") })
+	time.Sleep(50 * time.Millisecond) // what is saved would be begun by now
+	close(goOn)
+	if err := <-ended; !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("the write: %v", err)
+	}
+	soon(t, "the end of saving", func() bool { return strings.Count(log.String(), "level=ERROR") == 2 })
+	if err := s.Close(); !errors.Is(err, store.ErrLost) {
+		t.Errorf("Close: %v", err)
+	}
+	if !strings.Contains(log.String(), "start Pudu again") {
+		t.Fatal(log.String())
+	}
+	raw(t, file, "DROP TABLE late")
+	must(t, open(t, filepath.Dir(file)).Close())
+}
+
 func must(t *testing.T, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
@@ -21,6 +22,8 @@ type worker struct {
 	conn  *sql.Conn // nil when there is none
 	since time.Time // when conn was made
 	stmts map[string]*sql.Stmt
+	// busy is held from the begin of a transaction to its end.
+	busy sync.Mutex
 }
 
 func (k *worker) loop() {
@@ -33,6 +36,8 @@ func (k *worker) loop() {
 // serve writes a job and what waits behind it. The way to the database is made sure of first: until then the jobs wait
 // in the queue, and their callers can still leave.
 func (k *worker) serve(first *job) {
+	k.busy.Lock()
+	defer k.busy.Unlock()
 	t, err := k.begin()
 	batch := k.gather(first)
 	switch {

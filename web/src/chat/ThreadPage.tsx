@@ -3,6 +3,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { api, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
+import { useKeys } from '../lib/keys';
 import { ask, go, useQueryOf } from '../lib/router';
 import { Failure } from '../shell/Failure';
 import { Shell } from '../shell/Shell';
@@ -47,7 +48,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
     if (waits) void conversation.questions();
   }, [waits, conversation]);
   const queued = useMemo(() => Object.values(view.talk.runs).filter((r) => r.status === 'pending' && r.says && r.id !== view.active?.id), [view]);
-  useStopKey(() => void conversation.stop());
+  useKeys({ stop: () => void conversation.stop() });
   const isDemo = Object.values(view.talk.runs).some((r) => r.context?.['model_name'] === 'demo');
   const query = useQueryOf();
   const panel = panelOf(query);
@@ -174,17 +175,6 @@ function useRead(thread: string, unread: boolean): void {
     document.addEventListener('visibilitychange', tell);
     return () => document.removeEventListener('visibilitychange', tell);
   }, [thread, unread]);
-}
-
-/** Ctrl . stops the run. */
-function useStopKey(stop: () => void): void {
-  useEffect(() => {
-    const key = (e: KeyboardEvent): void => {
-      if (e.key === '.' && (e.ctrlKey || e.metaKey)) stop();
-    };
-    addEventListener('keydown', key);
-    return () => removeEventListener('keydown', key);
-  });
 }
 
 function Older({ more }: { more: () => Promise<void> }): ReactNode {

@@ -1,6 +1,7 @@
 // The frame of every page: sidebar, the page, and beside it the panel that a page may open.
 import { type ReactNode, useEffect, useState } from 'react';
 import { useWords } from '../lib/i18n';
+import { useKeys } from '../lib/keys';
 import { useConnected } from '../lib/news/news';
 import { usePath } from '../lib/router';
 import { change, settings, useSetting } from '../lib/settings';
@@ -31,16 +32,14 @@ export function Shell({ header, children, panel, kind = 'run' }: ShellProps): Re
     if (narrow()) setDrawer(!drawer);
     else change({ sideHidden: !settings().sideHidden });
   };
+  useKeys({ sidebar: turn });
   useEffect(() => {
-    const key = (e: KeyboardEvent): void => {
+    const escape = (e: KeyboardEvent): void => {
       if (e.key === 'Escape') setDrawer(false);
-      if (e.key !== 'b' || !(e.ctrlKey || e.metaKey) || e.shiftKey) return;
-      e.preventDefault();
-      turn();
     };
-    addEventListener('keydown', key);
-    return () => removeEventListener('keydown', key);
-  });
+    addEventListener('keydown', escape);
+    return () => removeEventListener('keydown', escape);
+  }, []);
   const classes = ['app', hidden && 'no-side', drawer && 'drawer', panel && 'with-panel panel-first panel-full', panel && kind];
   return (
     <div className={classes.filter(Boolean).join(' ')}>

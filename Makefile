@@ -70,6 +70,7 @@ crash: need-go setup-tests ## kill a worker 1,300 times and once at every write,
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 300 -store postgres
 	@$(GO) test -count=1 -timeout 2h ./internal/feature/filehistory -run '^TestKillInAnUndo$$' -v -kills 200
 	@$(GO) test -count=1 -timeout 2h ./internal/feature/search -run '^TestKilled$$' -v -kills 100
+	@$(GO) test -count=1 -timeout 2h ./internal/app -run '^Test(Bin|FolderFile)Killed$$' -v -kills 100
 
 soak: need-go setup-tests ## try what has no end: random histories of a store, a hundred times as many as in make test
 	@$(GO) test -count=1 -timeout 2h ./internal/stores/sqlstore -run '^(TestConformance|TestCollectKeepsEveryCheckpoint)$$' -rapid.checks 2000

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
@@ -47,7 +48,7 @@ func thereIs(err error, id string) error {
 }
 
 // removeThread removes a thread: its rows, then its sandbox, which drop closes by its id, and its files. When it is cut off in
-// between, the files belong to no thread and are collected later.
+// between, the next start does the rest; see [finishDeletions].
 func removeThread(ctx context.Context, s store.UserData, disk userdata.Disk, id string, drop func(sandboxID string)) error {
 	return dropThread(ctx, s, disk, id, func(store.Thread) bool { return true }, drop)
 }
@@ -57,16 +58,41 @@ func dropThread(ctx context.Context, s store.UserData, disk userdata.Disk, id st
 	drop func(sandboxID string),
 ) error {
 	t, err := s.Thread(ctx, id)
-	if err == nil {
-		err = s.DropThread(ctx, id, still)
-	}
 	if err != nil {
 		return err
 	}
-	place, err := disk.User(access.FromRow(t.UserID)).Thread(id)
+	place, errPlace := disk.User(access.FromRow(t.UserID)).Thread(id)
+	if errPlace != nil { // a thread whose user or id can have no folder has no files
+		return s.DropThread(ctx, id, still)
+	}
+	if err = place.Going(); err == nil {
+		err = s.DropThread(ctx, id, still)
+	}
 	if err != nil {
-		return nil //nolint:nilerr // a thread whose user or id can have no folder has no files
+		if _, there := s.Thread(ctx, id); there == nil { // else it may be that only the answer was lost
+			err = errors.Join(err, place.Stay())
+		}
+		return err
 	}
 	drop(place.SandboxID())
 	return place.Remove()
+}
+
+// finishDeletions removes the files of threads whose rows are gone, where a process was killed between the two, and returns their
+// folders. Another process may be about to delete one whose rows are there, so that such a note is taken away when it is old.
+func finishDeletions(ctx context.Context, s store.System, disk userdata.Disk) (gone []string, err error) {
+	list, err := disk.Going()
+	for i := 0; err == nil && i < len(list); i++ {
+		_, err = s.Thread(ctx, list[i].Thread())
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			gone, err = append(gone, list[i].Name()), list[i].Remove()
+		case err == nil && list[i].GoingSince().Before(time.Now().Add(-grace)):
+			err = list[i].Stay()
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("remove the files of deleted threads: %w", err)
+	}
+	return gone, err
 }

@@ -106,6 +106,11 @@ func (c *collection) files(ctx context.Context) (err error) {
 			err = fmt.Errorf("collect files: %w", err)
 		}
 	}()
+	if !c.dryRun {
+		if c.out.Folders, err = finishDeletions(ctx, c.store, c.disk); err != nil {
+			return err
+		}
+	}
 	threads, err := c.disk.Threads()
 	if err != nil {
 		return err

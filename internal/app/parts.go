@@ -32,6 +32,7 @@ func (e *engine) forRuns() parts {
 		{"sandboxes", e.openSandboxes, e.closeSandboxes},
 		{"settings", e.configure, nil},
 		{"data folder", e.checkFolder, nil},
+		{"deletions", e.finishDeletions, nil},
 		{"bus", e.openBus, e.closeBus},
 		{"events", e.openHub, e.closeHub},
 		{"runs", e.openRuns, e.closeRuns},

@@ -16,10 +16,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pudu-ai/pudu/internal/app"
+	"github.com/pudu-ai/pudu/internal/testkit/killtest"
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
 func TestMain(m *testing.M) {
+	if killtest.Child() { // it brings no programs
+		os.Exit(m.Run())
+	}
 	testscript.Main(m, map[string]func(){"pudu": func() { os.Exit(app.Main("test")) }})
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -83,7 +84,37 @@ func (f Folder) Open(readOnly bool) (*sandbox.Files, error) {
 
 // Remove removes the folder. It loses its name first, in one step, so that nothing takes what is left of it for the thread's;
 // where that is cut off, [Disk.Threads] has the rest. That it is not there is no error.
-func (f Folder) Remove() error { return remove(f.dir, f.name) }
+func (f Folder) Remove() error { return errors.Join(remove(f.dir, f.name), f.Stay()) }
+
+// Going notes that the folder goes if the thread's rows do, so that a process that is killed between the two leaves no files to a
+// thread that gets the id again: [Disk.Going] has them. Remove takes the note away, and so does Stay.
+func (f Folder) Going() error {
+	dir := filepath.Join(f.dir, filepath.FromSlash(f.name))
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil // there are no files to forget
+	}
+	return os.WriteFile(f.note(), nil, 0o600)
+}
+
+// Stay takes the note of Going away. That there is none is no error.
+func (f Folder) Stay() error {
+	if err := os.Remove(f.note()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// GoingSince is when the note of Going was made; now, if there is none any more.
+func (f Folder) GoingSince() time.Time {
+	if info, err := os.Lstat(f.note()); err == nil {
+		return info.ModTime()
+	}
+	return time.Now()
+}
+
+func (f Folder) note() string {
+	return filepath.Join(f.dir, filepath.FromSlash(path.Dir(f.name)), going+f.Thread())
+}
 
 // remove removes what stands at a path below the data folder, as [Folder.Remove] does.
 func remove(dir, name string) error {

@@ -4,6 +4,7 @@
 //	users/USER/agents/NAME/                 the user's own agents
 //	users/USER/threads/THREAD/user-data/    workspace, uploads and outputs of a thread, which its sandbox shows
 //	users/USER/threads/THREAD/history/      what these files were before, which its sandbox does not see
+//	users/USER/threads/.going-THREAD        the note that a thread's rows are being deleted, and its folder then
 //	users/USER/threads/.gone-RANDOM/        a thread's folder that is being removed
 //
 //	disk.User(user).Thread(id) -> Space{ Mounts, SandboxID, Files, Open, Remove }
@@ -37,6 +38,7 @@ const (
 	shared   = "folders"
 	userData = "user-data"
 	removed  = ".gone-"
+	going    = ".going-"
 )
 
 // folders are a thread's own, below its user-data.
@@ -116,41 +118,69 @@ func (d Disk) Threads() (list []Folder, err error) {
 	return list, err
 }
 
+// Going are the folders that were to go with their threads' rows when a process was killed, and of those that go now; see
+// [Folder.Going].
+func (d Disk) Going() (list []Folder, err error) {
+	err = d.eachUser(func(root *os.Root, user string) error {
+		entries, err := entriesOf(root, path.Join(user, threads))
+		for _, e := range entries {
+			if id, ok := strings.CutPrefix(e.Name(), going); ok && CheckThreadID(id) == nil {
+				list = append(list, Folder{d.dir, path.Join(user, threads, id)})
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
 // ofUsers are the paths of what stands in a folder of each user, what is being removed among it.
 func (d Disk) ofUsers(kind string) (list []string, err error) {
-	root, err := os.OpenRoot(d.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	users, err := foldersIn(root, Root)
-	for i := 0; err == nil && i < len(users); i++ {
-		var names []string
-		names, err = foldersIn(root, path.Join(users[i], kind))
+	err = d.eachUser(func(root *os.Root, user string) error {
+		names, err := foldersIn(root, path.Join(user, kind))
 		for _, name := range names {
 			if Removed(name) || CheckThreadID(path.Base(name)) == nil { // else it is somebody else's
 				list = append(list, name)
 			}
 		}
-	}
+		return err
+	})
 	return list, err
+}
+
+// eachUser has do look into each user's folder. A data folder that is not there has none.
+func (d Disk) eachUser(do func(root *os.Root, user string) error) error {
+	root, err := os.OpenRoot(d.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	users, err := foldersIn(root, Root)
+	for i := 0; err == nil && i < len(users); i++ {
+		err = do(root, users[i])
+	}
+	return err
 }
 
 // foldersIn are the paths of the folders in a folder. One that is not there is empty.
 func foldersIn(root *os.Root, folder string) (list []string, err error) {
-	entries, err := fs.ReadDir(root.FS(), folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
+	entries, err := entriesOf(root, folder)
 	for _, e := range entries {
 		if e.IsDir() {
 			list = append(list, path.Join(folder, e.Name()))
 		}
 	}
 	return list, err
+}
+
+func entriesOf(root *os.Root, folder string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(root.FS(), folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return entries, err
 }
 
 // Removed reports whether a path below the data folder is what is left of a thread, or of a folder of threads, that is being

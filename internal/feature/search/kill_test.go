@@ -2,10 +2,7 @@ package search_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -15,17 +12,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/killtest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
 
-// kills is what `make crash` asks for more of.
-var kills = flag.Int("kills", 8, "how many `times` to kill an indexing")
-
-const (
-	workerEnv = "PUDU_SEARCH_WORKER" // the data folder of a process that indexes until it is killed
-	saidThen  = 400                  // messages of the thread
-)
+// saidThen is how many messages the thread has.
+const saidThen = 400
 
 // versionOf is a thread each of whose messages has its title in it.
 func versionOf(st store.Store) func(context.Context, access.User, string) (search.Content, error) {
@@ -51,31 +44,27 @@ func openAt(t *testing.T, dir string) database.Store {
 
 // TestKilled: whenever a process is killed that indexes, the database is sound, and the next one finishes the work.
 func TestKilled(t *testing.T) {
-	ann := access.FromRow("ann")
-	if dir := os.Getenv(workerEnv); dir != "" {
-		work(t, openAt(t, dir), ann)
-	}
-	dir := t.TempDir()
+	ann, dir := access.FromRow("ann"), t.TempDir()
 	st := openAt(t, dir)
 	if err := st.For(ann).CreateThread(t.Context(), store.Thread{ID: "t", Title: "version0"}); err != nil {
 		t.Fatal(err)
 	}
 	st.Close()
-	for n := range *kills {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
-		cmd.Env = append(os.Environ(), workerEnv+"="+dir)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(100+37*(n%16)+n/16) * time.Millisecond) // somewhere in its work
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait()
-		st := openAt(t, dir)
-		whole(t, st, ann)
-		st.Close()
-	}
+	killtest.Site{
+		Span:   time.Second,
+		Before: func(int) string { return dir },
+		Work: func(_ context.Context, told string, begin func(), _ func(string)) error {
+			st := openAt(t, told)
+			begin()
+			work(t, st, ann)
+			return nil
+		},
+		After: func(int, []string, bool) {
+			st := openAt(t, dir)
+			defer st.Close()
+			whole(t, st, ann)
+		},
+	}.Run(t)
 }
 
 // work indexes one version after the other.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
@@ -76,23 +75,4 @@ func dropThread(ctx context.Context, s store.UserData, disk userdata.Disk, id st
 	}
 	drop(place.SandboxID())
 	return place.Remove()
-}
-
-// finishDeletions removes the files of threads whose rows are gone, where a process was killed between the two, and returns their
-// folders. Another process may be about to delete one whose rows are there, so that such a note is taken away when it is old.
-func finishDeletions(ctx context.Context, s store.System, disk userdata.Disk) (gone []string, err error) {
-	list, err := disk.Going()
-	for i := 0; err == nil && i < len(list); i++ {
-		_, err = s.Thread(ctx, list[i].Thread())
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			gone, err = append(gone, list[i].Name()), list[i].Remove()
-		case err == nil && list[i].GoingSince().Before(time.Now().Add(-grace)):
-			err = list[i].Stay()
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("remove the files of deleted threads: %w", err)
-	}
-	return gone, err
 }

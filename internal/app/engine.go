@@ -274,18 +274,6 @@ func (e *engine) deleteThread(ctx context.Context, u access.User, id string) err
 	return removeThread(ctx, e.store.For(u), e.disk, id, e.pool.Drop)
 }
 
-// finishDeletions does what is left of deletions that were cut off. What keeps it from that does not keep the program from starting.
-func (e *engine) finishDeletions(ctx context.Context) error {
-	gone, err := finishDeletions(ctx, e.store.System(), e.disk)
-	if len(gone) > 0 {
-		e.log.Info("removed the files of deleted threads, which a process that was killed had left", "folders", gone)
-	}
-	if err != nil {
-		e.log.Warn("deletions of threads that were cut off are not finished", "error", err)
-	}
-	return nil
-}
-
 // deleteWithRun removes a thread that goes with the end of its run.
 func (e *engine) deleteWithRun(ctx context.Context, u access.User, id string) error {
 	err := e.deleteThread(ctx, u, id)

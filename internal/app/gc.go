@@ -265,3 +265,34 @@ func (c *collection) prune(ctx context.Context, f userdata.Folder) error {
 	}
 	return err
 }
+
+// finishDeletions removes the files of threads whose rows are gone, where a process was killed between the two, and returns their
+// folders. Another process may be about to delete one whose rows are there, so that such a note is taken away when it is old.
+func finishDeletions(ctx context.Context, s store.System, disk userdata.Disk) (gone []string, err error) {
+	list, err := disk.Going()
+	for i := 0; err == nil && i < len(list); i++ {
+		_, err = s.Thread(ctx, list[i].Thread())
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			gone, err = append(gone, list[i].Name()), list[i].Remove()
+		case err == nil && list[i].GoingSince().Before(time.Now().Add(-grace)):
+			err = list[i].Stay()
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("remove the files of deleted threads: %w", err)
+	}
+	return gone, err
+}
+
+// finishDeletions does what is left of deletions that were cut off. What keeps it from that does not keep the program from starting.
+func (e *engine) finishDeletions(ctx context.Context) error {
+	gone, err := finishDeletions(ctx, e.store.System(), e.disk)
+	if len(gone) > 0 {
+		e.log.Info("removed the files of deleted threads, which a process that was killed had left", "folders", gone)
+	}
+	if err != nil {
+		e.log.Warn("deletions of threads that were cut off are not finished", "error", err)
+	}
+	return nil
+}

@@ -36,7 +36,7 @@ const (
 type killed struct{ Dir, URL string }
 
 func (k killed) told() string {
-	raw, _ := json.Marshal(k) //nolint:errchkjson // two strings
+	raw, _ := json.Marshal(k)
 	return string(raw)
 }
 

@@ -86,7 +86,8 @@ func (s Site) work(t *testing.T) {
 // try has a process do the work, and kills it so long after it began.
 func (s Site) try(t *testing.T, kill int, after time.Duration, begun func()) (parts []string, whole bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
+	only := "-test.run=^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
+	cmd := exec.CommandContext(t.Context(), os.Args[0], only) //nolint:gosec // itself
 	cmd.Env = append(os.Environ(), siteEnv+"="+t.Name(), toldEnv+"="+s.Before(kill))
 	var wrong bytes.Buffer
 	cmd.Stderr = &wrong

@@ -1,20 +1,38 @@
 import react from '@vitejs/plugin-react';
 import tailwind from '@tailwindcss/vite';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 // Addresses in what is built are relative, so that the server may stand below any path. A development server asks the one at
 // PUDU_SERVER for everything that is no page.
 const server = process.env['PUDU_SERVER'] ?? 'http://127.0.0.1:2026';
 
+// Of the forms in which KaTeX brings its fonts, every browser that runs the pages reads the newest.
+const newFontsAlone: Plugin = {
+  name: 'new-fonts-alone',
+  enforce: 'pre',
+  transform: (code, id) => (/katex.*\.css/.test(id) ? code.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, '') : null),
+};
+
+// ELK lays out what nobody asks for by default, and is as large as the rest of the diagrams.
+const withoutElk: Plugin = {
+  name: 'without-elk',
+  enforce: 'pre',
+  load: (id) => (/mermaid.*\/elk-[A-Z0-9]+\.mjs$/.test(id) ? 'throw new Error("this layout is not there")' : null),
+};
+
 export default defineConfig({
   base: './',
-  plugins: [react(), tailwind()],
+  plugins: [react(), tailwind(), newFontsAlone, withoutElk],
   build: {
     outDir: 'dist',
+    chunkSizeWarningLimit: 1000,
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { output: { entryFileNames: 'assets/[name]-[hash].js', chunkFileNames: 'assets/[name]-[hash].js' } },
+    rolldownOptions: {
+      input: { index: 'index.html', diagram: 'diagram.html' },
+      output: { entryFileNames: 'assets/[name]-[hash].js', chunkFileNames: 'assets/[name]-[hash].js' },
+    },
   },
   worker: { format: 'es' },
   server: {

@@ -1,6 +1,7 @@
 // A conversation in a browser: it streams, its lines open, it is asked and answered, stopped, edited, queued.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { watchShifts } from './shifts';
 
 describe('a task', () => {
   const server = new Server();
@@ -243,23 +244,15 @@ describe('a task', () => {
 
   it('moves nothing while it streams', async () => {
     const { page } = await begin();
-    await page.addInitScript(() => {
-      const w = window as unknown as { shifts: string[] };
-      w.shifts = [];
-      new PerformanceObserver((list) => {
-        for (const e of list.getEntries() as unknown as { hadRecentInput: boolean; value: number; sources: { node: Element | null }[] }[])
-          if (!e.hadRecentInput && e.sources.some((s) => s.node?.parentElement?.closest('#content')))
-            w.shifts.push(`${e.value} ${e.sources.map((s) => s.node?.className).join()}`);
-      }).observe({ type: 'layout-shift', buffered: true });
-    });
+    const shifts = await watchShifts(page);
     await v.say('show everything');
     await page.getByRole('cell', { name: '41.0' }).waitFor();
     await page.locator('.turn-foot:not(.mine)').waitFor();
     await page.waitForTimeout(300);
-    expect(await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)).toEqual([]);
+    expect(await shifts()).toEqual([]);
     await v.say('one after the other');
     await v.sees('Nine steps.');
     await page.waitForTimeout(300);
-    expect(await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)).toEqual([]);
+    expect(await shifts()).toEqual([]);
   });
 });

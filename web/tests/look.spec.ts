@@ -8,6 +8,7 @@ const pictures = process.env['PUDU_PICTURES'] ?? '';
 
 const tasks: [string, string, string | RegExp][] = [
   ['markdown', 'show everything', '41.0'],
+  ['diagrams', 'code and formulas', 'That is all of it.'],
   ['failed-command', 'fail the command', 'It failed, as it had to.'],
   ['approval', 'it needs approval', 'May Pudu run this command?'],
   ['question', 'ask what is missing', 'Signed by'],

@@ -114,9 +114,9 @@ type index struct {
 // inlined is a script within the page.
 var inlined = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
-// newIndex reads the page.
-func newIndex(files fs.FS) (*index, error) {
-	text, err := fs.ReadFile(files, "index.html")
+// newIndex reads a page.
+func newIndex(files fs.FS, name string) (*index, error) {
+	text, err := fs.ReadFile(files, name)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,16 +33,21 @@ type Config struct {
 type Group struct {
 	Config
 
-	index *index
+	index, frame *index
 }
 
 // New makes the group.
 func New(c Config) *Group {
-	index, err := newIndex(web.Files())
+	return &Group{c, built("index.html"), built("diagram.html")}
+}
+
+// built is a page of those that were built.
+func built(name string) *index {
+	x, err := newIndex(web.Files(), name)
 	if err != nil {
-		panic(err) // a program that was built has the page
+		panic(err) // a program that was built has its pages
 	}
-	return &Group{c, index}
+	return x
 }
 
 // names are the pages of the user interface; the API has no route of these names. Each stands for what is below it too.
@@ -57,7 +63,8 @@ func (g *Group) Routes() []route.Route {
 			page(name+"/{rest...}", "A page of the user interface", route.User, g.page))
 	}
 	return route.Under("pages", append(list,
-		page("/assets/{name}", "A file that the pages load", route.Nobody, g.asset),
+		page("/assets/{name}", "A file that the pages load", route.Nobody, g.asset).FromAnywhere(),
+		page("/diagram", "What draws diagrams, for a frame without an origin", route.Nobody, g.diagram),
 		route.Raw(http.MethodGet, "/docs", "All routes, for people", g.docs).
 			Access(access.Viewer, "server:read").Of(route.Nobody).Rate(route.Free).Body(route.None),
 	)...)
@@ -99,6 +106,7 @@ func (g *Group) asset(w http.ResponseWriter, r *http.Request, in *assetIn) error
 	if !ok {
 		return &route.Error{Status: http.StatusNotFound, Detail: "Not Found"}
 	}
+	w.Header().Set("Access-Control-Allow-Origin", "*") // the frame for diagrams has no origin; nothing here is anybody's
 	f.send(w, r, true)
 	return nil
 }
@@ -110,6 +118,24 @@ func (g *Group) page(w http.ResponseWriter, r *http.Request, _ *nothing) error {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	g.index.at(up(r)).send(w, r, false)
+	return nil
+}
+
+// plainHost is a name of a host that may stand in a policy.
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+
+// diagram is the page that draws diagrams: texts of models and of strangers. It has no origin, so that it reaches nothing of the
+// user interface, and loads its own files alone. Its styles are made where it draws.
+func (g *Group) diagram(w http.ResponseWriter, r *http.Request, _ *nothing) error {
+	own := "'self'"
+	if plainHost.MatchString(r.Host) {
+		own += " " + r.Host // a page without an origin may be none of its own
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", "sandbox allow-scripts; default-src 'none'; script-src "+own+"; style-src "+own+" 'unsafe-inline'; "+
+		"font-src "+own+"; base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
+	h.Set("Referrer-Policy", "no-referrer")
+	g.frame.at(up(r)).send(w, r, false)
 	return nil
 }
 

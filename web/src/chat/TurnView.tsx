@@ -88,6 +88,8 @@ function RunView({ turn, waiting, acts }: { turn: Turn; waiting: boolean; acts: 
   const active = isActive(turn.run) || !turn.run;
   // What asks, or ended without an answer, is open: its last lines are what one looks for.
   const [open, setOpen] = useState(active || waiting || !turn.answer);
+  // A head that was there while somebody watched stays, so that the answer below it does not move.
+  const [watched] = useState(active);
   useEffect(() => {
     if (active || waiting) setOpen(true);
   }, [active, waiting]);
@@ -111,13 +113,22 @@ function RunView({ turn, waiting, acts }: { turn: Turn; waiting: boolean; acts: 
       </section>
     );
   }
-  if (steps.length === 0) return null;
+  const took = run?.ended ? w.worked(lasted(run.ended - run.began)) : w.worked('');
+  if (steps.length === 0) {
+    if (!watched) return null;
+    return (
+      <div className="run-head">
+        <Mark />
+        <b>{took}</b>
+      </div>
+    );
+  }
   return (
     <details className="run" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary className="run-head">
         <Mark />
         <span>
-          <b>{waiting ? w.waitsFor : run?.ended ? w.worked(lasted(run.ended - run.began)) : w.worked('')}</b> {n > 0 && <span className="soft">{w.steps(n)}</span>}
+          <b>{waiting ? w.waitsFor : took}</b> {n > 0 && <span className="soft">{w.steps(n)}</span>}
         </span>
         <span className="right">
           <Icon name="right" className="i chev own" />

@@ -44,8 +44,6 @@ export const chat = define(
     panel: 'Panel (Ctrl \\)',
     orSay: 'Or say something else',
     jump: 'To the end',
-    tableScrolls: 'Table, scrolls sideways',
-    showCode: 'Code',
   },
   {
     hello: '今天要做什么？',
@@ -89,7 +87,5 @@ export const chat = define(
     panel: '面板 (Ctrl \\)',
     orSay: '或者说点别的',
     jump: '到最新处',
-    tableScrolls: '表格，可横向滚动',
-    showCode: '代码',
   },
 );

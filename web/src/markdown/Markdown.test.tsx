@@ -35,3 +35,35 @@ describe('Markdown', () => {
     expect(html('```py\nprint(')).toContain('<pre');
   });
 });
+
+describe('a text that is being written', () => {
+  const half = (text: string): string => renderToStaticMarkup(<Markdown text={text} writing />);
+
+  it('has a table from the end of its head on', () => {
+    expect(half('| a | b')).not.toContain('|');
+    for (const text of ['| a | b |\n', '| a | b |\n|', '| a | b |\n|--', '| a | b |\n|---|-', 'Words\n\n| a | b |\n|---|---|\n| 1']) {
+      expect(half(text), text).toContain('<table');
+      expect(half(text), text).not.toMatch(/<p>\|/);
+    }
+    expect(half('| a \\| b | c |\n|').match(/<th[ >]/g)).toHaveLength(2);
+  });
+
+  it('has no part of a fence as words', () => {
+    for (const text of ['So:\n\n`', 'So:\n\n``', '```go\nx\n``', '~~']) expect(half(text), text).not.toMatch(/[`~]/);
+    expect(half('```go\nx')).toContain('<pre');
+    expect(half('use `x` and ``')).toContain('``');
+    expect(half('```sh\necho $HOME')).toContain('$HOME');
+  });
+
+  it('has no part of a formula as words', () => {
+    for (const text of ['so $x', 'so $x^2 + ', 'so \\(x']) expect(half(text), text).toBe('<div class="prose"><p>so </p></div>');
+    expect(half('it costs $5')).toContain('$5');
+  });
+});
+
+describe('a formula', () => {
+  it('is one where it is meant, and money is none', () => {
+    for (const text of ['$x$', 'a $x^2 + 1$, b', '\\(x\\)', '$$x$$', '\\[x\\]', '$$\nx\n$$', '| a |\n|---|\n| $x$ |']) expect(html(text), text).toContain('mathsource');
+    for (const text of ['$5 and $10', 'a $ b $ c', '`$x$`', '```\n$x$\n```', '\\$x\\$', 'US$5 and US$6']) expect(html(text), text).not.toContain('mathsource');
+  });
+});

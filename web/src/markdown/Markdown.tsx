@@ -1,24 +1,43 @@
 // Markdown as elements of the page. It is cut into blocks; while text is added at the end, only the last block is drawn anew. HTML
 // in it is shown as the text that it is, links lead to web pages and mail alone, images of other hosts are links.
-import { Lexer, type Token, type Tokens } from 'marked';
-import { createContext, memo, type ReactNode, useMemo } from 'react';
+import type { Token, Tokens } from 'marked';
+import { memo, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { useLate } from '../lib/late';
 import { Code } from './Code';
+import { Diagram } from './Diagram';
 import { inline } from './inline';
+import { drawer, MathsBlock } from './Maths';
+import { blocksOf, type Formula, firstFormula } from './maths';
 import { Table } from './Table';
 
-/** Whether the text is still being written: a caret stands at its end. */
-export const Writing = createContext(false);
-
 export const Markdown = memo(function Markdown({ text, writing = false }: { text: string; writing?: boolean }): ReactNode {
-  const blocks = useMemo(() => new Lexer({ gfm: true, breaks: false }).lex(text).filter((t) => t.type !== 'space' && t.type !== 'def'), [text]);
+  const blocks = useMemo(() => blocksOf(text, writing), [text, writing]);
+  const shown = useHeld(blocks, writing);
   return (
     <div className="prose">
-      {blocks.map((block, i) => (
+      {shown.map((block, i) => (
         <Block key={i} raw={block.raw} token={block} open={writing && i === blocks.length - 1} />
       ))}
     </div>
   );
 });
+
+/** How long a text waits for what draws its first formula, in milliseconds. */
+const patience = 3000;
+
+/** The blocks that are shown: a text that is being written stops before its first formula until that can be drawn, so that nothing moves then. */
+function useHeld(blocks: Token[], writing: boolean): Token[] {
+  const first = useMemo(() => firstFormula(blocks), [blocks]);
+  const there = useLate(drawer, first >= 0);
+  const [tired, setTired] = useState(false);
+  const holds = writing && first >= 0 && !there && !tired;
+  useEffect(() => {
+    if (!holds) return;
+    const timer = setTimeout(() => setTired(true), patience);
+    return () => clearTimeout(timer);
+  }, [holds]);
+  return holds ? blocks.slice(0, first) : blocks;
+}
 
 interface BlockProps {
   raw: string;
@@ -40,9 +59,11 @@ export function blockOf(token: Token, open = false): ReactNode {
     case 'heading':
       return headingOf(token as Tokens.Heading);
     case 'code':
-      return <Code text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang ?? ''} open={open} />;
+      return codeOf(token as Tokens.Code, open);
+    case 'formula':
+      return <MathsBlock token={token as unknown as Formula} />;
     case 'table':
-      return <Table token={token as Tokens.Table} />;
+      return <Table token={token as Tokens.Table} open={open} />;
     case 'blockquote':
       return <blockquote>{(token as Tokens.Blockquote).tokens.map((t, i) => <Inner key={i} token={t} />)}</blockquote>;
     case 'list':
@@ -59,6 +80,14 @@ export function blockOf(token: Token, open = false): ReactNode {
       return <p>{tokens ? inline(tokens) : token.raw}</p>;
     }
   }
+}
+
+function codeOf(code: Tokens.Code, open: boolean): ReactNode {
+  const language = code.lang ?? '';
+  // A fence is open until its last line has come; what follows it is another block.
+  const half = open && !/\n\s*(`{3,}|~{3,})\s*$/.test(code.raw);
+  if (/^mermaid\b/i.test(language)) return <Diagram text={code.text} open={half} />;
+  return <Code text={code.text} language={language} open={half} />;
 }
 
 const Inner = ({ token }: { token: Token }): ReactNode => blockOf(token);

@@ -1,6 +1,8 @@
 // What stands within a line of Markdown.
 import type { Token, Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
+import { Maths } from './Maths';
+import type { Formula } from './maths';
 
 /** The elements of tokens within a line. */
 export const inline = (tokens: Token[]): ReactNode => tokens.map((t, i) => <Fragment key={i}>{one(t)}</Fragment>);
@@ -21,6 +23,8 @@ function one(t: Token): ReactNode {
       return linkOf(t as Tokens.Link);
     case 'image':
       return imageOf(t as Tokens.Image);
+    case 'formula':
+      return <Maths token={t as unknown as Formula} />;
     case 'escape':
       return (t as Tokens.Escape).text;
     case 'text': {

@@ -5,7 +5,7 @@ import { uuid } from '../../lib/ids';
 import { type Batch, follow, type LogEvent } from '../../lib/stream/log';
 import { type Row, textOf } from './message';
 import { newer, type Options, requestOf, runOf, type RunRow, waitingOf } from './requests';
-import { type Asked, change, nothing, type PageRow, type Run, type Talk, withPage } from './talk';
+import { type Asked, change, nothing, type PageRow, type Run, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
 
 /** A conversation as it is shown. */
@@ -136,6 +136,7 @@ export class Conversation {
   private async follow(run: string): Promise<void> {
     if (this.following) return;
     this.following = run;
+    this.show({ talk: { ...this.view.talk, rows: unwritten(this.view.talk.rows, run) } });
     try {
       await follow({
         thread: this.thread,

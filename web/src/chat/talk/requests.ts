@@ -66,7 +66,7 @@ export function runOf(r: RunRow): Run {
 
 /** Of what is known of a run and what was read: a run that is over does not go on. */
 export function newer(known: Run | undefined, read: Run): Run {
-  if (!known || isActive(known) || !isActive(read)) return read;
+  if (!known || isActive(known) || !isActive(read)) return known?.attempt ? { ...read, attempt: known.attempt } : read;
   return { ...read, ...known };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEvent } from '../../lib/stream/log';
 import type { Message } from './message';
-import { change, nothing, type Talk, withPage } from './talk';
+import { change, nothing, type Talk, unwritten, withPage } from './talk';
 import { partial, turnsOf } from './turns';
 
 let n = 0;
@@ -53,6 +53,8 @@ describe('a conversation', () => {
     const once = play(...run, said(whole));
     const twice = change(once, 'r', [...run, said(whole)]);
     expect(twice.rows.map((r) => r.message)).toEqual(once.rows.map((r) => r.message));
+    const again = play(...run);
+    expect(change({ ...again, rows: unwritten(again.rows, 'r') }, 'r', run).rows).toEqual(again.rows);
     const page = [human('q', 'hello'), whole].map((content, i) => ({ run_id: 'r', seq: i + 1, created_at: '2026-11-25T10:00:00Z', content }));
     expect(withPage(once, page, true).rows.map((r) => r.message.id)).toEqual(['q', 'a']);
   });
@@ -70,8 +72,8 @@ describe('a conversation', () => {
   });
 
   it('withdraws what a broken attempt was writing, and keeps what a stopped run had', () => {
-    const resumed = change(play(...run), 'r', [event('custom', { value: { type: 'run_resumed' } })]);
-    expect(resumed.rows.map((r) => r.message.id)).toEqual(['q']);
+    const resumed = change(play(...run), 'r', [event('chunk', { message_id: 'b', text: 'I be' }, { id: '2-1' })]);
+    expect(resumed.rows.map((r) => r.message.id)).toEqual(['q', 'b']);
     const discarded = change(play(...run), 'r', [event('discard', { message_id: 'a' })]);
     expect(discarded.rows.map((r) => r.message.id)).toEqual(['q']);
     const stopped = change(play(...run), 'r', [event('run', { status: 'interrupted' })]);

@@ -21,6 +21,8 @@ export interface Run {
   ended?: number;
   error?: string;
   stopReason?: string;
+  /** The attempt that the last event was of: a run that is begun again after its server has died is in its second. */
+  attempt?: number;
   /** A person stopped it; a run that waits for one has the same status in its log. */
   stopped?: boolean;
   tokens?: number;
@@ -60,7 +62,9 @@ export function change(talk: Talk, run: string, events: LogEvent[]): Talk {
   const draft: Talk = { rows: [...talk.rows], calls: { ...talk.calls }, runs: { ...talk.runs }, asked: talk.asked };
   for (const event of events) {
     // What a run below this one does is shown in its own card, not as words of this one.
-    if (!event.ns?.length) apply(draft, run, event);
+    if (event.ns?.length) continue;
+    attempted(draft, run, event);
+    apply(draft, run, event);
   }
   return draft;
 }
@@ -92,9 +96,6 @@ function apply(t: Talk, run: string, e: LogEvent): void {
     }
     case 'interrupt':
       t.asked = [...t.asked.filter((a) => a.id !== d['interrupt_id']), askedOf(run, d)];
-      return;
-    case 'custom':
-      if ((d['value'] as { type?: string } | undefined)?.type === 'run_resumed') withdraw(t, run);
   }
 }
 
@@ -117,9 +118,17 @@ function ranOn(t: Talk, id: string, d: Record<string, unknown>, at: number): voi
   if (over) settle(t, id);
 }
 
-/** Takes back what an attempt that broke off was writing. */
-function withdraw(t: Talk, run: string): void {
-  t.rows = t.rows.filter((r) => !(r.open && r.run === run && r.message.type === 'ai'));
+/** Rows without what a run is writing: its log, read from the beginning, says it again. */
+export function unwritten(rows: Row[], run: string): Row[] {
+  return rows.filter((r) => !(r.open && r.run === run && r.message.type === 'ai'));
+}
+
+/** Takes back what an attempt was writing when it broke off, once another goes on: the id of an event begins with its attempt. */
+function attempted(t: Talk, id: string, e: LogEvent): void {
+  const attempt = Number.parseInt(e.id, 10);
+  const before = t.runs[id];
+  if (before?.attempt && before.attempt < attempt) t.rows = unwritten(t.rows, id);
+  if (before?.attempt !== attempt) t.runs[id] = { ...(before ?? { id, status: 'running', began: Date.parse(e.time) }), attempt };
 }
 
 /** Ends what a run that is over was writing: what is there stays. */

@@ -105,6 +105,7 @@ func BenchmarkFind(b *testing.B) {
 			"phrase":  func() string { return `"` + v.words[v.rnd.IntN(9)] + " " + v.words[v.rnd.IntN(99)] + `"` },
 			"without": func() string { return v.words[v.rnd.IntN(9)] + " -" + v.words[v.rnd.IntN(9)] },
 			"typing":  func() string { return "bcdfghklmnprstvwz"[v.rnd.IntN(17):][:1] + "aeiouy"[v.rnd.IntN(6):][:1] },
+			"sign":    func() string { return string(rune(0x4E00 + v.rnd.IntN(3000))) },
 			"none":    func() string { return "qqqqq " },
 		} {
 			b.Run(name, func(b *testing.B) {

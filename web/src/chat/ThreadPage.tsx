@@ -3,7 +3,6 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { api, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
-import { useKeys } from '../lib/keys';
 import { ask, go, useQueryOf } from '../lib/router';
 import { Failure } from '../shell/Failure';
 import { Shell } from '../shell/Shell';
@@ -13,7 +12,7 @@ import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
 import { answersOf } from './asked/question';
 import { Chips } from './composer/Chips';
-import { Composer } from './composer/Composer';
+import { Composer, type Write } from './composer/Composer';
 import { useOptions } from './composer/options';
 import { Queue } from './composer/Queue';
 import { Panel, panelOf } from './Panel';
@@ -23,8 +22,10 @@ import type { Options } from './talk/requests';
 import type { Asked } from './talk/talk';
 import { turnsOf } from './talk/turns';
 import { useConversation } from './talk/useConversation';
+import { Selected } from './Selected';
 import { type TurnActs, TurnView } from './TurnView';
 import { useFollowing } from './useFollowing';
+import { useTaskKeys } from './useTaskKeys';
 import { chat } from './words';
 
 export default function ThreadPage({ thread }: { thread: string }): ReactNode {
@@ -48,11 +49,11 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
     if (waits) void conversation.questions();
   }, [waits, conversation]);
   const queued = useMemo(() => Object.values(view.talk.runs).filter((r) => r.status === 'pending' && r.says && r.id !== view.active?.id), [view]);
-  useKeys({ stop: () => void conversation.stop() });
   const isDemo = Object.values(view.talk.runs).some((r) => r.context?.['model_name'] === 'demo');
   const query = useQueryOf();
   const panel = panelOf(query);
-  const write = useRef<(text: string) => void>(() => {});
+  useTaskKeys({ turns, panel: !!panel, stop: () => void conversation.stop() });
+  const write = useRef<Write>(() => {});
   const seen = useCallback(() => conversation.seen(), [conversation]);
   const missing = view.trouble instanceof Trouble && view.trouble.status === 404 && turns.length === 0;
   return (
@@ -129,6 +130,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
           </div>
         )}
       </div>
+      <Selected box={box} quote={(text, before) => write.current(`${text}\n${before ? '\n' : ''}`, !before)} />
       {view.failure !== undefined && <Failure of={view.failure} seen={seen} />}
       <Said working={!!view.active} waiting={task?.state === 'waiting'} />
     </Shell>
@@ -153,6 +155,7 @@ function useActs(conversation: Conversation, options: Options, goOnWords: string
         else if (turn.ask) void conversation.again(turn.ask.message.id, textOf(turn.ask.message), now.current);
       },
       goOn: () => void conversation.say(goOnWords, now.current),
+      decide: (words) => void conversation.say(words, now.current),
       answer: (resume) => conversation.answer(resume),
       detail: (run) => void conversation.detail(run),
       again: (id) => void conversation.again(id, null, now.current),

@@ -54,7 +54,7 @@ function VersionsOf({ versions, acts }: { versions: Versions; acts: Acts }): Rea
   const step = (n: number, label: string, icon: 'left' | 'right'): ReactNode => {
     const id = to(n);
     return (
-      <button type="button" className="btn ghost icon sm" aria-label={label} disabled={!id} onClick={() => id && acts.version(id)}>
+      <button type="button" className="btn ghost icon sm" data-version={icon === 'left' ? 'before' : 'after'} aria-label={label} disabled={!id} onClick={() => id && acts.version(id)}>
         <Icon name={icon} />
       </button>
     );

@@ -10,6 +10,8 @@ import { Answers, Asking } from './asked/Asking';
 import { textOf } from './talk/message';
 import type { Asked } from './talk/talk';
 import { isActive, type Step, type Turn } from './talk/turns';
+import { isUnknown } from './trail/outcome';
+import { Deciding } from './trail/Unknown';
 import { Seconds, Trail } from './trail/Trail';
 import { type Acts, Foot, Message } from './TurnFoot';
 import { chat } from './words';
@@ -33,6 +35,8 @@ export interface TurnActs extends Acts {
   /** Tries once more what failed. */
   retry: (turn: Turn) => void;
   goOn: () => void;
+  /** Says what to do about a call of which nobody knows whether it happened. */
+  decide: (words: string) => void;
   answer: (resume: unknown) => Promise<boolean>;
   detail: (run: string) => void;
 }
@@ -42,7 +46,7 @@ export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiti
   return (
     <section className={last ? 'turn last' : 'turn'}>
       {turn.ask && <Said turn={turn} trouble={trouble} busy={busy} acts={acts} />}
-      {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} waiting={last && waiting.length > 0} acts={acts} />}
+      {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
       <Answers turn={turn} answers={answers} />
       {turn.answer && <Markdown text={textOf(turn.answer.message).trim()} writing={!!turn.answer.open} />}
       <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
@@ -83,11 +87,11 @@ function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
 const calls = (steps: Step[]): number => steps.filter((s) => s.kind === 'call').length;
 
 /** The head of a run with its trail: open while it works, and while somebody watched it; else folded behind how long it took. */
-function RunView({ turn, waiting, acts }: { turn: Turn; waiting: boolean; acts: TurnActs }): ReactNode {
+function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; waiting: boolean; acts: TurnActs }): ReactNode {
   const w = useWords(chat);
   const active = isActive(turn.run) || !turn.run;
   // What asks, or ended without an answer, is open: its last lines are what one looks for.
-  const [open, setOpen] = useState(active || waiting || !turn.answer);
+  const [open, setOpen] = useState(active || waiting || !turn.answer || (last && turn.steps.some(isUnknown)));
   // A head that was there while somebody watched stays, so that the answer below it does not move.
   const [watched] = useState(active);
   useEffect(() => {
@@ -109,7 +113,9 @@ function RunView({ turn, waiting, acts }: { turn: Turn; waiting: boolean; acts: 
           </span>
           <span className="right num">{n > 0 && w.step(n)}</span>
         </div>
-        <Trail steps={steps} active />
+        <Deciding value={last ? acts.decide : null}>
+          <Trail steps={steps} active />
+        </Deciding>
       </section>
     );
   }
@@ -134,7 +140,11 @@ function RunView({ turn, waiting, acts }: { turn: Turn; waiting: boolean; acts: 
           <Icon name="right" className="i chev own" />
         </span>
       </summary>
-      {open && <Trail steps={steps} active={false} />}
+      {open && (
+        <Deciding value={last ? acts.decide : null}>
+          <Trail steps={steps} active={false} />
+        </Deciding>
+      )}
     </details>
   );
 }

@@ -16,7 +16,23 @@ export const keys = [
   { key: 'Ctrl K', what: 'palette', where: 'all' },
   { key: 'Ctrl Shift O', what: 'newTask', where: 'all' },
   { key: 'Ctrl B', what: 'sidebar', where: 'all' },
+  { key: '/', what: 'composer', where: 'all' },
+  { key: 'A', what: 'needsYou', where: 'all' },
+  { key: '?', what: 'help', where: 'all' },
+  { key: 'Escape', what: 'close', where: 'all' },
   { key: 'Ctrl .', what: 'stop', where: 'task' },
+  { key: 'Ctrl \\', what: 'panel', where: 'task' },
+  { key: 'Ctrl Enter', what: 'answer', where: 'task' },
+  { key: 'Ctrl Shift C', what: 'copyAnswer', where: 'task' },
+  { key: 'J', what: 'nextStep', where: 'task' },
+  { key: 'K', what: 'previousStep', where: 'task' },
+  { key: 'O', what: 'openStep', where: 'task' },
+  { key: '[', what: 'olderVersion', where: 'task' },
+  { key: ']', what: 'newerVersion', where: 'task' },
+  { key: 'Enter', what: 'send', where: 'write' },
+  { key: 'Alt Enter', what: 'queue', where: 'write' },
+  { key: 'Shift Enter', what: 'newLine', where: 'write' },
+  { key: 'ArrowUp', what: 'editLast', where: 'write' },
   { key: 'F2', what: 'rename', where: 'row' },
   { key: 'E', what: 'archive', where: 'row' },
 ] as const satisfies Key[];
@@ -35,7 +51,7 @@ export function useKeys(acts: Acts): void {
   useEffect(() => {
     const press = (e: KeyboardEvent): void => {
       if (e.defaultPrevented || e.isComposing || document.querySelector(':modal')) return;
-      const found = keys.find((k) => now.current[k.what] && fits(k.key, e) && (!isSingle(k.key) || mayBeSingle(e.target)));
+      const found = keys.find((k) => now.current[k.what] && fits(k.key, e) && (!isSingle(k.key) || mayBeSingle(k.key, e.target)));
       if (found && now.current[found.what]?.(e) !== false) e.preventDefault();
     };
     addEventListener('keydown', press);
@@ -43,11 +59,13 @@ export function useKeys(acts: Acts): void {
   }, []);
 }
 
-const isSingle = (key: string): boolean => key.length === 1;
+/** Whether a key is a single character, which may be switched off. */
+export const isSingle = (key: string): boolean => key.length === 1;
 
 /** What takes in single characters itself. */
 const typed = 'input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable], [role=menu], [role=listbox]';
-const mayBeSingle = (target: EventTarget | null): boolean => settings().letters && !(target instanceof Element && target.closest(typed));
+const mayBeSingle = (key: string, target: EventTarget | null): boolean =>
+  settings().letters && !settings().keysOff.includes(key) && !(target instanceof Element && target.closest(typed));
 
 /** What of an event tells which key it is. */
 type Pressed = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>;
@@ -66,7 +84,7 @@ export function fits(key: string, e: Pressed): boolean {
 const onMac = typeof navigator !== 'undefined' && /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /** A key as its keyboard has it: Ctrl ⇧ O, or ⌘ ⇧ O. */
-export const shown = (key: string): string => key.replace('Ctrl', onMac ? '⌘' : 'Ctrl').replace('Shift', '⇧').replace('Enter', '↵');
+export const shown = (key: string): string => key.replace('Ctrl', onMac ? '⌘' : 'Ctrl').replace('Shift', '⇧').replace('Enter', '↵').replace('ArrowUp', '↑').replace('Escape', 'Esc');
 
 /** The key of what it does, as it is shown. */
 export const keyOf = (what: What): string => shown(keys.find((k) => k.what === what)?.key ?? '');

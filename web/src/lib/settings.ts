@@ -9,6 +9,8 @@ export interface Settings {
   theme: Theme;
   /** Whether single letters are keys where no field has the focus. */
   letters: boolean;
+  /** Single characters that are no keys. */
+  keysOff: string[];
   /** Whether the sidebar is hidden, and the widths of panels by their kinds. */
   sideHidden: boolean;
   widths: Record<string, number>;
@@ -23,7 +25,7 @@ function spoken(): Language {
 }
 
 function read(): Settings {
-  const defaults: Settings = { language: spoken(), theme: 'system', letters: true, sideHidden: false, widths: {} };
+  const defaults: Settings = { language: spoken(), theme: 'system', letters: true, keysOff: [], sideHidden: false, widths: {} };
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
   } catch {

@@ -3,13 +3,13 @@ import { type ReactNode, useEffect } from 'react';
 import { useWords } from '../lib/i18n';
 import { change, type Language, type Theme, useSetting } from '../lib/settings';
 import { Shell } from '../shell/Shell';
+import { KeyMap } from './KeyMap';
 import { words } from './words';
 
 export default function GeneralPage(): ReactNode {
   const w = useWords(words);
   const language = useSetting('language');
   const theme = useSetting('theme');
-  const letters = useSetting('letters');
   useEffect(() => {
     document.title = `${w.title} · Pudu`;
   }, [w]);
@@ -34,13 +34,7 @@ export default function GeneralPage(): ReactNode {
           </div>
           <Choice label={w.language} all={languages} now={language} choose={(v) => change({ language: v })} />
           <Choice label={w.theme} all={themes} now={theme} choose={(v) => change({ theme: v })} />
-          <div className="f">
-            <span className="label">{w.keys}</span>
-            <label className="flex items-center gap-2">
-              <input type="checkbox" className="switch" role="switch" checked={letters} onChange={(e) => change({ letters: e.target.checked })} />
-              {w.letters}
-            </label>
-          </div>
+          <KeyMap />
         </div>
       </div>
     </Shell>

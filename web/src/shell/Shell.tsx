@@ -8,6 +8,7 @@ import { change, settings, useSetting } from '../lib/settings';
 import { useTaskNews } from '../threads/tasks';
 import { Icon } from '../ui/Icon';
 import { Sidebar } from './Sidebar';
+import { usePageKeys } from './usePageKeys';
 import { shell } from './words';
 
 interface ShellProps {
@@ -33,13 +34,7 @@ export function Shell({ header, children, panel, kind = 'run' }: ShellProps): Re
     else change({ sideHidden: !settings().sideHidden });
   };
   useKeys({ sidebar: turn });
-  useEffect(() => {
-    const escape = (e: KeyboardEvent): void => {
-      if (e.key === 'Escape') setDrawer(false);
-    };
-    addEventListener('keydown', escape);
-    return () => removeEventListener('keydown', escape);
-  }, []);
+  usePageKeys(drawer, () => setDrawer(false));
   const classes = ['app', hidden && 'no-side', drawer && 'drawer', panel && 'with-panel panel-first panel-full', panel && kind];
   return (
     <div className={classes.filter(Boolean).join(' ')}>

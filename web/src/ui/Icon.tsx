@@ -6,7 +6,7 @@ export const icons = [
   'agent', 'alert', 'archive', 'ask', 'bash', 'branch', 'browser', 'chart', 'chat', 'check', 'clip', 'clock',
   'compare', 'copy', 'db', 'diff', 'dots', 'down', 'download', 'drag', 'edit', 'enter', 'error', 'expand',
   'eye', 'file', 'folder', 'fork', 'globe', 'image', 'info', 'inspect', 'key', 'left', 'link', 'lock',
-  'mail', 'memory', 'menu', 'offline', 'out', 'panel', 'pause', 'pin', 'plan', 'play', 'plug', 'plus',
+  'mail', 'memory', 'menu', 'mic', 'offline', 'out', 'panel', 'pause', 'pin', 'plan', 'play', 'plug', 'plus',
   'queue', 'quote', 'read', 'retry', 'right', 'search', 'send', 'settings', 'share', 'shield', 'sidebar',
   'skill', 'spark', 'star', 'steer', 'table', 'theme', 'think', 'thumbdown', 'thumbup', 'trash', 'undo',
   'up', 'wrap', 'x',

@@ -5,7 +5,11 @@ import { AddFiles, Chips as FileChips, words as fileWords } from '../../files/Ad
 import { type Sent, uploadsOf, useUploads } from '../../files/uploads';
 import { Icon } from '../../ui/Icon';
 import { chat } from '../words';
+import { Dictation } from './Dictation';
 import { draftOf, keepDraft } from './drafts';
+
+/** Puts words into a composer. */
+export type Write = (text: string, behind?: boolean) => void;
 
 interface ComposerProps {
   /** Whose draft it is: a thread, or the start page. */
@@ -19,8 +23,8 @@ interface ComposerProps {
   /** Sends words with files; thread is the one that those were added to. */
   send: (text: string, files: Sent[], thread: string) => void;
   stop?: () => void;
-  /** Takes words to be edited: they come before what is typed. */
-  write?: RefObject<(text: string) => void>;
+  /** Takes words to be edited: they come before what is typed, or behind it. */
+  write?: RefObject<Write>;
   /** What stands left below the text. */
   children?: ReactNode;
 }
@@ -40,9 +44,12 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
   };
   useEffect(() => {
     if (!take) return;
-    take.current = (words) => {
-      write(text ? `${words}\n${text}` : words);
-      field.current?.focus();
+    take.current = (words, behind = false) => {
+      write([behind ? text : words, behind ? words : text].filter(Boolean).join('\n'));
+      const it = field.current;
+      it?.focus();
+      // The caret stands behind all of it when it is drawn.
+      requestAnimationFrame(() => it?.setSelectionRange(it.value.length, it.value.length));
     };
   });
   const uploads = uploadsOf(place);
@@ -74,7 +81,8 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
       }
       return;
     }
-    // While characters are composed, Enter belongs to the input method.
+    // Without words, Ctrl Enter answers what is asked. While characters are composed, Enter belongs to the input method.
+    if ((e.ctrlKey || e.metaKey) && text.trim() === '') return;
     if (e.key !== 'Enter' || e.shiftKey || e.nativeEvent.isComposing || e.keyCode === 229) return;
     e.preventDefault();
     out();
@@ -103,6 +111,7 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
       <div className="bar">
         <AddFiles uploads={uploads} />
         {children}
+        <Dictation say={(words) => write(text && !/\s$/.test(text) ? `${text} ${words}` : text + words)} />
         <span className="grow" />
         {pressed && (
           <small className="soft" role="status">

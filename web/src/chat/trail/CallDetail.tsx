@@ -4,6 +4,7 @@ import { lasted, useWords } from '../../lib/i18n';
 import { Copy } from '../../ui/Copy';
 import { type CallStep, exitOf, type Outcome, resultOf } from './outcome';
 import { short } from './tools';
+import { Unknown } from './Unknown';
 import { trail } from './words';
 
 interface DetailProps {
@@ -19,12 +20,12 @@ export function CallDetail({ step, outcome }: DetailProps): ReactNode {
   return (
     <div className="open">
       {typeof command === 'string' ? <Command text={command} /> : <Arguments step={step} />}
-      {outcome === 'maybe' && <p className="out prose">{w.unknown}</p>}
+      {outcome === 'maybe' && <Unknown step={step} />}
       {outcome === 'live' ? <Live text={step.live?.output ?? ''} /> : <Output text={text || (step.live?.output ?? '')} />}
       {outcome !== 'live' && (
         <div className="end">
           {step.call.name === 'bash' && (outcome === 'done' || code) && <span>{w.exit(code || '0')}</span>}
-          {step.live?.millis !== undefined && <span>{lasted(step.live.millis)}</span>}
+          {step.live?.millis !== undefined && outcome !== 'maybe' && <span>{lasted(step.live.millis)}</span>}
           <span className="grow" />
           <Copy text={() => (typeof command === 'string' ? `${command}\n${text}` : text)} />
         </div>

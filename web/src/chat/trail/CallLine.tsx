@@ -10,9 +10,13 @@ import { trail } from './words';
 
 export const CallLine = memo(function CallLine({ step, active }: { step: CallStep; active: boolean }): ReactNode {
   const outcome = outcomeOf(step, active);
-  const [open, setOpen] = useState<boolean | null>(null);
+  // What nobody knows is open: it asks.
+  const [open, setOpen] = useState<boolean | null>(outcome === 'maybe' ? true : null);
   // A command that says something opens by itself while it runs, and stays as it is then.
   const talks = outcome === 'live' && !!step.live?.output;
+  useEffect(() => {
+    if (outcome === 'maybe') setOpen((was) => was ?? true);
+  }, [outcome]);
   useEffect(() => {
     if (talks) setOpen((was) => was ?? true);
   }, [talks]);
@@ -84,21 +88,21 @@ function What({ step, outcome }: PartProps): ReactNode {
       <span className={outcome === 'maybe' ? 'verb maybe' : 'verb'}>{verbs[outcome]}</span>
       {object && <span className={tool.words ? 'txt' : 'obj'}>{object}</span>}
       {!object && note && <span className="txt">{note}</span>}
-      {(outcome === 'refused' || outcome === 'notAllowed') && <span className="txt">{refusalOf(step)}</span>}
+      {(outcome === 'refused' || outcome === 'notAllowed') && <span className="txt">{outcome === 'refused' && refusalOf(step) ? w.quoted(refusalOf(step)) : refusalOf(step)}</span>}
     </span>
   );
 }
 
 function Meta({ step, outcome }: PartProps): ReactNode {
   const w = useWords(trail);
-  const took = step.live?.millis;
+  const took = outcome === 'maybe' ? undefined : step.live?.millis;
   const text = resultOf(step);
   const code = exitOf(step);
   return (
     <span className="meta">
       {outcome === 'bad' && <span className="why cut">{code ? w.exit(code) : reasonOf(step)}</span>}
       {outcome === 'done' && <span className="opt">{countOf(step, text, w)}</span>}
-      {outcome === 'live' && step.live?.began ? <Seconds since={step.live.began} /> : took !== undefined && <span>{lasted(took)}</span>}
+      {outcome === 'live' && step.live?.began ? <Seconds since={step.live.began} /> : took !== undefined && <span>{outcome === 'stopped' ? w.after(lasted(took)) : lasted(took)}</span>}
     </span>
   );
 }

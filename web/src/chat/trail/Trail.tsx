@@ -1,5 +1,4 @@
-// The trail of a turn: what Pudu did, line by line. For who comes to a run that is under way, finished lines beyond six are folded;
-// failures never are.
+// The trail of a turn: what Pudu did, line by line. For who comes to it, finished lines beyond six are folded; failures never are.
 import { memo, type ReactNode, useState } from 'react';
 import { lasted, useWords } from '../../lib/i18n';
 import { Markdown } from '../../markdown/Markdown';
@@ -17,8 +16,8 @@ export function Trail({ steps, active }: { steps: Step[]; active: boolean }): Re
   const w = useWords(chat);
   const [all, setAll] = useState(false);
   // What is folded is what had happened when somebody came: under the eye of who watches nothing folds.
-  const [come] = useState(() => (active ? Math.max(0, steps.length - stands - 1) : 0));
-  const from = all || !active ? 0 : come;
+  const [come] = useState(() => Math.max(0, steps.length - stands - (active ? 1 : 0)));
+  const from = all ? 0 : come;
   const folded = steps.slice(0, from).filter((s) => !stays(s, active));
   return (
     <div className="trail">

@@ -15,6 +15,9 @@ export function resultOf(step: CallStep): string {
 /** The exit code that a command ended with, where it is not 0. */
 export const exitOf = (step: CallStep): string => /\nExit Code: (\d+)\s*(?:\n|$)/.exec(`\n${resultOf(step)}`)?.[1] ?? '';
 
+/** Whether nobody knows if a call happened: the server says so of one that a crash cut off. */
+export const isUnknown = (step: Step): boolean => step.kind === 'call' && step.result?.additional_kwargs?.['outcome_unknown'] === true;
+
 /** How a call stands; whether its run is under way tells what a call without a result is. */
 export function outcomeOf(step: CallStep, active: boolean): Outcome {
   const text = resultOf(step);
@@ -23,7 +26,8 @@ export function outcomeOf(step: CallStep, active: boolean): Outcome {
     if (!active) return 'stopped';
     return step.live?.began || step.open ? 'live' : 'will';
   }
-  if (text.startsWith('The outcome of this call is unknown')) return 'maybe';
+  if (isUnknown(step)) return 'maybe';
+  if (/^This call was (cancelled before it finished|not executed)/.test(text)) return 'stopped';
   if (/^The user did not allow this call/.test(text)) return 'refused';
   if (/^Guardrail denied/.test(text)) return 'notAllowed';
   const meta = step.result?.additional_kwargs?.['deerflow_tool_meta'] as { status?: string } | undefined;

@@ -18,8 +18,10 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
+	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/model/catalog"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -86,6 +88,7 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, err
 	}
 	s := e.session(notes)
+	s.Past = client.Inside(gateway.New(behindSocket(e.gatewayConfig(s, config.Server{}))))
 	left, err := e.manager.Unfinished(ctx)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

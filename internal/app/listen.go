@@ -131,6 +131,8 @@ const socketVia = "command line socket"
 // are uploaded are copied from one folder to another.
 func behindSocket(c gateway.Config) gateway.Config {
 	const most = 512 << 20
+	browsers := c.Guard
+	c.Browsers = &browsers
 	c.Guard, c.Via = gateway.Guard{Open: true}, socketVia
 	c.Limits.Upload, c.Limits.Uploads = most, most
 	return c

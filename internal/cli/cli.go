@@ -105,6 +105,8 @@ type App interface {
 	Calls(ctx context.Context, o Options, do func(Calls) error) error
 	// News opens the news of the user's threads.
 	News(ctx context.Context, o Options, do func(News) error) error
+	// Sessions has do work with the sessions of the user's browsers, here or at the server.
+	Sessions(ctx context.Context, o Options, do func(Sessions) error) error
 	// Bin has do work with the bin and the marks of the user's threads, here or at the server.
 	Bin(ctx context.Context, o Options, do func(Bin) error) error
 	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
@@ -186,6 +188,8 @@ type Session struct {
 	Demo *Demo
 	// Shelf has the files of threads.
 	Shelf Shelf
+	// Past has what begins at an earlier place of a thread; nil in a session that was opened for reading.
+	Past Past
 	// Messages is the conversation of a thread, as the agent knows it, or at least the last messages of it, if that is not 0.
 	// It is there in a session that was opened for reading.
 	Messages func(ctx context.Context, threadID string, last int) ([]message.Message, error)
@@ -397,6 +401,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		agentsCommand(app, &o, stdio),
 		profileCommand(app, &o, stdio),
 		newsCommand(app, &o, stdio),
+		sessionsCommand(app, &o, stdio),
 		usersCommand(app, &o, stdio),
 		runsCommand(app, &o, stdio),
 		exportCommand(app, &o, stdio),

@@ -101,7 +101,7 @@ func play(stdio IO, events []event.Data, answer string) (out, errs string) {
 	return o.String(), e.String()
 }
 
-var session = []event.Data{
+var played = []event.Data{
 	event.Chunk{MessageID: "m1", Reasoning: "hm\x1b[31m"}, event.Chunk{MessageID: "m1", Text: "Let me look."},
 	event.Message{MessageID: "m1"},
 	event.ToolStart{CallID: "c", Tool: "bash", Args: json.RawMessage(`{"description":"d","command":"ls -l\nwc"}`)},
@@ -116,7 +116,7 @@ var session = []event.Data{
 }
 
 func TestWatcherKeepsStandardOutputForTheAnswer(t *testing.T) {
-	out, errs := play(IO{}, session, "**Done**")
+	out, errs := play(IO{}, played, "**Done**")
 	if out != "**Done**\n" {
 		t.Errorf("standard output is %q", out)
 	}
@@ -132,7 +132,7 @@ func TestWatcherKeepsStandardOutputForTheAnswer(t *testing.T) {
 }
 
 func TestWatcherStreamsRenderedTextToATerminalOnce(t *testing.T) {
-	out, _ := play(IO{OutTTY: true, Plain: true, Width: 60}, session, "**Done**")
+	out, _ := play(IO{OutTTY: true, Plain: true, Width: 60}, played, "**Done**")
 	if strings.Count(out, "Done") != 1 || strings.Count(out, "Let me look.") != 1 {
 		t.Errorf("standard output is %q", out)
 	}

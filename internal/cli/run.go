@@ -424,10 +424,15 @@ func (t *turn) carryOut(ctx context.Context, w *watcher) (runs.Outcome, error) {
 	if t.flags.ownModel {
 		model = ""
 	}
-	out, err := t.session.Runner.Run(ctx, runs.Request{
+	return t.start(ctx, runs.Request{
 		ThreadID: t.thread, UserID: t.session.UserID, Input: t.input,
 		Model: model, MaxSteps: t.flags.maxSteps, Resume: t.answers, Context: t.flags.choices.context(),
-	}, uploads, w.show, w.note)
+	}, uploads, w)
+}
+
+// start begins a run and follows it.
+func (t *turn) start(ctx context.Context, req runs.Request, uploads map[string][]byte, w *watcher) (runs.Outcome, error) {
+	out, err := t.session.Runner.Run(ctx, req, uploads, w.show, w.note)
 	if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {
 		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: %s --resume %[1]s", t.thread, t.again())
 	}

@@ -39,6 +39,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.AddCommand(showCommand(app, o, stdio), deleteCommand(app, o, stdio), filesCommand(app, o, stdio),
 		downloadCommand(app, o, stdio), transcriptCommand(app, o, stdio), diffCommand(app, o, stdio), undoCommand(app, o, stdio))
 	cmd.AddCommand(binCommands(app, o, stdio)...)
+	cmd.AddCommand(againCommands(app, o, stdio)...)
 	return cmd
 }
 

@@ -74,10 +74,14 @@ type orderJSON struct {
 		MaxSteps int `json:"recursion_limit,omitempty"`
 	} `json:"config"`
 	Context map[string]json.RawMessage `json:"context"`
+	// Checkpoint is where a run begins that stands in the place of another one, which Metadata names.
+	Checkpoint *checkpointJSON `json:"checkpoint,omitempty"`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
 }
 
 type inputJSON struct {
 	Messages []message.Message `json:"messages"`
+	Title    json.RawMessage   `json:"title,omitempty"`
 }
 
 type commandJSON struct {
@@ -90,14 +94,17 @@ func (c *Client) order(req runs.Request) (orderJSON, error) {
 	if req.Resume != nil {
 		o.Command = &commandJSON{req.Resume}
 	} else {
-		o.Input = &inputJSON{slices.Clone(req.Input)}
+		o.Input = &inputJSON{slices.Clone(req.Input), req.Values["title"]}
 		for i := range o.Input.Messages {
 			if m := &o.Input.Messages[i]; m.ID == "" {
 				m.ID = conversation.IDFor(*m, id.New(time.Now()))
 			}
 		}
 	}
-	o.Config.MaxSteps = req.MaxSteps
+	o.Config.MaxSteps, o.Metadata = req.MaxSteps, req.Metadata
+	if req.Checkpoint != "" {
+		o.Checkpoint = &checkpointJSON{req.Checkpoint}
+	}
 	if req.Context != nil {
 		if err := json.Unmarshal(req.Context, &o.Context); err != nil {
 			return o, fmt.Errorf("context of the run: %w", err)

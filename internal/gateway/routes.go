@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"slices"
 
 	agentroutes "github.com/pudu-ai/pudu/internal/gateway/agents"
@@ -70,7 +71,7 @@ func (s *Server) newGroups() groups {
 		past:   filehistory.New(filehistory.Config{Env: s.env, History: s.FileHistory}),
 		models: models.New(models.Config{Env: s.env, Models: s.Models, Agents: !s.AgentsOff, Keeper: s.Keeper}),
 		sessions: sessions.New(sessions.Config{
-			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: s.Guard.sum,
+			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: cmp.Or(s.Browsers, &s.Guard).sum,
 		}),
 		operations: operations.New(operations.Config{
 			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, All: s.Routes,

@@ -118,6 +118,8 @@ type Config struct {
 	Answers func(req runs.Request) error
 	// Guard says who may call.
 	Guard Guard
+	// Browsers is the guard of the address where browsers sign in, if that is another one; nil means Guard.
+	Browsers *Guard
 	// Ready is nil when runs can be taken, else why not.
 	Ready func(ctx context.Context) error
 	// About is what the start page and /info tell.

@@ -320,6 +320,16 @@ func (m *Manager) finish(ctx context.Context, job Job, rec *recorder, end event.
 	return rec.end(end, step)
 }
 
+// Again is what a client asks for that wants a run in the place of another one.
+type Again struct {
+	Thread string
+	// Message is the answer that is to be given once more, or what a human said if there is a Text in its place; empty is the
+	// last one.
+	Message, Text string
+	// Files is [FilesThen] for the files as they were before that turn.
+	Files string
+}
+
 // ReplayEdit is the "replay_kind" in the metadata of a run that answers other words than those that were said.
 const ReplayEdit = "edit"
 

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -17,6 +18,14 @@ type Turn struct {
 	// Base is the checkpoint that the human message was said on, [store.Origin] for the first one of a thread; End is the
 	// last one before the next human message.
 	Base, End string
+}
+
+// Branch is a thread that goes on from an answer of another one, as lists tell of it.
+type Branch struct {
+	Thread, Title string
+	// Message is the answer, and Made when the branch was begun.
+	Message string
+	Made    time.Time
 }
 
 // Turn returns the turn that a message is in, the zero Turn if no human has said anything before it. [store.ErrNotFound] if the

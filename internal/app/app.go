@@ -88,7 +88,7 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, err
 	}
 	s := e.session(notes)
-	s.Past = client.Inside(gateway.New(behindSocket(e.gatewayConfig(s, config.Server{}))))
+	s.Past = func() cli.Past { return client.Inside(gateway.New(behindSocket(e.gatewayConfig(s, config.Server{})))) }
 	left, err := e.manager.Unfinished(ctx)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -154,7 +154,7 @@ func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Opt
 		}
 		return place.Open(true)
 	}
-	s.Shelf = shelf{s, makersIn(pastIn(st, userdata.New(dir), filehistory.New(historyConfig(cfg))))}
+	s.Shelf = shelf{s, userdata.New(dir), makersIn(pastIn(st, userdata.New(dir), filehistory.New(historyConfig(cfg))))}
 	s.Messages = func(ctx context.Context, threadID string, _ int) ([]message.Message, error) {
 		schema, err := lead.Schema(cfg)
 		if err != nil {

@@ -59,7 +59,7 @@ func connect(ctx context.Context, o cli.Options) (*client.Client, error) {
 
 // through makes a session one that works through a server.
 func through(ctx context.Context, c *client.Client, s *cli.Session, o cli.Options) error {
-	s.Runner, s.Questions, s.Create, s.Past = c, c.Questions, c.CreateThread, c
+	s.Runner, s.Questions, s.Create, s.Past = c, c.Questions, c.CreateThread, func() cli.Past { return c }
 	s.Model, s.Sandbox = cmp.Or(o.Model, c.Info.Model), c.Info.Sandbox
 	known, err := c.Knows(ctx, s.Model)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -14,6 +16,7 @@ import (
 type shelf struct {
 	*cli.Session
 
+	disk   userdata.Disk
 	makers threadfiles.Makers
 }
 
@@ -48,11 +51,20 @@ func (s shelf) with(ctx context.Context, thread string, do func(*sandbox.Files) 
 	}
 	files, err := s.Files(t)
 	if err == nil && files == nil {
-		files, err = sandbox.NewFiles(nil, sandbox.FilesOptions{})
+		files, err = s.none(t)
 	}
 	if err != nil {
 		return err
 	}
 	defer files.Close()
 	return do(files)
+}
+
+// none are the files of a thread that has none yet: its folders, empty. They are not made by being looked at.
+func (s shelf) none(t store.Thread) (*sandbox.Files, error) {
+	place, err := s.disk.Of(t)
+	if err != nil {
+		return nil, err
+	}
+	return place.Files(nil, sandbox.FilesOptions{})
 }

@@ -47,7 +47,7 @@ func branchesCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use: "branches THREAD", Short: "List the threads that go on from an answer of a thread", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withPast(cmd.Context(), app, *o, stdio, args[0], func(s *Session) error {
-				list, err := s.Past.Branches(cmd.Context(), args[0])
+				list, err := s.Past().Branches(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
@@ -87,7 +87,7 @@ func branchCommand(app App, o *Options, stdio IO) *cobra.Command {
 				return err
 			}
 			return withPast(cmd.Context(), app, *o, stdio, args[0], func(s *Session) error {
-				id, err := s.Past.Branch(cmd.Context(), args[0], message, title, files)
+				id, err := s.Past().Branch(cmd.Context(), args[0], message, title, files)
 				if err == nil {
 					fmt.Fprintln(stdio.Out, id)
 				}
@@ -132,7 +132,7 @@ func againCommand(app App, o *Options, stdio IO, cmd *cobra.Command, which strin
 			return usageError("the words are empty")
 		}
 		return withPast(cmd.Context(), app, *o, stdio, args[0], func(s *Session) error {
-			req, err := s.Past.Prepare(cmd.Context(), again)
+			req, err := s.Past().Prepare(cmd.Context(), again)
 			if err != nil {
 				return err
 			}

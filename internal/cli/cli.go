@@ -189,7 +189,7 @@ type Session struct {
 	// Shelf has the files of threads.
 	Shelf Shelf
 	// Past has what begins at an earlier place of a thread; nil in a session that was opened for reading.
-	Past Past
+	Past func() Past
 	// Messages is the conversation of a thread, as the agent knows it, or at least the last messages of it, if that is not 0.
 	// It is there in a session that was opened for reading.
 	Messages func(ctx context.Context, threadID string, last int) ([]message.Message, error)

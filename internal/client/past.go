@@ -70,6 +70,9 @@ func (c *Client) lastOf(ctx context.Context, thread string, kind message.Role) (
 			}
 		}
 		if page.Next == nil {
+			if _, err := c.Thread(ctx, thread); err != nil {
+				return "", err
+			}
 			return "", fmt.Errorf("thread %s: %w", thread, errNothingSaid)
 		}
 		before, page.Next = fmt.Sprint("&before_seq=", *page.Next), nil

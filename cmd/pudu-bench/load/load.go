@@ -3,7 +3,7 @@
 // each figure beside the same model calls made directly: same requests, same streaming, same concurrency, one after the
 // other on the same machine, to the same model in a process of its own. What slows the machine down slows both.
 //
-// One file per measurement: runs, streams, tokens, memory, recovery. [Groups] lists them.
+// One file per measurement: runs, streams, tokens, memory, news, recovery. [Groups] lists them.
 package load
 
 import (
@@ -64,6 +64,7 @@ func groups() []group {
 		{"streams", false, (*bench).streams},
 		{"tokens", false, (*bench).tokens},
 		{"memory", true, (*bench).memory},
+		{"news", true, (*bench).news},
 		{"recovery", true, (*bench).recovery},
 	}
 }
@@ -87,6 +88,8 @@ type sizes struct {
 	streamTokens int   // of so many tokens
 
 	longTokens, starts, recoveryRuns, recoveryTokens int
+
+	newsUsers, newsClients, newsRounds int // so many users read their news while so many clients make runs, so many times
 }
 
 func (c *Config) sizes() sizes {
@@ -95,11 +98,13 @@ func (c *Config) sizes() sizes {
 		warm: 500 * time.Millisecond, window: 2 * time.Second, directWindow: 800 * time.Millisecond,
 		streams: []int{10, 50, 100, 250, 500, 1000}, streamTokens: 200,
 		longTokens: 20_000, starts: 5, recoveryRuns: 50, recoveryTokens: 150,
+		newsUsers: goalUsers, newsClients: 4, newsRounds: 3,
 	}
 	if c.Quick {
 		n.clients, n.steps, n.streams = []int{1, 64}, []int{0, 5}, []int{10, 100}
 		n.warm, n.window, n.directWindow = 100*time.Millisecond, 250*time.Millisecond, 100*time.Millisecond
 		n.streamTokens, n.starts, n.recoveryTokens = 60, 3, 60
+		n.newsUsers, n.newsRounds = 100, 1
 	}
 	if len(c.Steps) > 0 {
 		n.steps = c.Steps
@@ -196,14 +201,14 @@ func (b *bench) open(ctx context.Context) (s *subject, err error) {
 }
 
 // start starts a server of our own on a data folder.
-func (b *bench) start(ctx context.Context, dir string) (*process, error) {
+func (b *bench) start(ctx context.Context, dir string, env ...string) (*process, error) {
 	config := filepath.Join(dir, "config.yaml")
 	text := fmt.Sprintf("models:\n- {name: load, provider: openai, model: load, base_url: %q, api_key: none}\n", b.model.url+"/v1")
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	return startProcess(ctx, "server", dir, append(slices.Clip(b.Server),
-		"--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--config", config, "--database", "sqlite"))
+		"--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--config", config, "--database", "sqlite"), env...)
 }
 
 func (s *subject) close() error {

@@ -22,6 +22,7 @@ func little() sizes {
 		warm: 20 * time.Millisecond, window: 100 * time.Millisecond, directWindow: 50 * time.Millisecond,
 		streams: []int{3}, streamTokens: 10,
 		longTokens: 500, starts: 1, recoveryRuns: 5, recoveryTokens: 40,
+		newsUsers: 3, newsClients: 1, newsRounds: 1,
 	}
 }
 

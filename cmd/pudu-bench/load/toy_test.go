@@ -99,6 +99,11 @@ func modelMain(args []string) int {
 func (t *toy) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /threads/{thread}/runs/stream", t.create)
+	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "event: counts\ndata: {}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
 	mux.HandleFunc("GET /threads/{thread}/runs/{run}/stream", func(w http.ResponseWriter, r *http.Request) {
 		t.mu.Lock()
 		run := t.runs[r.PathValue("run")]

@@ -98,7 +98,7 @@ func (c *Config) sizes() sizes {
 		warm: 500 * time.Millisecond, window: 2 * time.Second, directWindow: 800 * time.Millisecond,
 		streams: []int{10, 50, 100, 250, 500, 1000}, streamTokens: 200,
 		longTokens: 20_000, starts: 5, recoveryRuns: 50, recoveryTokens: 150,
-		newsUsers: goalUsers, newsClients: 4, newsRounds: 3,
+		newsUsers: goalUsers, newsClients: 4, newsRounds: 6,
 	}
 	if c.Quick {
 		n.clients, n.steps, n.streams = []int{1, 64}, []int{0, 5}, []int{10, 100}

@@ -141,7 +141,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		run  func(*testing.T) error
 		want string
 	}{
-		{"a name that is none", own("", "runs", "walks"), `there is no measurement "walks": choose of runs, streams, tokens, memory, recovery`},
+		{"a name that is none", own("", "runs", "walks"), `there is no measurement "walks": choose of runs, streams, tokens, memory, news, recovery`},
 		{"a server that does not start", own("dead", "memory"), "the server ended by itself (exit status 1); it said:\nno such luck"},
 		{"a server that refuses", own("broken", "runs"), "HTTP 500: the disk is full"},
 		{"an answer without the model's words", own("silent", "runs"), errUnanswered.Error()},

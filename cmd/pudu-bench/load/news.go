@@ -37,7 +37,7 @@ func (b *bench) news(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("begin sessions: %w", err)
 	}
-	p, err := b.start(ctx, dir, "PUDU_TOKEN="+token)
+	p, err := b.start(ctx, dir, "PUDU_TOKEN="+token, "PUDU_RATE_LIMITS=work=0,stream=0")
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Threads and their state: create, get, search, count, patch, copy, delete; state, history.
-import { agent, answers, assert, client, human, lastText, randomUUID, refused, test, textOf, thread, visible } from "./lib.mjs";
+import { agent, answers, assert, client, human, lastText, randomUUID, refused, test, textOf, thread, url, visible } from "./lib.mjs";
 
 const c = client();
 
@@ -128,4 +128,24 @@ test("history: newest first, pages by before, parents, metadata", async () => {
   const [one] = await c.threads.getHistory(id, { limit: 1 });
   assert.equal(one.checkpoint ?? null, null);
   assert.equal(visible(one.values).length, 4);
+});
+
+test("bin: a thread in it is not found by search, is read, not changed, and deleted for good", async () => {
+  const mark = randomUUID();
+  const id = await thread(c, { metadata: { mark } });
+  await c.runs.wait(id, agent, { input: human("hello") });
+  const move = async (where) => (await fetch(`${url}/threads/${id}/${where}`, { method: "POST" })).status;
+  assert.equal(await move("trash"), 200);
+  assert.deepEqual(await c.threads.search({ metadata: { mark } }), []);
+  const at = (await c.threads.getHistory(id, { limit: 100 }))[1].checkpoint;
+  assert.equal((await c.threads.getState(id, at)).checkpoint.checkpoint_id, at.checkpoint_id);
+  await refused(409, c.threads.updateState(id, { values: { title: "x" } }));
+  await refused(409, c.runs.create(id, agent, { input: human("hello") }));
+  assert.equal(await move("restore"), 200);
+  assert.deepEqual((await c.threads.search({ metadata: { mark } })).map((t) => t.thread_id), [id]);
+  assert.equal(answers(await c.runs.wait(id, agent, { input: human("hello") })).length, 2);
+  assert.equal(await move("trash"), 200);
+  await c.threads.delete(id);
+  await refused(404, c.threads.get(id));
+  assert.equal(await move("restore"), 404);
 });

@@ -81,6 +81,41 @@ class Threads(Case):
             page = self.c.threads.get_history(thread_id, limit=2, before=before)
             self.assertEqual([s["checkpoint"]["checkpoint_id"] for s in page], ids[2:4], before)
 
+    def test_update_at_a_checkpoint(self):
+        """A change of an earlier state becomes the head; what was there stays a branch."""
+        thread_id = self.thread()
+        self.c.runs.wait(thread_id, AGENT, input=human("hello"))
+        at = self.c.threads.get_state(thread_id)["checkpoint"]
+        self.c.runs.wait(thread_id, AGENT, input=human("hello again"))
+        left = self.c.threads.get_state(thread_id)["checkpoint"]
+        for fork in ({"checkpoint": at}, {"checkpoint_id": at["checkpoint_id"]}):
+            self.c.threads.update_state(thread_id, {"title": "forked"}, **fork)
+            head = self.c.threads.get_state(thread_id)
+            self.assertEqual((head["values"]["title"], len(answers(head["values"]))), ("forked", 1))
+            self.assertEqual(head["parent_checkpoint"]["checkpoint_id"], at["checkpoint_id"])
+        self.assertEqual(len(answers(self.c.threads.get_state(thread_id, checkpoint=left)["values"])), 2)
+        self.assertEqual(len(answers(self.c.runs.wait(thread_id, AGENT, input=human("recall right")))), 2)
+
+    def test_bin(self):
+        """Who knows no bin does not see what is in it, cannot change it, and can delete it for good."""
+        mark = new_id()
+        thread_id = self.thread(metadata={"mark": mark})
+        self.c.runs.wait(thread_id, AGENT, input=human("hello"))
+        self.c.http.post(f"/threads/{thread_id}/trash", json={})
+        self.assertEqual(self.c.threads.search(metadata={"mark": mark}), [])
+        self.assertEqual(self.c.threads.count(metadata={"mark": mark}), 0)
+        at = self.c.threads.get_history(thread_id, limit=100)[1]["checkpoint"]
+        self.assertEqual(self.c.threads.get_state(thread_id, checkpoint=at)["checkpoint"], at)
+        self.refused(409, self.c.threads.update_state, thread_id, {"title": "x"})
+        self.refused(409, self.c.runs.create, thread_id, AGENT, input=human("hello"))
+        self.c.http.post(f"/threads/{thread_id}/restore", json={})
+        self.assertEqual([t["thread_id"] for t in self.c.threads.search(metadata={"mark": mark})], [thread_id])
+        self.assertEqual(len(answers(self.c.runs.wait(thread_id, AGENT, input=human("hello")))), 2)
+        self.c.http.post(f"/threads/{thread_id}/trash", json={})
+        self.c.threads.delete(thread_id)
+        self.refused(404, self.c.threads.get, thread_id)
+        self.refused(404, self.c.http.post, f"/threads/{thread_id}/restore", json={})
+
     def test_supersteps(self):
         steps = [{"updates": [{"values": human("made"), "as_node": "__start__"}]}]
         thread_id = self.thread(graph_id=AGENT, supersteps=steps)

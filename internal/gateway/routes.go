@@ -52,10 +52,12 @@ func (s *Server) newGroups() groups {
 	return groups{
 		assistants: own,
 		agents:     agentroutes.New(agentroutes.Config{Agents: s.Agents, Off: s.AgentsOff, Models: s.Models}),
-		threads:    threads.New(threads.Config{Env: s.env, Manager: s.Manager, Bin: s.Bin, Delete: s.DeleteThread}),
-		folders:    folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders, Delete: s.DeleteFolder}),
-		search:     searchroutes.New(searchroutes.Config{Env: s.env, Searches: s.Searches, Folders: s.Folders}),
-		news:       newsroutes.New(newsroutes.Config{Env: s.env, News: s.News}),
+		threads: threads.New(threads.Config{
+			Env: s.env, Manager: s.Manager, Bin: s.Bin, Folders: s.Folders, Delete: s.DeleteThread,
+		}),
+		folders: folderroutes.New(folderroutes.Config{Env: s.env, Folders: s.Folders, Delete: s.DeleteFolder, News: s.News}),
+		search:  searchroutes.New(searchroutes.Config{Env: s.env, Searches: s.Searches, Folders: s.Folders}),
+		news:    newsroutes.New(newsroutes.Config{Env: s.env, News: s.News, Folders: s.Folders}),
 		runs: runroutes.New(runroutes.Config{
 			Env: s.env, Manager: s.Manager, Hub: s.Hub, Models: s.Models, Answers: s.Answers, Assistant: own.Find,
 		}),

@@ -8,6 +8,7 @@ package folders
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -36,6 +37,8 @@ type Folder struct {
 	UpdatedAt    time.Time
 	// Threads are the ids of its threads, the last put first, at most [MaxThreads]; nil in a list.
 	Threads []string
+	// Count is how many of its threads are in lists: neither archived, temporary nor in the bin. [Mine.Of] does not count.
+	Count int
 }
 
 // Patch changes what is not nil.
@@ -101,9 +104,13 @@ func (m *Mine) must(ctx context.Context, statement string, args ...any) error {
 	return err
 }
 
-func scan(r database.Row) (f Folder, err error) {
+func scan(r database.Row, counted bool) (f Folder, err error) {
 	var created, updated int64
-	err = r.Scan(&f.ID, &f.Name, &f.Colour, &created, &updated, &f.Instructions)
+	into := []any{&f.ID, &f.Name, &f.Colour, &created, &updated, &f.Instructions}
+	if counted {
+		into = append(into, &f.Count)
+	}
+	err = r.Scan(into...)
 	f.CreatedAt, f.UpdatedAt = database.TimeOf(created), database.TimeOf(updated)
 	return f, err
 }
@@ -111,7 +118,7 @@ func scan(r database.Row) (f Folder, err error) {
 // Folder returns a folder with its threads.
 func (m *Mine) Folder(ctx context.Context, id string) (f Folder, err error) {
 	err = m.db.Read(ctx, "folder", func(r database.Row) (bool, error) {
-		f, err = scan(r)
+		f, err = scan(r, true)
 		return false, err
 	}, id)
 	if err == nil && f.ID == "" {
@@ -134,7 +141,7 @@ func (m *Mine) Folder(ctx context.Context, id string) (f Folder, err error) {
 func (m *Mine) List(ctx context.Context, limit, offset int) (fs []Folder, err error) {
 	if err = database.CheckPage(limit, 1001, offset); err == nil {
 		err = m.db.Read(ctx, "list", func(r database.Row) (bool, error) {
-			f, err := scan(r)
+			f, err := scan(r, true)
 			fs = append(fs, f)
 			return true, err
 		}, limit, offset)
@@ -192,11 +199,29 @@ func (m *Mine) Remove(ctx context.Context, id, thread string) error {
 // Of is the folder that a thread is in, without its threads; the zero Folder if it is in none. It is one look into two keys.
 func (m *Mine) Of(ctx context.Context, thread string) (f Folder, err error) {
 	err = m.db.Read(ctx, "of", func(r database.Row) (bool, error) {
-		f, err = scan(r)
+		f, err = scan(r, false)
 		return false, err
 	}, thread)
 	if err != nil {
 		return Folder{}, fmt.Errorf("find the folder of thread %.40q: %w", thread, err)
 	}
 	return f, nil
+}
+
+// OfEach are the ids of the folders that threads are in, by the ids of the threads; those in none are not among them.
+func (m *Mine) OfEach(ctx context.Context, threads []string) (map[string]string, error) {
+	out := make(map[string]string)
+	ids, err := json.Marshal(threads)
+	if err == nil && len(threads) > 0 {
+		err = m.db.Read(ctx, "of_each", func(r database.Row) (bool, error) {
+			var thread, folder string
+			err := r.Scan(&thread, &folder)
+			out[thread] = folder
+			return true, err
+		}, string(ids))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the folders of %d threads: %w", len(threads), err)
+	}
+	return out, nil
 }

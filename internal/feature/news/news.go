@@ -39,6 +39,7 @@ type Change struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	ReadAt    time.Time // zero if the user never said so
+	Marks     store.Marks
 }
 
 // Counts is how many of a user's threads are in the states that ask for a look.
@@ -56,7 +57,7 @@ func (m *Mine) changes(ctx context.Context, after int64, limit int) (list []Chan
 	err = m.db.Read(ctx, "changes", func(r database.Row) (bool, error) {
 		var c Change
 		var created, updated, read, gone int64
-		err := r.Scan(&c.Number, &c.Thread, &c.State, &read, &gone, &c.Title, &created, &updated, (*[]byte)(&c.Metadata))
+		err := r.Scan(&c.Number, &c.Thread, &c.State, &read, &gone, &c.Title, &created, &updated, (*[]byte)(&c.Metadata), &c.Marks)
 		if c.Gone = gone > 0 || created == 0; !c.Gone {
 			c.CreatedAt, c.UpdatedAt = database.TimeOf(created), database.TimeOf(updated)
 		}
@@ -113,4 +114,26 @@ func (m *Mine) MarkRead(ctx context.Context, thread string, now time.Time) error
 	}
 	m.hub.tell(m.user)
 	return nil
+}
+
+// Touch tells readers of a thread anew: something about it has changed that is no part of it, such as the folder that it is in.
+func (m *Mine) Touch(ctx context.Context, thread string, now time.Time) error {
+	err := m.db.Write(ctx, 0, func(tx database.Tx) error {
+		_, err := tx.Exec("touch", thread, database.Micros(now))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("tell of thread %q anew: %w", thread, err)
+	}
+	m.hub.tell(m.user)
+	return nil
+}
+
+// Notice shows the user's readers of this process a notice: it is not kept.
+func (m *Mine) Notice(what string) {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	for r := range m.hub.readers[m.user] {
+		signal(r.notice, what)
+	}
 }

@@ -119,6 +119,10 @@ func testStates(f *databases.Fixture) {
 	x.Must(err)
 	x.Equal("the last", []string{list[0].Thread, list[0].Title}, []string{"c", "renamed"})
 	x.Want(x.mine().MarkRead(x.Context(), "e", x.now), store.ErrNotFound, "")
+	for _, id := range []string{"a", "e", "none", "c"} {
+		x.Must(x.mine().Touch(x.Context(), id, x.now))
+	}
+	x.Equal("touched", x.states(), []string{"b waiting", "d ", "e gone", "a ", "c waiting"})
 	x.Must(x.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "e", CreatedAt: x.now, UpdatedAt: x.now}))
 	x.Equal("made again", x.states()[4], "e ")
 	for what, p := range map[string]store.ThreadPatch{"c gone": {Set: store.Trashed}, "d ": {Set: store.Archived}} {

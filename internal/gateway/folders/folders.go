@@ -20,11 +20,19 @@ type folderJSON struct {
 	Instructions string   `json:"instructions"`
 	CreatedAt    string   `json:"created_at"`
 	UpdatedAt    string   `json:"updated_at"`
+	ThreadCount  int      `json:"thread_count"`        // of those that are in lists
 	ThreadIDs    []string `json:"thread_ids,omitzero"` // not in a list
 }
 
 func folderOf(f folders.Folder) folderJSON {
-	return folderJSON{f.ID, f.Name, f.Colour, f.Instructions, shape.Stamp(f.CreatedAt), shape.Stamp(f.UpdatedAt), f.Threads}
+	return folderJSON{f.ID, f.Name, f.Colour, f.Instructions, shape.Stamp(f.CreatedAt), shape.Stamp(f.UpdatedAt), f.Count, f.Threads}
+}
+
+// tell says to the user's pages that the folders are others than before, unless something went wrong.
+func (g *Group) tell(ctx context.Context, err error) {
+	if err == nil {
+		g.News.For(route.Caller(ctx).User).Notice("folders")
+	}
 }
 
 // text is a member that need not be there.
@@ -68,7 +76,9 @@ func (g *Group) create(ctx context.Context, in *createIn) (folderJSON, error) {
 		ID: id.New(now), Name: in.Name, Colour: in.Colour.or(""), Instructions: in.Instructions.or(""), CreatedAt: now, UpdatedAt: now,
 		Threads: []string{},
 	}
-	return folderOf(f), g.mine(ctx).Create(ctx, f)
+	err := g.mine(ctx).Create(ctx, f)
+	g.tell(ctx, err)
+	return folderOf(f), err
 }
 
 type listIn struct {
@@ -122,12 +132,16 @@ type patchIn struct {
 // patch changes a folder.
 func (g *Group) patch(ctx context.Context, in *patchIn) (folderJSON, error) {
 	p := folders.Patch{Name: in.Name.value, Colour: in.Colour.value, Instructions: in.Instructions.value}
-	return g.shown(ctx, in.Folder, g.mine(ctx).Update(ctx, in.Folder, p, g.Now()))
+	err := g.mine(ctx).Update(ctx, in.Folder, p, g.Now())
+	g.tell(ctx, err)
+	return g.shown(ctx, in.Folder, err)
 }
 
 // remove removes a folder with its files. Its threads stay.
 func (g *Group) remove(ctx context.Context, in *oneIn) (route.Status, error) {
-	return http.StatusNoContent, missing(g.Delete(ctx, route.Caller(ctx).User, in.Folder), in.Folder)
+	err := g.Delete(ctx, route.Caller(ctx).User, in.Folder)
+	g.tell(ctx, err)
+	return http.StatusNoContent, missing(err, in.Folder)
 }
 
 type threadIn struct {
@@ -138,10 +152,19 @@ type threadIn struct {
 
 // put puts a thread into a folder; it leaves the one that it was in.
 func (g *Group) put(ctx context.Context, in *threadIn) (folderJSON, error) {
-	return g.shown(ctx, in.Folder, g.mine(ctx).Put(ctx, in.Folder, in.Thread.ID, g.Now()))
+	return g.moved(ctx, in, g.mine(ctx).Put(ctx, in.Folder, in.Thread.ID, g.Now()))
 }
 
 // take takes a thread out of a folder; one that is not in it is a 404.
 func (g *Group) take(ctx context.Context, in *threadIn) (folderJSON, error) {
-	return g.shown(ctx, in.Folder, g.mine(ctx).Remove(ctx, in.Folder, in.Thread.ID))
+	return g.moved(ctx, in, g.mine(ctx).Remove(ctx, in.Folder, in.Thread.ID))
+}
+
+// moved is the folder that a thread was put into or taken out of. The news tell of the thread, wherever somebody listens.
+func (g *Group) moved(ctx context.Context, in *threadIn, err error) (folderJSON, error) {
+	g.tell(ctx, err)
+	if err == nil {
+		err = g.News.For(route.Caller(ctx).User).Touch(ctx, in.Thread.ID, g.Now())
+	}
+	return g.shown(ctx, in.Folder, err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
+	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
@@ -20,6 +21,8 @@ type Config struct {
 	Folders *folders.Folders
 	// Delete removes a user's folder with its files; its error is that of [folders.Mine.Delete].
 	Delete func(ctx context.Context, u access.User, folder string) error
+	// News tell of what changes.
+	News *news.Hub
 }
 
 // Group has the handlers.

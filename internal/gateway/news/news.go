@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
@@ -22,7 +24,8 @@ import (
 type Config struct {
 	*route.Env
 
-	News *news.Hub
+	News    *news.Hub
+	Folders *folders.Folders
 }
 
 // Group has the handlers.
@@ -59,11 +62,30 @@ type changeJSON struct {
 	CreatedAt string          `json:"created_at"`
 	UpdatedAt string          `json:"updated_at"`
 	ReadAt    *string         `json:"read_at"`
+	Archived  bool            `json:"archived,omitempty"`
+	Temporary bool            `json:"temporary,omitempty"`
+	FolderID  string          `json:"folder_id,omitempty"`
+}
+
+// changesOf are threads after their changes, with the folders that they are in.
+func (g *Group) changesOf(ctx context.Context, list []news.Change) ([]changeJSON, error) {
+	ids := make([]string, len(list))
+	for i, c := range list {
+		ids[i] = c.Thread
+	}
+	in, err := g.Folders.For(route.Caller(ctx).User).OfEach(ctx, ids)
+	out := make([]changeJSON, len(list))
+	for i, c := range list {
+		out[i] = changeOf(c)
+		out[i].FolderID = in[c.Thread]
+	}
+	return out, err
 }
 
 func changeOf(c news.Change) changeJSON {
 	out := changeJSON{
 		ThreadID: c.Thread, State: c.State, Title: c.Title, Metadata: c.Metadata, CreatedAt: shape.Stamp(c.CreatedAt), UpdatedAt: shape.Stamp(c.UpdatedAt),
+		Archived: c.Marks&store.Archived != 0, Temporary: c.Marks&store.Temporary != 0,
 	}
 	if !c.ReadAt.IsZero() {
 		out.ReadAt = new(shape.Stamp(c.ReadAt))
@@ -95,12 +117,13 @@ func (g *Group) list(ctx context.Context, in *listIn) (out listJSON, err error) 
 		return out, err
 	}
 	counts, err := mine.Counts(ctx)
-	out = listJSON{Threads: make([]changeJSON, 0, len(changes)), Counts: countsJSON(counts)}
-	for i := range changes {
-		if c := changes[len(changes)-1-i]; !c.Gone {
-			out.Threads = append(out.Threads, changeOf(c))
-		}
+	if err != nil {
+		return out, err
 	}
+	slices.Reverse(changes)
+	there := slices.DeleteFunc(changes, func(c news.Change) bool { return c.Gone })
+	out.Counts = countsJSON(counts)
+	out.Threads, err = g.changesOf(ctx, there)
 	return out, err
 }
 
@@ -148,7 +171,11 @@ func (g *Group) follow(w http.ResponseWriter, r *http.Request, in *followIn) err
 			out = route.NewSSE(w, g.Limits)
 			g.Watch.Streaming(1)
 		}
-		return out.Write(func(add route.Add) error { return addLook(add, l) })
+		changes, err := g.changesOf(ctx, l.Changes)
+		if err != nil {
+			return err
+		}
+		return out.Write(func(add route.Add) error { return addLook(add, l, changes) })
 	})
 	if out == nil {
 		if errors.Is(err, news.ErrReaders) {
@@ -160,7 +187,7 @@ func (g *Group) follow(w http.ResponseWriter, r *http.Request, in *followIn) err
 	g.Watch.Streaming(-1)
 	switch {
 	case errors.Is(err, route.ErrStopping):
-		_ = out.Write(func(add route.Add) error { return addLook(add, news.Look{Notice: "stopping"}) })
+		_ = out.Write(func(add route.Add) error { return addLook(add, news.Look{Notice: "stopping"}, nil) })
 	case r.Context().Err() == nil && !errors.Is(err, route.ErrGone):
 		g.Log.WarnContext(r.Context(), "the stream of news broke off", "error", err)
 	}
@@ -168,14 +195,14 @@ func (g *Group) follow(w http.ResponseWriter, r *http.Request, in *followIn) err
 }
 
 // addLook adds the events of what a reader is shown at once.
-func addLook(add route.Add, l news.Look) error {
+func addLook(add route.Add, l news.Look, changes []changeJSON) error {
 	type text map[string]string
 	all := []sse{}
 	if l.Reset != "" {
 		all = append(all, sse{"reset", text{"reason": l.Reset}, 0})
 	}
-	for _, c := range l.Changes {
-		e := sse{"thread", changeOf(c), c.Number}
+	for i, c := range l.Changes {
+		e := sse{"thread", changes[i], c.Number}
 		if c.Gone {
 			e = sse{"gone", text{"thread_id": c.Thread}, c.Number}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/bin"
+	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/runs"
 )
@@ -19,6 +20,8 @@ type Config struct {
 
 	Manager *runs.Manager
 	Bin     *bin.Bin
+	// Folders are those of all users.
+	Folders *folders.Folders
 	// Delete removes a user's thread with its files; its error is the store's.
 	Delete func(ctx context.Context, u access.User, threadID string) error
 }

@@ -81,12 +81,29 @@ func (g *Group) search(ctx context.Context, in *searchIn) (out route.Page[thread
 	out = route.Page[threadJSON]{
 		Entries: make([]threadJSON, len(found.Entries)), Offset: in.Offset, More: found.More, Select: in.Select,
 	}
+	within, err := g.within(ctx, found.Entries, in.Select)
+	if err != nil {
+		return out, err
+	}
 	for i, t := range found.Entries {
 		if out.Entries[i], err = g.foundThread(ctx, t, in.Select); err != nil {
 			return out, err
 		}
+		out.Entries[i].FolderID = within[t.ID]
 	}
 	return out, nil
+}
+
+// within are the folders of threads in a list that was asked to select them.
+func (g *Group) within(ctx context.Context, list []store.Thread, selected []string) (map[string]string, error) {
+	if !slices.Contains(selected, "folder_id") {
+		return nil, nil
+	}
+	ids := make([]string, len(list))
+	for i, t := range list {
+		ids[i] = t.ID
+	}
+	return g.Folders.For(route.Caller(ctx).User).OfEach(ctx, ids)
 }
 
 // foundThread is a thread in a list: brief, but with the questions that it asks.

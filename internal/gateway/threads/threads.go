@@ -33,6 +33,8 @@ type threadJSON struct {
 	// Config and Error are those of the newest run; they are told of one thread alone.
 	Config json.RawMessage `json:"config"`
 	Error  *failureJSON    `json:"error,omitempty"`
+	// FolderID is the folder that it is in, told of one thread, and in lists that select it.
+	FolderID string `json:"folder_id,omitempty"`
 
 	marksJSON
 }
@@ -208,7 +210,13 @@ type ofThread struct {
 
 // get shows a thread with its state.
 func (g *Group) get(ctx context.Context, in *ofThread) (threadJSON, error) {
-	return g.fullThread(ctx, in.Thread)
+	out, err := g.fullThread(ctx, in.Thread)
+	if err != nil {
+		return out, err
+	}
+	folder, err := g.Folders.For(route.Caller(ctx).User).Of(ctx, in.Thread.ID)
+	out.FolderID = folder.ID
+	return out, err
 }
 
 type patchIn struct {

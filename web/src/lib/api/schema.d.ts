@@ -1985,6 +1985,7 @@ export interface paths {
                             instructions: string;
                             created_at: string;
                             updated_at: string;
+                            thread_count: number;
                             thread_ids?: null | string[];
                         }[];
                     };
@@ -2030,6 +2031,7 @@ export interface paths {
                             instructions: string;
                             created_at: string;
                             updated_at: string;
+                            thread_count: number;
                             thread_ids?: null | string[];
                         };
                     };
@@ -2081,6 +2083,7 @@ export interface paths {
                             instructions: string;
                             created_at: string;
                             updated_at: string;
+                            thread_count: number;
                             thread_ids?: null | string[];
                         };
                     };
@@ -2161,6 +2164,7 @@ export interface paths {
                             instructions: string;
                             created_at: string;
                             updated_at: string;
+                            thread_count: number;
                             thread_ids?: null | string[];
                         };
                     };
@@ -2402,6 +2406,7 @@ export interface paths {
                             instructions: string;
                             created_at: string;
                             updated_at: string;
+                            thread_count: number;
                             thread_ids?: null | string[];
                         };
                     };
@@ -2442,6 +2447,7 @@ export interface paths {
                             instructions: string;
                             created_at: string;
                             updated_at: string;
+                            thread_count: number;
                             thread_ids?: null | string[];
                         };
                     };
@@ -2966,6 +2972,9 @@ export interface paths {
                                 created_at: string;
                                 updated_at: string;
                                 read_at: null | string;
+                                archived?: boolean;
+                                temporary?: boolean;
+                                folder_id?: string;
                             }[];
                             counts: {
                                 running: number;
@@ -4634,6 +4643,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -4775,6 +4785,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -4843,6 +4854,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -4941,6 +4953,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -5149,6 +5162,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -5671,6 +5685,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -6028,6 +6043,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -7617,6 +7633,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -7979,6 +7996,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;
@@ -8249,6 +8267,7 @@ export interface paths {
                                 error: string;
                                 message: string;
                             };
+                            folder_id?: string;
                             archived?: boolean;
                             temporary?: boolean;
                             trashed_at?: string;

@@ -53,8 +53,17 @@ type Mine struct {
 }
 
 // changes returns at most limit changes after a number, the oldest first.
-func (m *Mine) changes(ctx context.Context, after int64, limit int) (list []Change, err error) {
-	err = m.db.Read(ctx, "changes", func(r database.Row) (bool, error) {
+func (m *Mine) changes(ctx context.Context, after int64, limit int) ([]Change, error) {
+	return m.list(ctx, "changes", after, limit)
+}
+
+// In returns the threads in a state that asks for a look, at most limit, the last changed first.
+func (m *Mine) In(ctx context.Context, state string, limit int) ([]Change, error) {
+	return m.list(ctx, "state", state, limit)
+}
+
+func (m *Mine) list(ctx context.Context, statement string, args ...any) (list []Change, err error) {
+	err = m.db.Read(ctx, statement, func(r database.Row) (bool, error) {
 		var c Change
 		var created, updated, read, gone int64
 		err := r.Scan(&c.Number, &c.Thread, &c.State, &read, &gone, &c.Title, &created, &updated, (*[]byte)(&c.Metadata), &c.Marks)
@@ -66,7 +75,7 @@ func (m *Mine) changes(ctx context.Context, after int64, limit int) (list []Chan
 		}
 		list = append(list, c)
 		return true, err
-	}, after, limit)
+	}, args...)
 	return list, err
 }
 

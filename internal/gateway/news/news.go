@@ -101,7 +101,8 @@ type countsJSON struct {
 }
 
 type listIn struct {
-	Limit int `query:"limit" default:"100" min:"1" max:"500"`
+	Limit int    `query:"limit" default:"100" min:"1" max:"500"`
+	State string `query:"state" enum:",running,waiting,failed,answered"`
 }
 
 type listJSON struct {
@@ -109,10 +110,15 @@ type listJSON struct {
 	Counts  countsJSON   `json:"counts"`
 }
 
-// list shows the threads that changed last, the newest first.
+// list shows the threads that changed last, or those of them in a state, the newest first.
 func (g *Group) list(ctx context.Context, in *listIn) (out listJSON, err error) {
 	mine := g.mine(ctx)
-	changes, err := mine.Newest(ctx, in.Limit)
+	var changes []news.Change
+	if in.State != "" {
+		changes, err = mine.In(ctx, in.State, in.Limit)
+	} else if changes, err = mine.Newest(ctx, in.Limit); err == nil {
+		slices.Reverse(changes)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -120,7 +126,6 @@ func (g *Group) list(ctx context.Context, in *listIn) (out listJSON, err error) 
 	if err != nil {
 		return out, err
 	}
-	slices.Reverse(changes)
 	there := slices.DeleteFunc(changes, func(c news.Change) bool { return c.Gone })
 	out.Counts = countsJSON(counts)
 	out.Threads, err = g.changesOf(ctx, there)

@@ -30,6 +30,9 @@ func TestNews(t *testing.T) {
 			"counts":{"running":0,"waiting":1,"failed":1,"answered":1}}`},
 		{Name: "page", Method: "GET", Path: "/news?limit=1", Status: 200, Want: `{"threads":[{"thread_id":"asks"}]}`},
 		{Name: "no page", Method: "GET", Path: "/news?limit=501", Status: 422},
+		{Name: "in a state", Method: "GET", Path: "/news?state=waiting&limit=500", Status: 200, Want: `{"threads":[{"thread_id":"asks"}]}`},
+		{Name: "in another", Method: "GET", Path: "/news?state=running", Status: 200, Want: `{"threads":[],"counts":{"waiting":1}}`},
+		{Name: "no state", Method: "GET", Path: "/news?state=gone", Status: 422},
 		{Name: "read", Method: "PUT", Path: "/api/threads/t/read", Status: 204},
 		{Name: "read what is another's", Method: "PUT", Path: "/threads/theirs/read", Status: 404, Want: `{"detail":"Thread theirs not found"}`},
 		{Name: "after", Method: "GET", Path: "/news", Status: 200, Want: `{

@@ -45,6 +45,7 @@ func checkFence(t *tx, all []*commit) error {
 	if !ahead && usage == nil && !last.ends() && last.step.Now.Sub(database.TimeOf(updated)).Abs() < touchEvery {
 		return nil
 	}
+	last.user, last.thread = first.user, first.thread // which were read for the first alone
 	return changeRun(t, last, stalled, usage)
 }
 

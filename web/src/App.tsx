@@ -9,6 +9,7 @@ import { Shell } from './shell/Shell';
 import { shell } from './shell/words';
 import { SignIn } from './shell/SignIn';
 import { Notice } from './ui/Notice';
+import { Toasts } from './ui/Toasts';
 
 const client = new QueryClient({
   defaultOptions: {
@@ -29,6 +30,7 @@ export function App(): ReactNode {
         </Suspense>
       </Failing>
       <SignIn />
+      <Toasts />
     </QueryClientProvider>
   );
 }

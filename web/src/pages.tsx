@@ -5,6 +5,7 @@ import StartPage from './chat/StartPage';
 import ThreadPage from './chat/ThreadPage';
 
 const WelcomePage = lazy(() => import('./welcome/WelcomePage'));
+const TasksPage = lazy(() => import('./threads/TasksPage'));
 const SignInPage = lazy(() => import('./shell/SignInPage'));
 const GeneralPage = lazy(() => import('./settings/GeneralPage'));
 
@@ -15,6 +16,7 @@ export interface Page {
 
 export const pages: Page[] = [
   { form: '/', show: () => <StartPage /> },
+  { form: '/c', show: () => <TasksPage /> },
   { form: '/c/:thread', show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
   { form: '/settings', show: () => <GeneralPage /> },
   { form: '/settings/general', show: () => <GeneralPage /> },

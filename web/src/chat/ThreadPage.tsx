@@ -7,7 +7,10 @@ import { ask, go, useQueryOf } from '../lib/router';
 import { Failure } from '../shell/Failure';
 import { Shell } from '../shell/Shell';
 import { shell } from '../shell/words';
+import { lineOf, useRenaming } from '../threads/renaming';
+import { TaskMenu } from '../threads/TaskMenu';
 import { useTask } from '../threads/tasks';
+import { TitleField } from '../threads/Title';
 import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
 import { answersOf } from './asked/question';
@@ -25,6 +28,8 @@ import { useConversation } from './talk/useConversation';
 import { Selected } from './Selected';
 import { type TurnActs, TurnView } from './TurnView';
 import { useFollowing } from './useFollowing';
+import { usePrint } from './usePrint';
+import { useSought } from './useSought';
 import { useTaskKeys } from './useTaskKeys';
 import { chat } from './words';
 
@@ -40,7 +45,8 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   }, [title]);
   useRead(thread, task?.state === 'answered' || task?.state === 'failed');
   const box = useRef<HTMLDivElement>(null);
-  const [away, toEnd] = useFollowing(box, turns, !view.loading);
+  const sought = useSought(conversation, view, turns, box);
+  const [away, toEnd] = useFollowing(box, turns, !view.loading, sought);
   const [options, setOptions] = useOptions(thread);
   const acts = useActs(conversation, options, w.goOnButton);
   const answers = useMemo(() => answersOf(view.talk.rows), [view.talk.rows]);
@@ -53,17 +59,20 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   const query = useQueryOf();
   const panel = panelOf(query);
   useTaskKeys({ turns, panel: !!panel, stop: () => void conversation.stop() });
+  const renaming = useRenaming(thread, 'head');
+  usePrint(conversation, view);
   const write = useRef<Write>(() => {});
   const seen = useCallback(() => conversation.seen(), [conversation]);
   const missing = view.trouble instanceof Trouble && view.trouble.status === 404 && turns.length === 0;
   return (
     <Shell
       header={
-        <div className="title">
-          <h1>{missing ? s.untitled : title}</h1>
+        <div className="title" {...(task ? lineOf(task, 'head') : {})}>
+          {renaming && task ? <TitleField task={task} /> : <h1 title={title}>{missing ? s.untitled : title}</h1>}
           {task?.state === 'waiting' && <span className="pill ask">{w.waitsFor}</span>}
           {isDemo && <span className="tag">{s.demo}</span>}
           <span className="grow" />
+          {task && <TaskMenu task={task} place="head" />}
           <button
             type="button"
             className="btn ghost icon sm"

@@ -44,7 +44,7 @@ export interface TurnActs extends Acts {
 export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiting, answers, trouble, acts }: TurnProps): ReactNode {
   const waits = !turn.run && !!turn.ask?.open;
   return (
-    <section className={last ? 'turn last' : 'turn'}>
+    <section className={last ? 'turn last' : 'turn'} data-turn={turn.key}>
       {turn.ask && <Said turn={turn} trouble={trouble} busy={busy} acts={acts} />}
       {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
       <Answers turn={turn} answers={answers} />

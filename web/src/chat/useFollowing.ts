@@ -9,8 +9,9 @@ const near = 40;
 /** What stands above new words, in pixels. */
 const margin = 16;
 
-/** Keeps a box at the end of what it has, and tells whether the reader is away from it and how to get back. */
-export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[], ready: boolean): [boolean, () => void] {
+/** Keeps a box at the end of what it has, and tells whether the reader is away from it and how to get back. Elsewhere says that the address leads to
+ * another place of it. */
+export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[], ready: boolean, elsewhere = false): [boolean, () => void] {
   const [away, setAway] = useState(false);
   const following = useRef(true);
   const last = useRef('');
@@ -39,6 +40,11 @@ export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[
     if (!ready || key === '') return;
     const fresh = key !== last.current;
     last.current = key;
+    if (!opened.current && elsewhere) {
+      opened.current = true;
+      following.current = false;
+      return;
+    }
     const el = box.current;
     const newest = el?.querySelector<HTMLElement>('.turn.last');
     if (opened.current && fresh && el && newest) {

@@ -11,6 +11,7 @@ const tell = (): void => {
 /** Begins to follow Back and Forward. */
 export function followAddress(): void {
   addEventListener('popstate', tell);
+  addEventListener('hashchange', tell);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -48,6 +49,9 @@ export function useQueryOf(): URLSearchParams {
   const text = useSyncExternalStore(subscribe, () => location.search);
   return useMemo(() => new URLSearchParams(text), [text]);
 }
+
+/** The fragment of the address, with its #. */
+export const useHash = (): string => useSyncExternalStore(subscribe, () => location.hash);
 
 /** The values of a path's places if it has the form, such as /c/:thread or /library/agents/:name?. */
 export function match(form: string, path: string): Record<string, string> | null {

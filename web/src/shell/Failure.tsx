@@ -1,22 +1,16 @@
-// What somebody asked for and did not get, at the foot of the page until it is read.
+// What somebody asked for and did not get, as a line at the foot of the page.
 import { type ReactNode, useEffect } from 'react';
 import { errors, sentence } from '../lib/errors';
-import { useWords } from '../lib/i18n';
-import { ui } from '../ui/words';
+import { wordsNow } from '../lib/i18n';
+import { toast } from '../ui/Toasts';
+
+/** Says what went wrong. */
+export const failed = (error: unknown): void => toast({ text: sentence(error, wordsNow(errors)), bad: true });
 
 export function Failure({ of, seen }: { of: unknown; seen: () => void }): ReactNode {
-  const w = useWords(ui);
-  const e = useWords(errors);
   useEffect(() => {
-    const timer = setTimeout(seen, 10_000);
-    return () => clearTimeout(timer);
+    failed(of);
+    seen();
   }, [of, seen]);
-  return (
-    <div className="toast" role="alert">
-      <span>{sentence(of, e)}</span>
-      <button type="button" onClick={seen}>
-        {w.close}
-      </button>
-    </div>
-  );
+  return null;
 }

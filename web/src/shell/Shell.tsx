@@ -5,6 +5,7 @@ import { useKeys } from '../lib/keys';
 import { useConnected } from '../lib/news/news';
 import { usePath } from '../lib/router';
 import { change, settings, useSetting } from '../lib/settings';
+import { TaskKeys } from '../threads/TaskKeys';
 import { useTaskNews } from '../threads/tasks';
 import { Icon } from '../ui/Icon';
 import { Sidebar } from './Sidebar';
@@ -54,6 +55,7 @@ export function Shell({ header, children, panel, kind = 'run' }: ShellProps): Re
         {children}
       </main>
       {panel}
+      <TaskKeys path={path} />
     </div>
   );
 }

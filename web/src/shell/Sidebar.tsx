@@ -1,10 +1,14 @@
 // The sidebar: a new task, what needs you, the tasks by day, and at its foot the way to settings.
 import type { ReactNode } from 'react';
 import { useWords } from '../lib/i18n';
+import { keyOf } from '../lib/keys';
 import { Link, usePath } from '../lib/router';
 import { change, settings } from '../lib/settings';
-import { byDay, useTasks } from '../threads/tasks';
+import { openPalette } from '../threads/opening';
+import { useFolders } from '../threads/folders';
+import { byDay, type Day, type Task, useTasks } from '../threads/tasks';
 import { TaskRow } from '../threads/TaskRow';
+import { threads } from '../threads/words';
 import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
 import { links } from './links';
@@ -39,6 +43,13 @@ export function Sidebar({ hide }: { hide: () => void }): ReactNode {
           <Icon name="plus" />
           <span>{w.newTask}</span>
         </Link>
+        <button type="button" className="row" onClick={openPalette}>
+          <Icon name="search" />
+          <span>{w.search}</span>
+          <span className="at">
+            <kbd>{keyOf('palette')}</kbd>
+          </span>
+        </button>
       </div>
       <Days />
       <nav className="side-nav" aria-label={w.library}>
@@ -57,6 +68,16 @@ function Days(): ReactNode {
   const w = useWords(shell);
   const { data, isError, refetch } = useTasks();
   const path = usePath();
+  const days = byDay(data?.threads ?? []);
+  const above = days.filter(([day]) => day === 'waiting' || day === 'pinned');
+  const section = ([day, tasks]: [Day, Task[]]): ReactNode => (
+    <section key={day} aria-label={w[day]}>
+      <h3>{w[day]}</h3>
+      {tasks.map((t) => (
+        <TaskRow key={t.thread_id} task={t} here={path === `/c/${t.thread_id}`} />
+      ))}
+    </section>
+  );
   return (
     <nav className="side-list" aria-label={w.allTasks}>
       {data?.threads.length === 0 && <p className="soft px-2 py-1">{w.nothingYet}</p>}
@@ -68,14 +89,33 @@ function Days(): ReactNode {
           </button>
         </p>
       )}
-      {byDay(data?.threads ?? []).map(([day, tasks]) => (
-        <section key={day} aria-label={w[day]}>
-          <h3>{w[day]}</h3>
-          {tasks.map((t) => (
-            <TaskRow key={t.thread_id} task={t} here={path === `/c/${t.thread_id}`} />
-          ))}
-        </section>
-      ))}
+      {above.map(section)}
+      <Folders path={path} />
+      {days.filter((d) => !above.includes(d)).map(section)}
+      {data && (
+        <Link className="row" to="/c" {...(path === '/c' ? { 'aria-current': 'page' as const } : {})}>
+          <Icon name="queue" />
+          <span>{w.allTasks}</span>
+        </Link>
+      )}
     </nav>
+  );
+}
+
+function Folders({ path }: { path: string }): ReactNode {
+  const t = useWords(threads);
+  const { data } = useFolders();
+  if (!data?.length) return null;
+  return (
+    <section aria-label={t.folders}>
+      <h3>{t.folders}</h3>
+      {data.map((f) => (
+        <Link key={f.folder_id} className="row" to={`/f/${f.folder_id}`} {...(path === `/f/${f.folder_id}` ? { 'aria-current': 'page' as const } : {})}>
+          <Icon name="folder" />
+          <span className="cut">{f.name}</span>
+          {f.thread_count > 0 && <span className="at">{f.thread_count}</span>}
+        </Link>
+      ))}
+    </section>
   );
 }

@@ -17,6 +17,10 @@ export interface Tasks {
 /** How many of the tasks that changed last the sidebar has; more are on the page of all tasks. */
 const kept = 200;
 export const tasksKey = ['tasks'] as const;
+/** What begins the keys of lists that the server puts together, which are read anew when the news tell of a change. */
+export const listsKey = ['lists'] as const;
+/** The key of the folders. */
+export const foldersKey = ['folders'] as const;
 
 async function load(): Promise<Tasks> {
   const news = await api('get', '/news', { query: { limit: kept } });
@@ -26,9 +30,40 @@ async function load(): Promise<Tasks> {
 /** The tasks, the last changed first. */
 export const useTasks = () => useQuery({ queryKey: tasksKey, queryFn: load, staleTime: Infinity });
 
-/** One of them, if it is among those that changed last. */
+/** One of them; one that is not among those that changed last is asked for. */
 export function useTask(id: string): Task | undefined {
-  return useTasks().data?.threads.find((t) => t.thread_id === id);
+  const { data } = useTasks();
+  const known = data?.threads.find((t) => t.thread_id === id);
+  const old = useQuery({ queryKey: [...listsKey, 'one', id], queryFn: () => listed({ ids: [id] }), enabled: !!data && !known });
+  return known ?? old.data?.list[0];
+}
+
+type Search = Answer<'/threads/search', 'post'>;
+
+/** Tasks as the server lists them: those that are pinned first, then the last changed. */
+export async function listed(by: { ids?: string[]; archived?: boolean; offset?: number }): Promise<{ list: Task[]; more: boolean }> {
+  const select = ['thread_id', 'status', 'created_at', 'updated_at', 'metadata', 'values', 'archived', 'temporary', 'folder_id'];
+  const list = (await api('post', '/threads/search', { body: { ...by, limit: page, select } })) ?? [];
+  return { list: list.map(taskOf), more: list.length === page };
+}
+
+const page = 100;
+
+function taskOf(t: NonNullable<Search>[number]): Task {
+  const { thread_id, created_at, updated_at, archived, temporary, folder_id } = t;
+  const title = t.values['title'];
+  return {
+    thread_id,
+    created_at,
+    updated_at,
+    read_at: null,
+    state: t.status === 'busy' ? 'running' : '',
+    title: typeof title === 'string' ? title : '',
+    metadata: t.metadata as Task['metadata'],
+    ...(archived ? { archived } : {}),
+    ...(temporary ? { temporary } : {}),
+    ...(folder_id ? { folder_id } : {}),
+  };
 }
 
 /** Keeps the tasks as the news tell; once for all pages. */
@@ -39,23 +74,47 @@ export function useTaskNews(): void {
 
 function hear(client: QueryClient, m: Message): void {
   switch (m.event) {
-    case 'thread':
-      edit(client, (all) => ({ ...all, threads: withTask(all.threads, m.data as Task) }));
+    case 'thread': {
+      const task = m.data as Task;
+      const before = client.getQueryData<Tasks>(tasksKey)?.threads.find((t) => t.thread_id === task.thread_id);
+      edit(client, (all) => ({ ...all, threads: withTask(all.threads, task) }));
+      if (placeOf(before) !== placeOf(task)) void client.invalidateQueries({ queryKey: foldersKey });
+      listsAgain(client);
       break;
+    }
     case 'gone': {
       const { thread_id } = m.data as { thread_id: string };
       edit(client, (all) => ({ ...all, threads: all.threads.filter((t) => t.thread_id !== thread_id) }));
+      void client.invalidateQueries({ queryKey: foldersKey });
+      listsAgain(client);
       break;
     }
     case 'counts':
       edit(client, (all) => ({ ...all, counts: m.data as Counts }));
       break;
+    case 'notice':
+      if ((m.data as { notice?: string }).notice === 'folders') void client.invalidateQueries({ queryKey: foldersKey });
+      break;
     case 'reset':
-      void client.invalidateQueries({ queryKey: tasksKey });
+      for (const queryKey of [tasksKey, foldersKey, listsKey]) void client.invalidateQueries({ queryKey });
   }
 }
 
-function edit(client: QueryClient, change: (all: Tasks) => Tasks): void {
+/** Where a task is counted. */
+const placeOf = (task: Task | undefined): string => (task && isShown(task) ? (task.folder_id ?? '') : '');
+
+let soon: ReturnType<typeof setTimeout> | undefined;
+
+/** Has the lists read anew, once for all that comes within half a second. */
+function listsAgain(client: QueryClient): void {
+  soon ??= setTimeout(() => {
+    soon = undefined;
+    void client.invalidateQueries({ queryKey: listsKey });
+  }, 500);
+}
+
+/** Changes the tasks as they are known here; the server is told elsewhere. */
+export function edit(client: QueryClient, change: (all: Tasks) => Tasks): void {
   client.setQueryData<Tasks>(tasksKey, (all) => all && change(all));
 }
 
@@ -73,7 +132,10 @@ export function glyphOf(task: Task): State {
   return states[task.state] ?? 'read';
 }
 
-export const isPinned = (task: Task): boolean => task.metadata?.['deerflow_pinned'] === true;
+export const isPinned = (task: Pick<Task, 'metadata'>): boolean => task.metadata?.['deerflow_pinned'] === true;
+
+/** Whether a task is in lists: neither archived nor temporary. */
+export const isShown = (task: Task): boolean => !task.archived && !task.temporary;
 
 /** The days that tasks stand below in the sidebar. */
 export type Day = 'waiting' | 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'earlier';
@@ -82,16 +144,20 @@ export type Day = 'waiting' | 'pinned' | 'today' | 'yesterday' | 'week' | 'month
 export function byDay(tasks: Task[], now = new Date()): [Day, Task[]][] {
   const days = new Map<Day, Task[]>();
   for (const day of ['waiting', 'pinned', 'today', 'yesterday', 'week', 'month', 'earlier'] as const) days.set(day, []);
-  for (const task of tasks) days.get(dayOf(task, now))?.push(task);
+  for (const task of tasks) if (isShown(task)) days.get(dayOf(task, now))?.push(task);
   return [...days].filter(([, list]) => list.length > 0);
 }
 
 function dayOf(task: Task, now: Date): Day {
   if (task.state === 'waiting') return 'waiting';
-  if (isPinned(task)) return 'pinned';
+  return isPinned(task) ? 'pinned' : dayOfTime(task.updated_at, now);
+}
+
+/** The day that a time stands below. */
+export function dayOfTime(stamp: string, now = new Date()): Day {
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
   const day = 24 * 3600 * 1000;
-  const time = new Date(task.updated_at).getTime();
+  const time = new Date(stamp).getTime();
   if (time >= midnight) return 'today';
   if (time >= midnight - day) return 'yesterday';
   if (time >= midnight - 6 * day) return 'week';

@@ -15,11 +15,14 @@ export interface Item {
   /** A line above it. */
   rule?: boolean;
   keys?: string;
-  choose: () => void;
+  choose?: () => void;
+  /** What stands in the menu's place when it is chosen. */
+  more?: Item[];
 }
 
 interface MenuProps {
-  items: Item[];
+  /** The items; a function makes them when the menu opens. */
+  items: Item[] | (() => Item[]);
   className: string;
   label?: string;
   children: ReactNode;
@@ -57,7 +60,7 @@ export function Menu({ items, className, label, children, end = false, title }: 
       >
         {children}
       </button>
-      {open && <List id={id} items={items} anchor={button.current} end={end} label={label ?? title ?? ''} close={close} shut={() => setOpen(false)} />}
+      {open && <List id={id} items={typeof items === 'function' ? items() : items} anchor={button.current} end={end} label={label ?? title ?? ''} close={close} shut={() => setOpen(false)} />}
     </>
   );
 }
@@ -74,10 +77,12 @@ interface ListProps {
 
 function List({ id, items, anchor, end, label, close, shut }: ListProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
+  const [first] = useState(items);
+  const [inner, setInner] = useState<Item | null>(null);
   useLayoutEffect(() => {
     const menu = list.current;
     if (!menu || !anchor) return;
-    menu.showPopover();
+    if (!menu.matches(':popover-open')) menu.showPopover();
     place(menu, anchor, end);
     (menu.querySelector<HTMLElement>('.on') ?? menu.querySelector<HTMLElement>('button'))?.focus();
     // A click outside closes it; the click on its own button is the button's.
@@ -90,17 +95,17 @@ function List({ id, items, anchor, end, label, close, shut }: ListProps): ReactN
       removeEventListener('pointerdown', outside, true);
       removeEventListener('resize', shut);
     };
-  }, [anchor, end, shut]);
+  }, [anchor, end, shut, inner]);
   return (
-    <div ref={list} id={id} className="menu" role="menu" popover="manual" aria-label={label} onKeyDown={(e) => walk(e, close)}>
-      {items.map((item) => (
-        <Entry key={item.key} item={item} close={close} />
+    <div ref={list} id={id} className="menu" role="menu" popover="manual" aria-label={label} onKeyDown={(e) => walk(e, close, inner && (() => setInner(null)))}>
+      {(inner?.more ?? first).map((item) => (
+        <Entry key={item.key} item={item} close={close} open={setInner} />
       ))}
     </div>
   );
 }
 
-function Entry({ item, close }: { item: Item; close: () => void }): ReactNode {
+function Entry({ item, close, open }: { item: Item; close: () => void; open: (item: Item) => void }): ReactNode {
   const classes = [item.on && 'on', item.danger && 'danger'].filter(Boolean).join(' ');
   return (
     <>
@@ -111,14 +116,16 @@ function Entry({ item, close }: { item: Item; close: () => void }): ReactNode {
         {...(item.on === undefined ? {} : { 'aria-checked': item.on })}
         tabIndex={-1}
         className={classes}
+        {...(item.more ? { 'aria-haspopup': 'menu' as const } : {})}
         onClick={() => {
+          if (item.more) return open(item);
           close();
-          item.choose();
+          item.choose?.();
         }}
       >
         {item.icon ? <Icon name={item.icon} /> : <span />}
         <span>{item.label}</span>
-        {item.on ? <Icon name="check" /> : item.keys ? <kbd>{item.keys}</kbd> : <span />}
+        {item.more ? <Icon name="right" /> : item.on ? <Icon name="check" /> : item.keys ? <kbd>{item.keys}</kbd> : <span />}
         {item.hint && <small>{item.hint}</small>}
       </button>
     </>
@@ -139,12 +146,17 @@ function place(menu: HTMLElement, anchor: HTMLElement, end: boolean): void {
   menu.style.left = `${Math.max(edge, Math.min(left, innerWidth - size.width - edge))}px`;
 }
 
-function walk(e: KeyboardEvent<HTMLDivElement>, close: () => void): void {
+/** The arrows walk; the right one opens what stands behind an item, the left one goes back. */
+function walk(e: KeyboardEvent<HTMLDivElement>, close: () => void, back: (() => void) | null): void {
   const all = [...e.currentTarget.querySelectorAll<HTMLElement>('button')];
   const here = all.indexOf(document.activeElement as HTMLElement);
   const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[e.key];
   if (to !== undefined) {
     all[(to + all.length) % all.length]?.focus();
+  } else if (e.key === 'ArrowRight' && all[here]?.ariaHasPopup) {
+    all[here].click();
+  } else if (e.key === 'ArrowLeft' && back) {
+    back();
   } else if (e.key === 'Escape' || e.key === 'Tab') {
     e.stopPropagation();
     close();

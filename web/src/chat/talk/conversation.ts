@@ -90,9 +90,16 @@ export class Conversation {
     }
   }
 
+  /** Loads messages before those that are there until a message is among them; without one, all. False says that it is in none. */
+  async reach(message?: string): Promise<boolean> {
+    const there = (): boolean => this.view.talk.rows.some((r) => r.message.id === message);
+    while (!there() && this.view.older && !this.stopped.signal.aborted) await this.more(200);
+    return there();
+  }
+
   /** Loads the messages before those that are there. */
-  async more(): Promise<void> {
-    const query = { ...this.page(), before_seq: this.seq };
+  async more(limit = pageSize): Promise<void> {
+    const query = { ...this.page(), limit, before_seq: this.seq };
     const page = await api('get', '/threads/{thread_id}/messages/page', { path: { thread_id: this.thread }, query });
     const read = page as unknown as { data: PageRow[]; has_more: boolean };
     this.seq = read.data[0]?.seq ?? this.seq;

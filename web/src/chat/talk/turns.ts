@@ -95,5 +95,11 @@ function finish(turn: Turn, talk: Talk): void {
   turn.steps.pop();
 }
 
+/** Whether a message is one of a turn: the person's, or one of Pudu's, their calls' results too. */
+export function sameMessage(turn: Turn, id: string): boolean {
+  if (turn.ask?.message.id === id || turn.answer?.message.id === id || turn.last === id) return true;
+  return turn.steps.some((s) => (s.kind === 'call' ? s.result?.id === id : s.key === id || s.key === `${id}-t`));
+}
+
 /** Whether a run is under way, or waits to be. */
 export const isActive = (run: Run | undefined): boolean => run?.status === 'running' || run?.status === 'pending';

@@ -2950,6 +2950,7 @@ export interface paths {
             parameters: {
                 query?: {
                     limit?: number;
+                    state?: "" | "running" | "waiting" | "failed" | "answered";
                 };
                 header?: never;
                 path?: never;

@@ -1,0 +1,229 @@
+// Tasks as a list: searched, pinned, renamed, archived, deleted and taken back, put into folders, taken out as files.
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { found } from './axe';
+import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+
+describe('tasks', () => {
+  const server = new Server();
+  let v: Visitor;
+  beforeAll(() => server.start());
+  afterAll(async () => {
+    await closeBrowser();
+    await server.close();
+  });
+  afterEach(() => v.close());
+  const begin = async (options = {}): Promise<Page> => (v = await visit(server, options)).page;
+  const side = (page: Page) => page.getByRole('navigation', { name: 'All tasks' });
+  const row = (page: Page, title: string) => side(page).getByRole('link', { name: title, exact: true });
+  const menu = async (page: Page, title: string, ...choices: string[]): Promise<void> => {
+    await row(page, title).hover();
+    await side(page).getByRole('button', { name: `More about ${title}` }).click();
+    for (const name of choices) await page.getByRole(/^(Finance|No folder)/.test(name) ? 'menuitemradio' : 'menuitem', { name }).click();
+  };
+  /** Asks the server until what it finds has a text. */
+  const indexed = async (q: string): Promise<void> => {
+    await expect.poll(async () => (await (await fetch(`${server.url}/search?q=${encodeURIComponent(q)}`)).json()).length, { timeout: patience }).toBeGreaterThan(0);
+  };
+  /** A task without a browser: its answer is there. */
+  const task = async (text: string): Promise<string> => {
+    const post = async (path: string, body: object): Promise<Record<string, string>> =>
+      (await fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
+    const { thread_id = '' } = await post('/threads', {});
+    await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: text }] } });
+    return thread_id;
+  };
+
+  it('are found by the palette as one types: tasks first, then messages, files, commands; a hit opens at its message', async () => {
+    const page = await begin({ bypassCSP: true });
+    const thread = await task('the zebra crossing');
+    for (let i = 0; i < 3; i++)
+      await fetch(`${server.url}/threads/${thread}/runs/wait`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: `show everything ${i}` }] } }),
+      });
+    await indexed('zebra');
+    await v.to('/');
+    await row(page, 'the zebra crossing').waitFor();
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Search tasks, messages, files, commands' });
+    await field.fill('zebra');
+    const groups = page.getByRole('listbox').getByRole('group');
+    await groups.nth(1).getByText('crossing').first().waitFor();
+    expect(await groups.evaluateAll((all) => all.map((g) => g.getAttribute('aria-label')))).toEqual(['Tasks', 'Messages', 'Do']);
+    expect(await groups.nth(1).locator('mark').first().textContent()).toBe('zebra');
+    expect(await found(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#m-/);
+    const said = page.locator('.sought');
+    await said.waitFor();
+    expect(await said.innerText()).toContain('zebra');
+    await expect.poll(() => said.evaluate((e) => e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
+    await page.goBack(); // to where it was opened, without the palette
+    await page.waitForURL((url) => url.pathname === '/' && url.search === '');
+    await page.keyboard.press('Control+k');
+    await field.fill('nosuchword');
+    await page.getByText('Nothing found for “nosuchword”.').waitFor();
+    await page.getByRole('option', { name: 'New task: “nosuchword”' }).waitFor();
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA'); // where the focus was
+  });
+
+  it('open at an old message too, which is loaded first', async () => {
+    const page = await begin();
+    const thread = await task('the old heron');
+    const post = (path: string, body: object) =>
+      fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+    const messages = Array.from({ length: 150 }, (_, i) => ({ type: i % 2 ? 'ai' : 'human', id: `msg-${i}`, content: `Message ${i} of many. `.repeat(8) }));
+    expect((await post(`/threads/${thread}/state`, { values: { messages }, as_node: 'agent' })).status).toBe(200);
+    await v.to(`/c/${thread}#m-msg-10`);
+    await page.locator('.sought', { hasText: 'Message 10 of many' }).waitFor();
+    await expect.poll(() => page.locator('.sought').evaluate((e) => e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().top < innerHeight)).toBe(true);
+    await v.to(`/c/${thread}#m-gone`);
+    await v.sees('This message is no longer in the conversation.');
+  });
+
+  it('are renamed in place, by the menu and by F2: one title, in every tab', async () => {
+    const page = await begin();
+    const address = `/c/${await task('rename me please')}`;
+    await v.to(address);
+    const other = await v.tab();
+    await other.goto(server.url + address);
+    await row(other, 'rename me please').waitFor();
+    await menu(page, 'rename me please', 'Rename');
+    const field = page.getByRole('textbox', { name: 'Title' });
+    await field.fill('Never kept');
+    await page.keyboard.press('Escape');
+    await row(page, 'rename me please').waitFor();
+    await row(page, 'rename me please').focus();
+    await page.keyboard.press('F2');
+    await field.fill('A better name');
+    await page.keyboard.press('Enter');
+    for (const p of [page, other]) {
+      await row(p, 'A better name').waitFor();
+      await expect.poll(() => p.title()).toBe('A better name · Pudu');
+      await expect.poll(() => p.getByRole('heading', { level: 1 }).textContent()).toBe('A better name');
+    }
+    await page.reload();
+    await row(page, 'A better name').waitFor();
+  });
+
+  it('have the title of the words that were typed, not of what comes with them', async () => {
+    const page = await begin();
+    await v.to('/');
+    await page.locator('input[type=file]').setInputFiles([{ name: 'numbers.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n') }]);
+    await page.getByRole('button', { name: 'Remove numbers.csv' }).waitFor();
+    await page.getByRole('textbox', { name: 'Task' }).fill('sum the numbers');
+    await page.keyboard.press('Enter');
+    await row(page, 'sum the numbers').waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('sum the numbers');
+  });
+
+  it('are pinned and archived, with a way back, by the menu and by the key', async () => {
+    const page = await begin();
+    await task('keep this one');
+    await v.to('/');
+    await menu(page, 'keep this one', 'Pin');
+    await page.getByRole('region', { name: 'Pinned' }).getByRole('link', { name: 'keep this one' }).waitFor();
+    await row(page, 'keep this one').focus();
+    await page.keyboard.press('e');
+    await v.sees('“keep this one” archived.');
+    await row(page, 'keep this one').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await row(page, 'keep this one').waitFor();
+    await row(page, 'keep this one').focus();
+    await page.keyboard.press('e');
+    await row(page, 'keep this one').waitFor({ state: 'detached' });
+    await v.to('/c?state=archived');
+    await page.locator('.t', { hasText: 'keep this one' }).waitFor();
+    await page.reload();
+    await row(page, 'keep this one').waitFor({ state: 'detached' });
+  });
+
+  it('are deleted with ten seconds to undo, held by the pointer, and stay in the bin', async () => {
+    const page = await begin({ bypassCSP: true });
+    const thread = await task('delete me');
+    await v.to(`/c/${thread}`);
+    await v.sees('You said: delete me');
+    await page.clock.install();
+    await menu(page, 'delete me', 'Delete');
+    await v.sees('“delete me” deleted.');
+    await page.waitForURL((url) => url.pathname === '/');
+    await row(page, 'delete me').waitFor({ state: 'detached' });
+    const toast = page.locator('.toast');
+    await page.clock.runFor(8000);
+    await toast.hover();
+    await page.clock.runFor(20_000);
+    expect(await toast.isVisible()).toBe(true);
+    expect(await found(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.waitForURL((url) => url.pathname === `/c/${thread}`);
+    await v.sees('You said: delete me');
+    await menu(page, 'delete me', 'Delete');
+    await toast.waitFor();
+    await page.mouse.move(700, 10);
+    await page.clock.runFor(11_000);
+    await toast.waitFor({ state: 'detached' });
+    await v.to('/c?state=bin');
+    await page.getByRole('button', { name: 'Restore: delete me' }).click();
+    await row(page, 'delete me').waitFor();
+    await menu(page, 'delete me', 'Delete');
+    await page.getByRole('button', { name: 'Delete for good: delete me' }).click();
+    await page.getByRole('dialog').getByText('Delete “delete me” for good?').waitFor();
+    expect(await found(page)).toEqual([]);
+    await page.goBack();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Delete for good: delete me' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete for good' }).click();
+    await v.sees('1 task deleted for good.');
+    expect((await fetch(`${server.url}/threads/${thread}`)).status).toBe(404);
+  });
+
+  it('are on a page: by state, found with their messages, and nothing found says so', async () => {
+    const page = await begin();
+    await task('the wandering albatross');
+    await v.say('ask which');
+    await v.sees('Which quarter do you mean?');
+    await indexed('albatross');
+    await v.to('/c');
+    await page.locator('.t', { hasText: 'the wandering albatross' }).waitFor();
+    await page.getByRole('button', { name: 'Needs you', exact: true }).click();
+    await page.locator('.t', { hasText: 'ask which' }).waitFor();
+    expect(await page.locator('.t', { hasText: 'albatross' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await page.getByRole('searchbox').fill('albatross said');
+    await page.getByText('Nothing found for “albatross said”. Search archived tasks too?').waitFor();
+    await page.getByRole('searchbox').fill('said albatross');
+    await page.getByRole('searchbox').fill('wandering');
+    await page.locator('.t', { hasText: 'You said' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?q=wandering');
+    await page.locator('.t', { hasText: 'You said' }).getByRole('link').click();
+    await page.locator('.sought', { hasText: 'albatross' }).waitFor();
+    await page.goBack();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('wandering');
+  });
+
+  it('are exported in three forms, and printed without what is no part of them', async () => {
+    const page = await begin();
+    const thread = await task('export me');
+    await v.to(`/c/${thread}`);
+    await v.sees('You said: export me');
+    for (const [name, has] of [['Markdown', 'You said: export me'], ['HTML page', '<html'], ['JSON', '"pudu.transcript"']] as const) {
+      const [file] = await Promise.all([page.waitForEvent('download'), menu(page, 'export me', 'Export', name)]);
+      expect(file.suggestedFilename()).toMatch(/export.me/);
+      expect(readFileSync((await file.path()) ?? '', 'utf8')).toContain(has);
+    }
+    await page.evaluate(() => Object.assign(globalThis, { print: () => document.body.setAttribute('data-printed', 'yes') }));
+    await menu(page, 'export me', 'Export', 'Print or save as PDF');
+    await page.locator('body[data-printed]').waitFor();
+    await page.waitForURL((url) => url.search === '');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByText('You said: export me').isVisible()).toBe(true);
+    for (const hidden of ['.side', '.dock', '.turn-foot', '.top .btn']) expect(await page.locator(hidden).first().isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'screen' });
+  });
+});

@@ -5,6 +5,7 @@ import StartPage from './chat/StartPage';
 import ThreadPage from './chat/ThreadPage';
 
 const WelcomePage = lazy(() => import('./welcome/WelcomePage'));
+const FolderPage = lazy(() => import('./threads/FolderPage'));
 const TasksPage = lazy(() => import('./threads/TasksPage'));
 const SignInPage = lazy(() => import('./shell/SignInPage'));
 const GeneralPage = lazy(() => import('./settings/GeneralPage'));
@@ -18,6 +19,7 @@ export const pages: Page[] = [
   { form: '/', show: () => <StartPage /> },
   { form: '/c', show: () => <TasksPage /> },
   { form: '/c/:thread', show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
+  { form: '/f/:folder', show: ({ folder = '' }) => <FolderPage key={folder} folder={folder} /> },
   { form: '/settings', show: () => <GeneralPage /> },
   { form: '/settings/general', show: () => <GeneralPage /> },
   { form: '/welcome', show: () => <WelcomePage /> },

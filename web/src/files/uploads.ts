@@ -30,6 +30,9 @@ export interface Upload {
 /** How many are sent at once. */
 const mostAtOnce = 3;
 
+/** Whether a place begins tasks: the start page, or the page of a folder. */
+const isNew = (place: string): boolean => place === '' || place.startsWith('folder.');
+
 export class Uploads {
   private list: readonly Upload[] = [];
   private readonly files = new Map<string, File>();
@@ -42,7 +45,7 @@ export class Uploads {
 
   constructor(private readonly place: string) {
     const kept = read(place);
-    this.thread = place || kept.thread || uuid();
+    this.thread = isNew(place) ? kept.thread || uuid() : place;
     this.list = kept.list;
     this.orphans = kept.orphans ?? [];
   }
@@ -147,7 +150,7 @@ export class Uploads {
     const sent = this.list.flatMap((u) => (u.sent ? [u.sent] : []));
     void this.bury();
     this.files.clear();
-    if (!this.place) this.thread = uuid();
+    if (isNew(this.place)) this.thread = uuid();
     this.show([]);
     return sent;
   }

@@ -38,7 +38,7 @@ export function Broken({ trouble, again }: { trouble: unknown; again: () => void
   );
 }
 
-export function ByDay({ archived, folder }: { archived: boolean; folder: string }): ReactNode {
+export function ByDay({ archived, folder, none }: { archived: boolean; folder: string; none?: string }): ReactNode {
   const w = useWords(lists);
   const s = useWords(shell);
   const fresh = useFresh();
@@ -52,7 +52,7 @@ export function ByDay({ archived, folder }: { archived: boolean; folder: string 
   });
   if (pages.isError || within.isError) return <Broken trouble={pages.error ?? within.error} again={() => void pages.refetch()} />;
   const all = fresh(pages.data?.pages.flatMap((p) => p.list) ?? []).filter((t) => !!t.archived === archived && !t.temporary);
-  if (all.length === 0) return pages.isPending ? null : <None text={archived ? w.noneArchived : w.none} start={!archived} />;
+  if (all.length === 0) return pages.isPending ? null : <None text={none ?? (archived ? w.noneArchived : w.none)} start={!archived && !none} />;
   return (
     <>
       {daysOf(all).map(([day, tasks]) => (

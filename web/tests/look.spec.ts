@@ -17,12 +17,31 @@ const tasks: [string, string, string | RegExp][] = [
   ['failed', 'break down', /It could not finish/],
 ];
 
+/** A folder with a file and a task, and a task in the bin. */
+async function prepare(server: Server, at: Map<string, string>): Promise<void> {
+  const post = async (path: string, body: object, method = 'POST'): Promise<{ folder_id: string; thread_id: string }> =>
+    (await fetch(server.url + path, { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
+  const { folder_id } = await post('/folders', { name: 'Finance', instructions: 'Our figures are in euros without VAT.' });
+  const form = new FormData();
+  form.append('files', new Blob(['a,b\n1,2\n']), 'rates.csv');
+  await fetch(`${server.url}/folders/${folder_id}/files`, { method: 'POST', body: form });
+  await fetch(`${server.url}/folders/${folder_id}/threads/${at.get('markdown')?.slice(3)}`, { method: 'PUT' });
+  at.set('folder', `/f/${folder_id}`);
+  const { thread_id } = await post('/threads', {});
+  await post(`/threads/${thread_id}/marks`, { title: 'Sort the photo archive' }, 'PATCH');
+  await post(`/threads/${thread_id}/trash`, {});
+  at.set('bin', '/c?state=bin');
+}
+
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   const server = new Server();
   let v: Visitor;
   const at = new Map<string, string>([
     ['start', '/'],
     ['settings', '/settings/general'],
+    ['tasks', '/c'],
+    ['found', '/c?q=everything'],
+    ['palette', '/c?find='],
     ['welcome', '/welcome'],
     ['missing', '/c/11111111-2222-4333-8444-555555555555'],
   ]);
@@ -33,6 +52,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       at.set(name, await v.say(task));
       await v.sees(until);
     }
+    await prepare(server, at);
   }, 60_000);
   afterAll(async () => {
     await v.close();
@@ -40,7 +60,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     await server.close();
   });
 
-  it.each(['start', 'settings', 'welcome', 'missing', ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
+  it.each(['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'missing', ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
     const { page } = v;
     for (const width of [1440, 390, 320]) {
       await page.setViewportSize({ width, height: 844 });

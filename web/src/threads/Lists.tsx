@@ -88,14 +88,14 @@ function daysOf(tasks: Task[]): [Day, Task[]][] {
 function Section({ title, tasks }: { title: string; tasks: Task[] }): ReactNode {
   const nameOf = useFolderNames();
   return (
-    <section aria-label={title}>
+    <div>
       <h2 className="day">{title}</h2>
       <div className="list">
         {tasks.map((t) => (
           <TaskLine key={t.thread_id} task={t} folder={nameOf(t.folder_id)} />
         ))}
       </div>
-    </section>
+    </div>
   );
 }
 

@@ -56,7 +56,7 @@ export function ByDay({ archived, folder, none }: { archived: boolean; folder: s
   return (
     <>
       {daysOf(all).map(([day, tasks]) => (
-        <Section key={day} title={s[day]} tasks={tasks} />
+        <Section key={day} title={s[day]} tasks={tasks} named={!none} />
       ))}
       {pages.hasNextPage && (
         <button type="button" className="btn justify-self-center" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
@@ -85,14 +85,14 @@ function daysOf(tasks: Task[]): [Day, Task[]][] {
   return [...days];
 }
 
-function Section({ title, tasks }: { title: string; tasks: Task[] }): ReactNode {
+function Section({ title, tasks, named }: { title: string; tasks: Task[]; named: boolean }): ReactNode {
   const nameOf = useFolderNames();
   return (
     <div>
       <h2 className="day">{title}</h2>
       <div className="list">
         {tasks.map((t) => (
-          <TaskLine key={t.thread_id} task={t} folder={nameOf(t.folder_id)} />
+          <TaskLine key={t.thread_id} task={t} folder={named ? nameOf(t.folder_id) : undefined} />
         ))}
       </div>
     </div>

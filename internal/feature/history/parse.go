@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
@@ -126,11 +127,8 @@ func isReply(raw json.RawMessage) bool {
 
 // tokensOf is what the call of the model took that a message came of.
 func tokensOf(raw json.RawMessage) int64 {
-	var m struct {
-		Usage *message.Usage `json:"usage_metadata"`
-	}
-	if json.Unmarshal(raw, &m) != nil || m.Usage == nil {
-		return 0
-	}
-	return int64(m.Usage.TotalTokens)
+	members, _ := rawjson.Members(raw)
+	usage, _ := rawjson.Members(members["usage_metadata"])
+	tokens, _ := strconv.ParseInt(string(usage["total_tokens"]), 10, 64) // a value that is none counts as none
+	return max(tokens, 0)
 }

@@ -1,0 +1,24 @@
+package history
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/feature/history"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// TestARunThatHasNotAnswered counts as one of a model that is not known yet.
+func TestARunThatHasNotAnswered(t *testing.T) {
+	u := usageJSON{ByModel: make(map[string]modelJSON)}
+	u.add(history.Run{})
+	u.add(history.Run{Usage: message.Usage{TotalTokens: 7, InputTokens: 5, OutputTokens: 2}, Models: map[string]int{"m": 6}})
+	want := usageJSON{
+		Total: 7, Input: 5, Output: 2, Runs: 2, ByCaller: callersJSON{Lead: 6, Middleware: 1},
+		ByModel: map[string]modelJSON{unknown: {Runs: 1}, "m": {Tokens: 7, Runs: 1}},
+	}
+	if d := cmp.Diff(want, u); d != "" {
+		t.Error(d)
+	}
+}

@@ -26,14 +26,6 @@ func BenchmarkFirstLook(b *testing.B) {
 	const size = 5000
 	databases.Bench(b, []database.Feature{history.Feature()}, func(b *testing.B, st database.Store) {
 		ann := access.FromRow("ann")
-		schema, err := state.NewSchema(messages)
-		must := func(err error) {
-			b.Helper()
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-		must(err)
 		thread := 0
 		var cpu time.Duration
 		var held uint64
@@ -41,22 +33,7 @@ func BenchmarkFirstLook(b *testing.B) {
 			b.StopTimer()
 			thread++
 			id := fmt.Sprint("t", thread)
-			must(st.For(ann).CreateThread(b.Context(), store.Thread{ID: id, CreatedAt: now, UpdatedAt: now}))
-			at, err := schema.Load(nil)
-			must(err)
-			head := store.Origin
-			for i := range size {
-				m := message.New([]message.Role{message.Human, message.AI}[i%2], strings.Repeat("as many words as people write to one another ", 10))
-				m.ID = fmt.Sprint(i)
-				update := messages.Append(m)
-				at, _, err = at.Apply(update)
-				must(err)
-				head, err = st.For(ann).Write(b.Context(), id, store.Step{
-					Parent: head, OnHead: i > 0, State: at, Updates: []store.NodeUpdate{{Node: "model", Update: update}}, Now: now,
-				})
-				must(err)
-			}
-			at = state.State{}
+			fillThread(b, st, id, size)
 			stop := watchHeap(&held)
 			b.StartTimer()
 			before := cpuTime()
@@ -64,15 +41,43 @@ func BenchmarkFirstLook(b *testing.B) {
 			cpu += cpuTime() - before
 			b.StopTimer()
 			stop()
-			must(err)
-			if len(page.Messages) != 50 {
-				b.Fatalf("%d messages", len(page.Messages))
+			if err != nil || len(page.Messages) != 50 {
+				b.Fatalf("%d messages, %v", len(page.Messages), err)
 			}
 			b.StartTimer()
 		}
 		b.ReportMetric(float64(cpu.Milliseconds())/float64(thread), "cpu-ms/op")
 		b.ReportMetric(float64(held)/(1<<20), "MiB-held")
 	})
+}
+
+// fillThread writes a thread of so many messages, one in each checkpoint.
+func fillThread(b *testing.B, st database.Store, id string, size int) {
+	b.Helper()
+	mine := st.For(access.FromRow("ann"))
+	must := func(err error) {
+		b.Helper()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	schema, err := state.NewSchema(messages)
+	must(err)
+	must(mine.CreateThread(b.Context(), store.Thread{ID: id, CreatedAt: now, UpdatedAt: now}))
+	at, err := schema.Load(nil)
+	must(err)
+	head := store.Origin
+	for i := range size {
+		m := message.New([]message.Role{message.Human, message.AI}[i%2], strings.Repeat("as many words as people write to one another ", 10))
+		m.ID = fmt.Sprint(i)
+		update := messages.Append(m)
+		at, _, err = at.Apply(update)
+		must(err)
+		head, err = mine.Write(b.Context(), id, store.Step{
+			Parent: head, OnHead: i > 0, State: at, Updates: []store.NodeUpdate{{Node: "model", Update: update}}, Now: now,
+		})
+		must(err)
+	}
 }
 
 // watchHeap notes the most that the heap holds beyond now, until stop.

@@ -135,7 +135,7 @@ export class Visitor {
 
 /** Somebody who opens a browser. */
 export async function visit(server: Server, options: BrowserContextOptions = {}): Promise<Visitor> {
-  const context = await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  const context = await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(patience);
   return new Visitor(context, await context.newPage(), server);
 }

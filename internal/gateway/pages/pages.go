@@ -8,10 +8,12 @@ import (
 	"bytes"
 	_ "embed"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -33,12 +35,12 @@ type Config struct {
 type Group struct {
 	Config
 
-	index, frame *index
+	index, frame, away *index
 }
 
 // New makes the group.
 func New(c Config) *Group {
-	return &Group{c, built("index.html"), built("diagram.html")}
+	return &Group{c, built("index.html"), built("diagram.html"), built("offline.html")}
 }
 
 // built is a page of those that were built.
@@ -64,6 +66,9 @@ func (g *Group) Routes() []route.Route {
 	}
 	return route.Under("pages", append(list,
 		page("/assets/{name}", "A file that the pages load", route.Nobody, g.asset).FromAnywhere(),
+		page("/sw.js", "The worker of the pages, which has a page for when the server is not there", route.Nobody, g.fixed("sw.js")),
+		page("/manifest.webmanifest", "What makes the pages an app that can be installed", route.Nobody, g.fixed("manifest.webmanifest")),
+		page("/offline", "The page that the worker keeps", route.Nobody, g.offline),
 		page("/diagram", "What draws diagrams, for a frame without an origin", route.Nobody, g.diagram),
 		route.Raw(http.MethodGet, "/docs", "All routes, for people", g.docs).
 			Access(access.Viewer, "server:read").Of(route.Nobody).Rate(route.Free).Body(route.None),
@@ -111,14 +116,41 @@ func (g *Group) asset(w http.ResponseWriter, r *http.Request, in *assetIn) error
 	return nil
 }
 
+// fixed sends a file whose name is the same in all versions: it is asked for anew each time.
+func (g *Group) fixed(name string) func(http.ResponseWriter, *http.Request, *nothing) error {
+	read := sync.OnceValues(func() (file, error) {
+		body, err := fs.ReadFile(web.Files(), name)
+		return newFile(name, body), err
+	})
+	return func(w http.ResponseWriter, r *http.Request, _ *nothing) error {
+		f, err := read()
+		if err != nil {
+			return &route.Error{Status: http.StatusNotFound, Detail: "Not Found"}
+		}
+		f.send(w, r, false)
+		return nil
+	}
+}
+
+// offline is a page of the user interface that a browser keeps, and shows where it cannot reach the server.
+func (g *Group) offline(w http.ResponseWriter, r *http.Request, _ *nothing) error {
+	g.policies(w.Header(), g.away)
+	g.away.at(up(r)).send(w, r, false)
+	return nil
+}
+
 // page is every page of the user interface: one file, which asks the API for what it shows.
 func (g *Group) page(w http.ResponseWriter, r *http.Request, _ *nothing) error {
-	h := w.Header()
-	h.Set("Content-Security-Policy", g.index.policy)
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	g.policies(w.Header(), g.index)
 	g.index.at(up(r)).send(w, r, false)
 	return nil
+}
+
+// policies says what a page may load and run, and who may hold on to it.
+func (g *Group) policies(h http.Header, x *index) {
+	h.Set("Content-Security-Policy", x.policy)
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
 // plainHost is a name of a host that may stand in a policy.

@@ -1,5 +1,5 @@
 // A task: its conversation, followed while it goes on, and the composer below.
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { api, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
@@ -48,7 +48,8 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   const sought = useSought(conversation, view, turns, box);
   const [away, toEnd] = useFollowing(box, turns, !view.loading, sought);
   const [options, setOptions] = useOptions(thread);
-  const acts = useActs(conversation, options, w.goOnButton);
+  const write = useRef<Write>(() => {});
+  const acts = useActs(conversation, options, write, w.goOnButton);
   const answers = useMemo(() => answersOf(view.talk.rows), [view.talk.rows]);
   const waits = task?.state === 'waiting' && !view.loading && !view.active;
   useEffect(() => {
@@ -61,7 +62,6 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   useTaskKeys({ turns, panel: !!panel, stop: () => void conversation.stop() });
   const renaming = useRenaming(thread, 'head');
   usePrint(conversation, view);
-  const write = useRef<Write>(() => {});
   const seen = useCallback(() => conversation.seen(), [conversation]);
   const missing = view.trouble instanceof Trouble && view.trouble.status === 404 && turns.length === 0;
   return (
@@ -149,7 +149,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
 const noneAsked: Asked[] = [];
 
 /** What the turns ask for, the same as long as the conversation is. */
-function useActs(conversation: Conversation, options: Options, goOnWords: string): TurnActs {
+function useActs(conversation: Conversation, options: Options, write: RefObject<Write>, goOnWords: string): TurnActs {
   const now = useRef(options);
   useEffect(() => {
     now.current = options;
@@ -157,7 +157,12 @@ function useActs(conversation: Conversation, options: Options, goOnWords: string
   return useMemo(
     () => ({
       resend: (turn) => {
-        if (turn.ask) void conversation.post(turn.ask.message.id, textOf(turn.ask.message));
+        if (turn.ask) void conversation.resend(turn.ask.message.id);
+      },
+      unsay: (turn) => {
+        if (!turn.ask) return;
+        write.current?.(textOf(turn.ask.message));
+        conversation.unsay(turn.ask.message.id);
       },
       retry: (turn) => {
         if (turn.last) void conversation.again(turn.last, null, now.current);
@@ -172,7 +177,7 @@ function useActs(conversation: Conversation, options: Options, goOnWords: string
       version: (id) => void conversation.version(id),
       branch: (id) => void conversation.branch(id).then((thread) => thread && go(`/c/${thread}`)),
     }),
-    [conversation, goOnWords],
+    [conversation, write, goOnWords],
   );
 }
 

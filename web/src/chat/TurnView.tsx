@@ -1,6 +1,7 @@
 // A turn: the person's words, what Pudu did about them, the answer, and how it ended.
 import { memo, type ReactNode, useEffect, useState } from 'react';
 import { Given } from '../files/Given';
+import { Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { lasted, useWords } from '../lib/i18n';
 import { Markdown } from '../markdown/Markdown';
@@ -32,6 +33,8 @@ interface TurnProps {
 
 export interface TurnActs extends Acts {
   resend: (turn: Turn) => void;
+  /** Takes back what did not get to the server, to be changed. */
+  unsay: (turn: Turn) => void;
   /** Tries once more what failed. */
   retry: (turn: Turn) => void;
   goOn: () => void;
@@ -74,14 +77,24 @@ function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
       {trouble !== undefined && (
         <div className="note bad" role="alert">
           <Icon name="alert" />
-          {w.notSent} {sentence(trouble, e)}
+          <span>{unsentWords(trouble, w, e)}</span>
           <button type="button" className="btn sm" onClick={() => acts.resend(turn)}>
             {w.retry}
+          </button>
+          <button type="button" className="btn ghost sm" onClick={() => acts.unsay(turn)}>
+            {w.takeBack}
           </button>
         </div>
       )}
     </article>
   );
+}
+
+/** Why a message did not go out, and what becomes of it. */
+function unsentWords(trouble: unknown, w: typeof chat.en, e: typeof errors.en): string {
+  if (trouble instanceof Trouble && trouble.status === 0 && !navigator.onLine) return w.goesOffline;
+  if (trouble instanceof Trouble && trouble.status === 401) return w.goesSignedOut;
+  return `${w.notSent} ${sentence(trouble, e)}`;
 }
 
 const calls = (steps: Step[]): number => steps.filter((s) => s.kind === 'call').length;

@@ -2,12 +2,13 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { useWords } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
-import { useConnected } from '../lib/news/news';
 import { usePath } from '../lib/router';
 import { change, settings, useSetting } from '../lib/settings';
+import { useCountInTitle } from '../outside/title';
 import { TaskKeys } from '../threads/TaskKeys';
-import { useTaskNews } from '../threads/tasks';
+import { useTaskNews, useTasks } from '../threads/tasks';
 import { Icon } from '../ui/Icon';
+import { Banner } from './Banner';
 import { Sidebar } from './Sidebar';
 import { usePageKeys } from './usePageKeys';
 import { shell } from './words';
@@ -29,6 +30,7 @@ export function Shell({ header, children, panel, kind = 'run' }: ShellProps): Re
   const [drawer, setDrawer] = useState(false);
   const path = usePath();
   useTaskNews();
+  useCountInTitle(useTasks().data?.counts.waiting ?? 0);
   useEffect(() => setDrawer(false), [path]);
   const turn = (): void => {
     if (narrow()) setDrawer(!drawer);
@@ -50,34 +52,12 @@ export function Shell({ header, children, panel, kind = 'run' }: ShellProps): Re
             <Icon name="menu" />
           </button>
           {header ?? <div className="title" />}
-          <Connection />
+          <Banner />
         </header>
         {children}
       </main>
       {panel}
       <TaskKeys path={path} />
     </div>
-  );
-}
-
-/** Says in the header line that the server is not there, when that lasts. */
-function Connection(): ReactNode {
-  const w = useWords(shell);
-  const connected = useConnected();
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    if (connected) return setLate(false);
-    const timer = setTimeout(() => setLate(true), 1500);
-    return () => clearTimeout(timer);
-  }, [connected]);
-  return (
-    <span role="status" className="connection">
-      {late && (
-        <span className="pill">
-          <Icon name="offline" />
-          {navigator.onLine ? w.restarting : w.offline}
-        </span>
-      )}
-    </span>
   );
 }

@@ -3,7 +3,8 @@
 import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
 import { type Batch, follow, type LogEvent } from '../../lib/stream/log';
-import { type Row, textOf } from './message';
+import type { Row } from './message';
+import { deliver, forget, type Letter, letters, passes } from './outbox';
 import { newer, type Options, requestOf, runOf, type RunRow, waitingOf } from './requests';
 import { type Asked, change, nothing, type PageRow, type Run, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
@@ -29,6 +30,14 @@ export interface View {
 
 const pageSize = 60;
 
+/** A message on its way, as it stands in the conversation. */
+const rowOf = ({ id, text, options, at }: Letter): Row => ({
+  message: { id, type: 'human', content: text, ...(options.files ? { additional_kwargs: { files: options.files } } : {}) },
+  run: '',
+  at,
+  open: true,
+});
+
 export class Conversation {
   private view: View = { talk: nothing, loading: true, older: false, connected: true, unsent: {}, past: false };
   private readonly listeners = new Set<() => void>();
@@ -39,8 +48,6 @@ export class Conversation {
   private frame = 0;
   /** The end of the branch that is shown, if it is not the thread's own. */
   private checkpoint = '';
-  /** What messages were sent with, for when they are sent again. */
-  private readonly options = new Map<string, Options>();
   private readonly detailed = new Set<string>();
 
   constructor(
@@ -74,6 +81,7 @@ export class Conversation {
   /** Loads the newest messages and the runs, and follows what is under way. */
   async load(): Promise<void> {
     const path = { thread_id: this.thread };
+    await this.restore();
     try {
       const runs = await this.runs(); // before the messages: those of a run that has ended are among them
       const page = await api('get', '/threads/{thread_id}/messages/page', { path, query: this.page(), signal: this.stopped.signal });
@@ -82,7 +90,9 @@ export class Conversation {
       if (read.data.length === 0 && Object.keys(runs).length === 0) await api('get', '/threads/{thread_id}', { path });
       this.seq = read.data[0]?.seq ?? 0;
       const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
-      this.show({ talk: { ...talk, runs }, loading: false, older: read.has_more });
+      const there = new Set(read.data.map((r) => (r.content as { id?: string }).id));
+      const unsent = Object.fromEntries(Object.entries(this.view.unsent).filter(([id]) => !there.has(id)));
+      this.show({ talk: { ...talk, runs }, unsent, loading: false, older: read.has_more });
       delete this.view.trouble;
       this.followActive();
     } catch (trouble) {
@@ -180,29 +190,47 @@ export class Conversation {
 
   /** Says something: it stands there at once, and goes to the server. */
   async say(text: string, options: Options): Promise<void> {
-    const id = uuid();
-    const kwargs = options.files ? { additional_kwargs: { files: options.files } } : {};
-    const row: Row = { message: { id, type: 'human', content: text, ...kwargs }, run: '', at: Date.now(), open: true };
-    this.options.set(id, options);
-    this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, row] } });
-    await this.post(id, text, options);
+    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...(this.checkpoint ? { checkpoint: this.checkpoint } : {}) };
+    this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, rowOf(letter)] } });
+    await this.post(letter);
   }
 
   /** Sends a message, once however often it is tried. */
-  async post(id: string, text: string, options: Options = this.options.get(id) ?? {}): Promise<void> {
-    const { [id]: _, ...unsent } = this.view.unsent;
+  private async post(letter: Letter): Promise<void> {
+    const { [letter.id]: _, ...unsent } = this.view.unsent;
     this.show({ unsent });
     try {
-      await api('post', '/threads', { body: { thread_id: this.thread, if_exists: 'do_nothing' } as never });
-      const run = await api('post', '/threads/{thread_id}/runs', {
-        path: { thread_id: this.thread },
-        headers: { 'Idempotency-Key': id },
-        body: { ...requestOf(id, text, options), ...(this.checkpoint ? { checkpoint: { checkpoint_id: this.checkpoint } } : {}) } as never,
-      });
+      const run = await deliver(letter);
       this.checkpoint = '';
-      this.started(id, runOf(run as unknown as RunRow));
+      this.started(letter.id, runOf(run));
     } catch (trouble) {
-      this.show({ unsent: { ...this.view.unsent, [id]: trouble } });
+      this.show({ unsent: { ...this.view.unsent, [letter.id]: trouble } });
+    }
+  }
+
+  /** Sends a message once more that did not get there. */
+  async resend(id: string): Promise<void> {
+    const letter = letters().find((l) => l.id === id);
+    if (letter) return await this.post(letter);
+    const { [id]: sent, ...unsent } = this.view.unsent; // by another tab
+    this.show({ unsent });
+    if (sent) await this.load();
+  }
+
+  /** Takes back a message that did not get there. */
+  unsay(id: string): void {
+    forget(id);
+    const { [id]: _, ...unsent } = this.view.unsent;
+    this.show({ unsent, talk: { ...this.view.talk, rows: this.view.talk.rows.filter((r) => r.message.id !== id) } });
+  }
+
+  /** Puts messages that did not get to the server before a reload into their places, and sends them. */
+  private async restore(): Promise<void> {
+    for (const letter of letters()) {
+      if (letter.thread !== this.thread || this.view.talk.rows.some((r) => r.message.id === letter.id)) continue;
+      this.show({ talk: { ...this.view.talk, rows: [...this.view.talk.rows, rowOf(letter)] } });
+      if (letter.refused) this.show({ unsent: { ...this.view.unsent, [letter.id]: new Trouble(409, '') } });
+      else await this.post(letter);
     }
   }
 
@@ -218,8 +246,7 @@ export class Conversation {
   /** Goes on when the server is there again: what it could not be told goes out. */
   async back(): Promise<void> {
     for (const [id, trouble] of Object.entries(this.view.unsent)) {
-      const row = this.view.talk.rows.find((r) => r.message.id === id);
-      if (row && trouble instanceof Trouble && trouble.status === 0) await this.post(id, textOf(row.message));
+      if (passes(trouble) && !(trouble instanceof Trouble && trouble.status === 401)) await this.resend(id);
     }
     if (this.view.trouble instanceof Trouble && this.view.trouble.status === 0) await this.load();
     else await this.refresh();
@@ -227,10 +254,7 @@ export class Conversation {
 
   /** Goes on after somebody has signed in: loads what is missing, sends what did not go out. */
   async resume(): Promise<void> {
-    for (const id of Object.keys(this.view.unsent)) {
-      const row = this.view.talk.rows.find((r) => r.message.id === id);
-      if (row) await this.post(id, textOf(row.message));
-    }
+    for (const [id, trouble] of Object.entries(this.view.unsent)) if (passes(trouble)) await this.resend(id);
     await this.load();
   }
 

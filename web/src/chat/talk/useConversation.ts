@@ -1,7 +1,8 @@
 // The conversation of a thread for a page. It outlives the change of the address from the start page to the thread's own.
 import { useEffect, useSyncExternalStore } from 'react';
-import { useNews } from '../../lib/news/news';
+import { onNews, useNews } from '../../lib/news/news';
 import { Conversation, type View } from './conversation';
+import { sendRest } from './outbox';
 
 const open = new Map<string, { it: Conversation; users: number }>();
 
@@ -42,3 +43,12 @@ export function useConversation(thread: string): [Conversation, View] {
 
 /** The conversations that are open. */
 export const conversations = (): Conversation[] => [...open.values()].map((held) => held.it);
+
+/** Sends what waits in the outbox for tasks that no page shows, whenever the server is there. */
+export function followOutbox(): void {
+  const send = (): void => void sendRest((thread) => open.has(thread));
+  onNews((m) => {
+    if (m.event === 'open') send();
+  });
+  addEventListener('online', send);
+}

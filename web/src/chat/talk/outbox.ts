@@ -1,0 +1,89 @@
+// What was said and is not at the server yet: kept in the browser until it is. It outlives a reload, and goes out from whichever tab can
+// send it first; the id of the message makes a second time harmless.
+import { api, Trouble } from '../../lib/api/client';
+import type { Options, RunRow } from './requests';
+import { requestOf } from './requests';
+
+/** A message on its way. */
+export interface Letter {
+  id: string;
+  thread: string;
+  text: string;
+  options: Options;
+  at: number;
+  /** The branch that it goes on from, if that is not the thread's own. */
+  checkpoint?: string;
+  /** The server refused it: it waits for somebody to look at it. */
+  refused?: boolean;
+}
+
+export const outboxKey = 'pudu.outbox';
+
+/** How many are kept. */
+const most = 100;
+
+/** All letters, the oldest first. */
+export function letters(): Letter[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(outboxKey) ?? '[]');
+    return Array.isArray(kept) ? (kept as Letter[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+function write(list: Letter[]): void {
+  try {
+    if (list.length > 0) localStorage.setItem(outboxKey, JSON.stringify(list.slice(-most)));
+    else localStorage.removeItem(outboxKey);
+  } catch {
+    // a browser that keeps nothing
+  }
+}
+
+/** Keeps a letter until it is delivered. */
+export const keep = (letter: Letter): void => write([...letters().filter((l) => l.id !== letter.id), letter]);
+
+/** A letter is delivered, or taken back. */
+export const forget = (id: string): void => write(letters().filter((l) => l.id !== id));
+
+/** Whether a trouble passes by itself: no network, nobody signed in, a server that is busy or broken. */
+export const passes = (trouble: unknown): boolean =>
+  trouble instanceof Trouble && (trouble.status === 0 || trouble.status === 401 || trouble.status === 429 || trouble.status >= 500);
+
+/** Sends a letter, and gives its run. It is kept until the server has it; one that the server refuses waits. */
+export async function deliver(letter: Letter): Promise<RunRow> {
+  keep(letter);
+  try {
+    await api('post', '/threads', { body: { thread_id: letter.thread, if_exists: 'do_nothing' } as never });
+    const run = await api('post', '/threads/{thread_id}/runs', {
+      path: { thread_id: letter.thread },
+      headers: { 'Idempotency-Key': letter.id },
+      body: {
+        ...requestOf(letter.id, letter.text, letter.options),
+        ...(letter.checkpoint ? { checkpoint: { checkpoint_id: letter.checkpoint } } : {}),
+      } as never,
+    });
+    forget(letter.id);
+    return run as unknown as RunRow;
+  } catch (trouble) {
+    if (!passes(trouble)) keep({ ...letter, refused: true });
+    throw trouble;
+  }
+}
+
+let sending: Promise<void> | undefined;
+
+/** Sends what waits for tasks that no page shows; those of a page it sends itself. */
+export function sendRest(shown: (thread: string) => boolean): Promise<void> {
+  return (sending ??= (async () => {
+    for (const letter of letters()) {
+      if (letter.refused || shown(letter.thread)) continue;
+      try {
+        await deliver(letter);
+      } catch (trouble) {
+        if (passes(trouble)) return; // the others would not get there either
+      }
+    }
+  })().finally(() => (sending = undefined)));
+}

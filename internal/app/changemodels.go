@@ -145,7 +145,9 @@ func checkHost(base string) error {
 		return fmt.Errorf("base_url: %w", err)
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
-		return outgoing.ModelHost(ip)
+		if err := outgoing.ModelHost(ip); err != nil {
+			return &config.GivenError{Key: "base_url", Msg: err.Error()}
+		}
 	}
 	return nil
 }

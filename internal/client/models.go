@@ -1,8 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -82,17 +85,51 @@ func (k Keeper) SetStandard(ctx context.Context, name string) error {
 // testTimeout is more than a test takes.
 const testTimeout = 12 * time.Minute
 
-// Test makes a test of a model. Its results come together.
+// Test makes a test of a model.
 func (k Keeper) Test(_ context.Context, t models.Trial) (probe.Test, error) {
 	e := entryOf(t.Given, t.Keep)
 	e.First = t.First
 	return func(ctx context.Context, done func(probe.Result)) (x probe.Examined, err error) {
 		ctx, cancel := context.WithTimeout(ctx, testTimeout)
 		defer cancel()
-		err = k.exchange(ctx, http.MethodPost, "/config/models/test", nil, e, &x)
-		for _, r := range x.Results {
-			done(r)
+		body, err := json.Marshal(e)
+		if err != nil {
+			return x, fmt.Errorf("encode request: %w", err)
 		}
-		return x, err
+		req, err := k.request(ctx, http.MethodPost, "/config/models/test", bytes.NewReader(body))
+		if err != nil {
+			return x, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/x-ndjson")
+		res, err := k.send(k.http, req)
+		if err != nil {
+			return x, err
+		}
+		defer res.Body.Close()
+		return results(io.LimitReader(res.Body, maxAnswer), done)
 	}, nil
+}
+
+// results reads the lines of a test: what has a task is a result, and the verdict stands in the last one. A server of an older
+// version sends that alone, with all results.
+func results(r io.Reader, done func(probe.Result)) (x probe.Examined, err error) {
+	told := 0
+	for dec := json.NewDecoder(r); x.Verdict == ""; {
+		var line json.RawMessage
+		var r probe.Result
+		if err := dec.Decode(&line); err != nil {
+			return x, fmt.Errorf("%w: the test broke off: %w", errGarbled, err)
+		}
+		if json.Unmarshal(line, &r) == nil && r.Task != "" {
+			told++
+			done(r)
+		} else if err := json.Unmarshal(line, &x); err != nil {
+			return x, fmt.Errorf("%w: %w", errGarbled, err)
+		}
+	}
+	for _, r := range x.Results[min(told, len(x.Results)):] {
+		done(r)
+	}
+	return x, nil
 }

@@ -27,6 +27,19 @@ type Given struct {
 	Settings json.RawMessage
 }
 
+// GivenError says what is wrong with a key of an entry.
+type GivenError struct {
+	Key string // name, provider, model, base_url, api_key or settings
+	Msg string // never has the value of a secret
+}
+
+// Error implements error.
+func (e *GivenError) Error() string { return e.Key + ": " + e.Msg }
+
+func wrong(key, format string, args ...any) error {
+	return &GivenError{key, fmt.Sprintf(format, args...)}
+}
+
 // Bounds of an entry.
 const (
 	maxGivenName     = 200
@@ -101,7 +114,7 @@ func (g *Given) decode(d *decoder, m *Model) error {
 	dec := json.NewDecoder(bytes.NewReader(g.Settings))
 	dec.UseNumber()
 	if len(g.Settings) > maxGivenSettings || dec.Decode(&members) != nil || dec.More() {
-		return fmt.Errorf("settings: must be an object of at most %d bytes", maxGivenSettings)
+		return wrong("settings", "must be an object of at most %d bytes", maxGivenSettings)
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(GivenKeys(), name) {
@@ -127,9 +140,9 @@ func (g *Given) check() (Provider, error) {
 	switch {
 	case !known || p.Wire == WireScripted:
 		names := slices.DeleteFunc(providerNames(), func(n string) bool { return n == "scripted" })
-		return p, fmt.Errorf("provider: %.40q is none of %s%s", g.Provider, strings.Join(names, ", "), suggest(g.Provider, names))
+		return p, wrong("provider", "%.40q is none of %s%s", g.Provider, strings.Join(names, ", "), suggest(g.Provider, names))
 	case !isLine(g.ID, maxGivenID):
-		return p, fmt.Errorf("model: must be what %s calls the model, one line of at most %d bytes", p.Title, maxGivenID)
+		return p, wrong("model", "must be what %s calls the model, one line of at most %d bytes", p.Title, maxGivenID)
 	}
 	return p, cmp.Or(checkGivenName(g.FullName()), checkGivenURL(g.BaseURL), checkGivenKey(g.Key))
 }
@@ -145,10 +158,10 @@ var givenName = regexp.MustCompile(`^[A-Za-z0-9_@][A-Za-z0-9_.:@+-]*(/[A-Za-z0-9
 func checkGivenName(name string) error {
 	switch {
 	case len(name) > maxGivenName || !givenName.MatchString(name):
-		return fmt.Errorf("name: %.60q must be at most %d letters, digits and ._:@+-, in parts that / joins; give the model such a name",
+		return wrong("name", "%.60q must be at most %d letters, digits and ._:@+-, in parts that / joins; give the model such a name",
 			name, maxGivenName)
 	case name == Demo:
-		return fmt.Errorf("name: %q is the scripted demonstration; give the model another name", name)
+		return wrong("name", "%q is the scripted demonstration; give the model another name", name)
 	}
 	return nil
 }
@@ -161,9 +174,9 @@ func checkGivenURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case len(address) > maxGivenURL || checkURL(address) != nil || err != nil:
-		return errors.New("base_url: must be an address such as https://host/v1")
+		return wrong("base_url", "must be an address such as https://host/v1")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return errors.New("base_url: must have no user, password, query or fragment: an address is shown to people; the key belongs into api_key")
+		return wrong("base_url", "must have no user, password, query or fragment: an address is shown to people; the key belongs into api_key")
 	}
 	return nil
 }
@@ -171,7 +184,7 @@ func checkGivenURL(address string) error {
 func checkGivenKey(key Secret) error {
 	bad := func(r rune) bool { return r <= ' ' || r >= unicode.MaxASCII }
 	if len(key) > maxGivenKey || strings.ContainsFunc(string(key), bad) {
-		return fmt.Errorf("api_key: must be at most %d visible ASCII characters", maxGivenKey)
+		return wrong("api_key", "must be at most %d visible ASCII characters", maxGivenKey)
 	}
 	return nil
 }

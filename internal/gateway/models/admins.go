@@ -106,6 +106,11 @@ func answered(err error, name string) error {
 	case errors.Is(err, store.ErrNotFound):
 		return route.Failf(http.StatusNotFound, "Model '%s' not found", route.Clip(name))
 	case errors.Is(err, models.ErrInvalid):
+		if wrong, ok := errors.AsType[*config.GivenError](err); ok {
+			return &route.Error{Status: http.StatusUnprocessableEntity, Detail: []route.Fault{{
+				Type: "value_error", Loc: []any{"body", wrong.Key}, Msg: wrong.Msg, Input: json.RawMessage("null"), // it may be a secret
+			}}}
+		}
 		return route.Failf(http.StatusUnprocessableEntity, "%v", err)
 	case errors.Is(err, models.ErrConflict):
 		return route.Failf(http.StatusConflict, "%v", err)
@@ -211,13 +216,19 @@ type examinedJSON struct {
 	Summary string `json:"summary"`
 }
 
+// lines is the type of an answer that is one JSON object a line.
+const lines = "application/x-ndjson"
+
 // test tests an entry, or, without a provider, the model of the name. It takes its time: until the verdict is there the answer
-// has blanks.
+// has blanks. A client that takes lines gets each result as soon as it is known, and the verdict as the last one.
 func (g *Group) test(w http.ResponseWriter, r *http.Request, in *testIn) error {
 	t := models.Trial{Given: in.given(in.Name), Keep: !in.Key.said, First: in.First}
 	test, err := g.Keeper.Test(r.Context(), t)
 	if err != nil {
 		return answered(err, in.Name)
+	}
+	if strings.Contains(r.Header.Get("Accept"), lines) {
+		return g.tell(w, r, test)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	quiet := route.KeepAlive(w, g.Limits.Heartbeat/3)
@@ -229,4 +240,31 @@ func (g *Group) test(w http.ResponseWriter, r *http.Request, in *testIn) error {
 		panic(http.ErrAbortHandler) // a cut connection
 	}
 	return json.NewEncoder(w).Encode(examinedJSON{x, x.Sentence()})
+}
+
+// tell writes the results of a test as they come.
+func (g *Group) tell(w http.ResponseWriter, r *http.Request, test probe.Test) error {
+	out := route.NewOutlet(w, g.Limits, lines, "\n")
+	defer out.Close()
+	ctx, stop := g.Until(r.Context())
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	line := func(v any) {
+		err := out.Write(func(add route.Add) error {
+			return add(func(b []byte) ([]byte, error) {
+				raw, err := json.Marshal(v)
+				return append(append(b, raw...), '\n'), err
+			})
+		})
+		if err != nil {
+			cancel() // nobody reads: the model is not asked for more
+		}
+	}
+	x, err := test(ctx, func(r probe.Result) { line(r) })
+	if err != nil || ctx.Err() != nil {
+		panic(http.ErrAbortHandler) // a cut connection: a test without a last line has none
+	}
+	line(examinedJSON{x, x.Sentence()})
+	return nil
 }

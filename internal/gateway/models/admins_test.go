@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 )
 
@@ -60,6 +61,36 @@ func TestTheRoutesOfAdmins(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestATestTellsAsItGoes, to clients that take lines: each result, and the verdict as the last line.
+func TestATestTellsAsItGoes(t *testing.T) {
+	k := gateways.New(t, func(c *gateway.Config) { c.Keeper = &gateways.Keeper{} })
+	r := k.Request("POST", "/config/models/test", `{"name":"x"}`)
+	r.Header.Set("Accept", "application/x-ndjson, application/json")
+	w := k.Send(r)
+	lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
+	if w.Header().Get("Content-Type") != "application/x-ndjson" || len(lines) != 2 {
+		t.Fatalf("%v %q", w.Header(), w.Body)
+	}
+	var first probe.Result
+	var last probe.Examined
+	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &first), json.Unmarshal([]byte(lines[1]), &last)); err != nil {
+		t.Fatal(err)
+	}
+	if first.Task != "answers" || first.Outcome != probe.Pass || last.Verdict != probe.Answers || !strings.Contains(lines[1], `"summary":"answers"`) {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestWhatIsWrongNamesItsField, so that a form can show it there, and never has what came.
+func TestWhatIsWrongNamesItsField(t *testing.T) {
+	keeper := &gateways.Keeper{Err: fmt.Errorf("%w: %w", models.ErrInvalid, &config.GivenError{Key: "base_url", Msg: "must be an address"})}
+	k := gateways.New(t, func(c *gateway.Config) { c.Keeper = keeper })
+	k.Play([]gateways.Scenario{{
+		Name: "a field", Method: "POST", Path: "/config/models", Status: 422, Body: `{"provider":"openai","model":"a","base_url":"` + hush + `"}`,
+		Want: `{"detail":[{"type":"value_error","loc":["body","base_url"],"msg":"must be an address","input":null}],"message":"body.base_url: must be an address"}`,
+	}})
 }
 
 // TestAKeyIsNeverRepeated, also where it is none.

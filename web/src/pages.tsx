@@ -8,6 +8,9 @@ const WelcomePage = lazy(() => import('./welcome/WelcomePage'));
 const FolderPage = lazy(() => import('./threads/FolderPage'));
 const TasksPage = lazy(() => import('./threads/TasksPage'));
 const SignInPage = lazy(() => import('./shell/SignInPage'));
+const ModelsPage = lazy(() => import('./models/ModelsPage'));
+const ApprovalsPage = lazy(() => import('./settings/ApprovalsPage'));
+const AgentsPage = lazy(() => import('./agents/AgentsPage'));
 const GeneralPage = lazy(() => import('./settings/GeneralPage'));
 
 export interface Page {
@@ -22,6 +25,9 @@ export const pages: Page[] = [
   { form: '/f/:folder', show: ({ folder = '' }) => <FolderPage key={folder} folder={folder} /> },
   { form: '/settings', show: () => <GeneralPage /> },
   { form: '/settings/general', show: () => <GeneralPage /> },
+  { form: '/settings/models', show: () => <ModelsPage /> },
+  { form: '/settings/approvals', show: () => <ApprovalsPage /> },
+  { form: '/library/agents/:name?', show: ({ name }) => <AgentsPage name={name} /> },
   { form: '/welcome', show: () => <WelcomePage /> },
   { form: '/sign-in', show: () => <SignInPage /> },
 ];

@@ -19,13 +19,13 @@ export class Server {
   readonly data = mkdtempSync(join(tmpdir(), 'pudu-web-'));
   url = '';
 
-  constructor(private readonly options: { model?: boolean; token?: string } = {}) {}
+  constructor(private readonly options: { model?: boolean; token?: string; env?: Record<string, string>; config?: string } = {}) {}
 
   /** Starts it, and waits until it is there. */
   async start(): Promise<this> {
     const address = this.url ? this.url.replace('http://', '') : '127.0.0.1:0';
-    const args = ['serve', '--addr', address, '--data', this.data, ...(this.options.model === false ? [] : ['--config', 'config.yaml'])];
-    const env: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: this.data, ...(this.options.token ? { PUDU_TOKEN: this.options.token } : {}) };
+    const args = ['serve', '--addr', address, '--data', this.data, ...(this.options.model === false ? [] : ['--config', this.options.config ?? 'config.yaml'])];
+    const env: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: this.data, ...(this.options.token ? { PUDU_TOKEN: this.options.token } : {}), ...this.options.env };
     const child = spawn(program, args, { cwd: this.options.model === false ? this.data : files, env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.child = child;
     this.url = await new Promise<string>((resolve, reject) => {

@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect } from 'react';
 import type { Sent } from '../files/uploads';
 import { useWords, when } from '../lib/i18n';
-import { go, Link } from '../lib/router';
+import { ask, go, Link, useQueryOf } from '../lib/router';
 import { Shell } from '../shell/Shell';
 import { glyphOf, useTasks } from '../threads/tasks';
 import { shell } from '../shell/words';
@@ -23,9 +23,12 @@ export default function StartPage(): ReactNode {
     document.title = 'Pudu';
   }, []);
   const [options, setOptions] = useOptions('');
+  // An agent that was chosen on its page is that of this task alone.
+  const agent = useQueryOf().get('agent');
   const start = (text: string, files: Sent[], thread: string): void => {
-    keepOptions(thread, options);
-    void conversationOf(thread, true).say(text, { ...options, ...(files.length > 0 ? { files } : {}) });
+    const chosen = agent ? { ...options, agent } : options;
+    keepOptions(thread, chosen);
+    void conversationOf(thread, true).say(text, { ...chosen, ...(files.length > 0 ? { files } : {}) });
     go(`/c/${thread}`);
   };
   return (
@@ -39,6 +42,13 @@ export default function StartPage(): ReactNode {
             </div>
             <Composer place="" rows={3} placeholder={w.placeholder} label={w.task} running={false} focus send={start}>
               <Chips options={options} change={setOptions} />
+              {agent && (
+                <button type="button" className="chip" aria-label={w.withoutAgent(agent)} title={w.withoutAgent(agent)} onClick={() => ask({ agent: null }, true)}>
+                  <Icon name="agent" />
+                  <span className="cut">{agent}</span>
+                  <Icon name="x" className="i car" />
+                </button>
+              )}
             </Composer>
             <Desk />
             <First />

@@ -37,12 +37,22 @@ export function lasted(millis: number, counts = false): string {
   return `${Math.floor(whole / 3600)}${h} ${Math.floor((whole % 3600) / 60)}${min}`;
 }
 
+/** How long an answer took: 412 ms, and from a second on as other times. */
+export const answeredIn = (millis: number): string => (millis < 1000 ? `${Math.round(millis)} ${settings().language === 'zh' ? '毫秒' : 'ms'}` : lasted(millis));
+
 /** A time of today as 9:14, another day with its date. */
 export function when(stamp: string | number | Date): string {
   const time = new Date(stamp);
   const today = new Date().toDateString() === time.toDateString();
   const clock: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit', hour12: false };
   return time.toLocaleString(locale(), today ? clock : { day: 'numeric', month: 'short', ...clock });
+}
+
+/** A day: 26 Nov, of another year with that. */
+export function day(stamp: string | number | Date): string {
+  const time = new Date(stamp);
+  const year = time.getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' as const };
+  return time.toLocaleDateString(locale(), { day: 'numeric', month: 'short', ...year });
 }
 
 /** A size in bytes: 5.2 KB. */

@@ -1,18 +1,17 @@
-// General settings: language, theme, keys. They are in force at once.
-import { type ReactNode, useEffect } from 'react';
+// General settings: language and theme, which are in force at once; about me; who is signed in; the keys.
+import type { ReactNode } from 'react';
 import { useWords } from '../lib/i18n';
 import { change, type Language, type Theme, useSetting } from '../lib/settings';
-import { Shell } from '../shell/Shell';
+import { AboutMe } from './AboutMe';
 import { KeyMap } from './KeyMap';
+import { Sessions } from './Sessions';
+import { SettingsPage } from './SettingsPage';
 import { words } from './words';
 
 export default function GeneralPage(): ReactNode {
   const w = useWords(words);
   const language = useSetting('language');
   const theme = useSetting('theme');
-  useEffect(() => {
-    document.title = `${w.title} · Pudu`;
-  }, [w]);
   const languages: [Language, string][] = [
     ['en', 'English'],
     ['zh', '中文'],
@@ -23,21 +22,13 @@ export default function GeneralPage(): ReactNode {
     ['dark', w.dark],
   ];
   return (
-    <Shell header={<div className="title" />}>
-      <div className="scroll">
-        <div className="page">
-          <div className="page-head">
-            <div className="grow">
-              <h1>{w.general}</h1>
-              <p>{w.intro}</p>
-            </div>
-          </div>
-          <Choice label={w.language} all={languages} now={language} choose={(v) => change({ language: v })} />
-          <Choice label={w.theme} all={themes} now={theme} choose={(v) => change({ theme: v })} />
-          <KeyMap />
-        </div>
-      </div>
-    </Shell>
+    <SettingsPage title={w.general} intro={w.intro}>
+      <Choice label={w.language} all={languages} now={language} choose={(v) => change({ language: v })} />
+      <Choice label={w.theme} all={themes} now={theme} choose={(v) => change({ theme: v })} />
+      <AboutMe />
+      <Sessions />
+      <KeyMap />
+    </SettingsPage>
   );
 }
 

@@ -18,13 +18,15 @@ interface ShellProps {
   header?: ReactNode;
   children: ReactNode;
   panel?: ReactNode;
+  /** What stands in the sidebar's place: the way through settings. */
+  side?: (hide: () => void) => ReactNode;
   /** The panel's width: that of a run, or that of files. */
   kind?: 'run' | 'files';
 }
 
 const narrow = (): boolean => matchMedia('(max-width: 899px)').matches;
 
-export function Shell({ header, children, panel, kind = 'run' }: ShellProps): ReactNode {
+export function Shell({ header, children, panel, side, kind = 'run' }: ShellProps): ReactNode {
   const w = useWords(shell);
   const hidden = useSetting('sideHidden');
   const [drawer, setDrawer] = useState(false);
@@ -44,7 +46,7 @@ export function Shell({ header, children, panel, kind = 'run' }: ShellProps): Re
       <a className="skip" href="#content">
         {w.skip}
       </a>
-      <Sidebar hide={turn} />
+      {side ? side(turn) : <Sidebar hide={turn} />}
       {drawer && <button type="button" className="scrim" aria-label={w.hideSide} onClick={() => setDrawer(false)} />}
       <main className="main" id="content" tabIndex={-1}>
         <header className={header ? 'top' : 'top bare'}>

@@ -1,6 +1,7 @@
 // What stands at the foot of the sidebar: a line for each page that is there.
 import type { IconName } from '../ui/Icon';
 
-export const links: { to: string; below: string; icon: IconName; word: 'settings' }[] = [
+export const links: { to: string; below: string; icon: IconName; word: 'settings' | 'agents' }[] = [
+  { to: '/library/agents', below: '/library/agents', icon: 'agent', word: 'agents' },
   { to: '/settings/general', below: '/settings', icon: 'settings', word: 'settings' },
 ];

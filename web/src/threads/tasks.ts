@@ -94,6 +94,7 @@ function hear(client: QueryClient, m: Message): void {
       break;
     case 'notice':
       if ((m.data as { notice?: string }).notice === 'folders') void client.invalidateQueries({ queryKey: foldersKey });
+      else for (const queryKey of [['models'], ['info'], ['config-models']]) void client.invalidateQueries({ queryKey });
       break;
     case 'reset':
       for (const queryKey of [tasksKey, foldersKey, listsKey]) void client.invalidateQueries({ queryKey });

@@ -1,98 +1,195 @@
-// The first run: which model there is and how to add one, the state of the machine, three tasks that start at once.
-import { type ReactNode, useEffect, useState } from 'react';
-import { useQuery } from '@tanstack/react-query';
-import { api } from '../lib/api/client';
+// The first run, on one page: a model to think with, the state of the machine, three tasks that start at once.
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
 import { Link } from '../lib/router';
+import { change, type Language, useSetting } from '../lib/settings';
+import { ModelForm } from '../models/ModelForm';
+import { useList } from '../models/data';
+import { models } from '../models/words';
+import { useAdmin, useSession } from '../settings/SettingsPage';
 import { useInfo } from '../settings/useInfo';
-import { Icon, type IconName } from '../ui/Icon';
+import { turnTheme } from '../shell/Sidebar';
+import { shell } from '../shell/words';
+import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
-import { begin, demo } from './tasks';
+import { Menu } from '../ui/Menu';
+import { sandboxOf } from './machine';
+import { begin, demo, type Starter, startersFor } from './tasks';
 import { welcome } from './words';
 
 export default function WelcomePage(): ReactNode {
   const w = useWords(welcome);
   const { data: info } = useInfo();
   const has = !!info?.model;
+  const head = useRef<HTMLHeadingElement>(null);
+  const before = useRef<boolean | null>(null);
   useEffect(() => {
     document.title = 'Pudu';
   }, []);
-  if (!info) return <main className="wel" aria-busy="true" />;
+  useEffect(() => {
+    if (!info) return;
+    if (has && before.current === false) head.current?.focus(); // the form that had the focus is gone
+    before.current = has;
+  }, [info, has]);
+  const code = !info || sandboxOf(info).state !== 'off';
   return (
-    <main className="wel">
-      <header>
-        <Mark />
-        <h1>{has ? w.ready : w.title}</h1>
-        <p>{has ? w.readyIntro : w.intro}</p>
-      </header>
-      {!has && <Model why={info.no_model ?? ''} />}
-      <Machine sandbox={info.sandbox} />
-      {has && <Starts />}
-    </main>
+    <>
+      <Corner />
+      <main className="wel" aria-busy={!info}>
+        {info && (
+          <>
+            <header>
+              <Mark />
+              <h1 ref={head} tabIndex={-1}>
+                {has ? w.ready : w.title}
+              </h1>
+              <p>{has ? w.readyIntro(info.model) : w.intro}</p>
+            </header>
+            {!has && <Model why={info.no_model ?? ''} />}
+            {has && <Starts code={code} />}
+            <Machine sandbox={sandboxOf(info)} />
+          </>
+        )}
+      </main>
+    </>
+  );
+}
+
+/** Language and theme: nobody reads on in a language that is not theirs. */
+function Corner(): ReactNode {
+  const s = useWords(shell);
+  const w = useWords(welcome);
+  const language = useSetting('language');
+  const names: Record<Language, string> = { en: 'English', zh: '中文' };
+  return (
+    <div className="corner">
+      <Menu
+        className="btn ghost sm"
+        title={w.language}
+        end
+        items={(['en', 'zh'] as const).map((l) => ({ key: l, label: names[l], on: l === language, choose: () => change({ language: l }) }))}
+      >
+        {names[language]}
+        <Icon name="down" className="i car" />
+      </Menu>
+      <button type="button" className="btn ghost icon sm" aria-label={s.theme} onClick={turnTheme}>
+        <Icon name="theme" />
+      </button>
+    </div>
   );
 }
 
 function Model({ why }: { why: string }): ReactNode {
   const w = useWords(welcome);
-  const [play, trouble] = useBegin();
+  const { data: session } = useSession();
+  const admin = useAdmin('config:write');
   return (
     <section aria-labelledby="model">
       <h2 id="model">{w.model}</h2>
-      <div className="list">
-        <details className="p-4">
-          <summary className="font-medium">{w.how}</summary>
-          <pre className="addhow">{why}</pre>
-        </details>
-        <div className="demo">
-          <div className="grow">
-            <b>{w.demo}</b>
-            <small>{w.demoHint}</small>
-          </div>
-          <button type="button" className="btn primary" onClick={() => play(w.demoTask, { model: demo })}>
-            {w.play}
-          </button>
-        </div>
-      </div>
-      {trouble}
+      {session?.signed_in &&
+        (admin ? (
+          <>
+            <Unusable />
+            <ModelForm first done={() => {}}>
+              <Demo />
+            </ModelForm>
+            <details>
+              <summary className="fold">
+                <Icon name="right" className="i chev" />
+                {w.how}
+              </summary>
+              <pre className="addhow">{why}</pre>
+            </details>
+          </>
+        ) : (
+          <>
+            <p className="note-line">{w.askAdmin}</p>
+            <div className="list">
+              <Demo />
+            </div>
+          </>
+        ))}
     </section>
   );
 }
 
-function Machine({ sandbox }: { sandbox: string }): ReactNode {
+/** Models that are there and cannot be used, such as those of a copy that was restored without its keys. */
+function Unusable(): ReactNode {
   const w = useWords(welcome);
-  const { data: session } = useQuery({ queryKey: ['session'], queryFn: () => api('get', '/session') });
-  const on = sandbox !== '' && !/^(none|off|disabled)/i.test(sandbox);
+  const m = useWords(models);
+  const { data } = useList();
+  if (!data?.models?.length) return null;
+  return (
+    <p className="note-line ask">
+      <Icon name="alert" />
+      <span>
+        {w.unusable(data.models.map((x) => x.name).join(', '))} <Link to="/settings/models">{m.title}</Link>
+      </span>
+    </p>
+  );
+}
+
+function Demo(): ReactNode {
+  const w = useWords(welcome);
+  const [play, trouble] = useBegin();
+  return (
+    <div className="demo">
+      <div className="grow">
+        <b>{w.demo}</b>
+        <small>{w.demoHint}</small>
+      </div>
+      <button type="button" className="btn" onClick={() => play(w.demoTask, { model: demo })}>
+        <Icon name="play" />
+        {w.play}
+      </button>
+      {trouble}
+    </div>
+  );
+}
+
+function Machine({ sandbox }: { sandbox: ReturnType<typeof sandboxOf> }): ReactNode {
+  const w = useWords(welcome);
+  const { data: session } = useSession();
+  const said = { on: w.sandboxOn, off: w.sandboxOff, open: w.sandboxOpen }[sandbox.state];
   return (
     <section aria-labelledby="machine">
       <h2 id="machine">{w.machine}</h2>
       <div className="list">
-        <div className={on ? 'sys' : 'sys warn'}>
-          <Icon name={on ? 'shield' : 'alert'} />
+        <div className={sandbox.state === 'on' ? 'sys' : 'sys warn'}>
+          <Icon name={sandbox.state === 'on' ? 'shield' : 'alert'} />
           <b>{w.sandbox}</b>
-          <span className="txt">{on ? w.sandboxOn : w.sandboxOff}</span>
+          <span className="txt">
+            {said}
+            {sandbox.state === 'off' && <small className="block break-words">{sandbox.why ? w.sandboxWhy(sandbox.why) : w.sandboxSet}</small>}
+          </span>
           <span />
         </div>
-        <div className="sys">
-          <Icon name="agent" />
-          <b>{w.who}</b>
-          <span className="txt">{session?.token_required ? w.token : w.onlyYou}</span>
-          <span />
-        </div>
+        {session && (
+          <div className="sys">
+            <Icon name="agent" />
+            <b>{w.who}</b>
+            <span className="txt">{session.token_required ? w.token : w.onlyYou}</span>
+            <span />
+          </div>
+        )}
       </div>
     </section>
   );
 }
 
 /** The three tasks, as cards. */
-export function Starts(): ReactNode {
+function Starts({ code }: { code: boolean }): ReactNode {
   const w = useWords(welcome);
   const [start, trouble] = useBegin();
-  const cards: [IconName, string, string, string, boolean][] = [
-    ['chart', w.salesTitle, w.salesText, w.salesTask, true],
-    ['bash', w.scriptTitle, w.scriptText, w.scriptTask, false],
-    ['globe', w.pageTitle, w.pageText, w.pageTask, false],
-  ];
+  const card = (s: Starter): ReactNode => (
+    <button key={s.name} type="button" className="card" onClick={() => start(w[`${s.name}Task`], {}, s.file)}>
+      <Icon name={s.icon} />
+      <b>{w[`${s.name}Title`]}</b>
+      <span className="text-ink-2">{w[`${s.name}Text`]}</span>
+      {s.file && <small>{w.with(s.file)}</small>}
+    </button>
+  );
   return (
     <section aria-labelledby="start">
       <h2 id="start">
@@ -101,15 +198,7 @@ export function Starts(): ReactNode {
           {w.empty}
         </Link>
       </h2>
-      <div className="starts">
-        {cards.map(([icon, title, text, task, file]) => (
-          <button key={title} type="button" className="card" onClick={() => start(task, {}, file)}>
-            <Icon name={icon} />
-            <b>{title}</b>
-            <span className="text-ink-2">{text}</span>
-          </button>
-        ))}
-      </div>
+      <div className="starts">{startersFor(code).map(card)}</div>
       {trouble}
     </section>
   );

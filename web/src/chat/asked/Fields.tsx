@@ -2,7 +2,8 @@
 import { type ReactNode, useId } from 'react';
 import { useWords } from '../../lib/i18n';
 import type { Field } from './question';
-import { asked } from './words';
+import { Field as Labelled, type Wired } from '../../ui/Field';
+import { ui } from '../../ui/words';
 
 /** What a form has, by the fields' names; what was left empty is left out. */
 export function valuesOf(fields: Field[], data: FormData): Record<string, unknown> {
@@ -19,8 +20,6 @@ export function valuesOf(fields: Field[], data: FormData): Record<string, unknow
 }
 
 export function FieldOf({ field: f }: { field: Field }): ReactNode {
-  const w = useWords(asked);
-  const id = useId();
   if (f.type === 'multi_select') return <Several field={f} />;
   if (f.type === 'checkbox') {
     return (
@@ -30,20 +29,16 @@ export function FieldOf({ field: f }: { field: Field }): ReactNode {
       </label>
     );
   }
-  const wide = f.type === 'text' || f.type === 'textarea';
   return (
-    <div className={wide ? 'f w' : 'f'}>
-      <label htmlFor={id}>
-        {f.label} {f.required && <span className="soft font-normal">{w.needed}</span>}
-      </label>
-      <Control field={f} id={id} />
-    </div>
+    <Labelled label={f.label} needed={f.required} wide={f.type === 'text' || f.type === 'textarea'}>
+      {(wired) => <Control field={f} wired={wired} />}
+    </Labelled>
   );
 }
 
-function Control({ field: f, id }: { field: Field; id: string }): ReactNode {
-  const w = useWords(asked);
-  const shared = { id, name: f.name, required: f.required, className: 'in', ...(f.placeholder ? { placeholder: f.placeholder } : {}) };
+function Control({ field: f, wired }: { field: Field; wired: Wired }): ReactNode {
+  const w = useWords(ui);
+  const shared = { ...wired, name: f.name, required: f.required, className: 'in', ...(f.placeholder ? { placeholder: f.placeholder } : {}) };
   switch (f.type) {
     case 'textarea':
       return <textarea rows={3} {...shared} />;

@@ -27,6 +27,8 @@ export class Trouble extends Error {
     readonly status: number,
     message: string,
     readonly retryAfter = 0,
+    /** What is wrong with members of the body, by their names. */
+    readonly faults: Record<string, string> = {},
   ) {
     super(message);
   }
@@ -98,7 +100,22 @@ export function queryOf(values: unknown): string {
 async function troubleOf(response: Response): Promise<Trouble> {
   const text = await response.text().catch(() => '');
   const after = Number(response.headers.get('Retry-After')) || 0;
-  return new Trouble(response.status, sentenceOf(text) || `The server answered ${response.status}.`, after);
+  return new Trouble(response.status, sentenceOf(text) || `The server answered ${response.status}.`, after, faultsOf(text));
+}
+
+/** The faults of members of a body, by their names: of each the first. */
+export function faultsOf(text: string): Record<string, string> {
+  const out: Record<string, string> = {};
+  try {
+    const said = JSON.parse(text) as { detail?: { loc?: unknown[]; msg?: unknown }[] };
+    for (const { loc, msg } of Array.isArray(said.detail) ? said.detail : []) {
+      const name = loc?.[0] === 'body' ? loc.at(-1) : undefined;
+      if (typeof name === 'string' && typeof msg === 'string') out[name] ??= msg;
+    }
+  } catch {
+    // no JSON
+  }
+  return out;
 }
 
 /** The sentence in an error of the server: its detail, or the message beside a list of faults. */

@@ -1,0 +1,124 @@
+// A test of a model: what it is asked to do, and how it went, as the server tells it while it goes.
+import { useEffect, useRef, useState } from 'react';
+import { send } from '../lib/api/client';
+import { Lines } from '../lib/stream/log';
+
+/** A model as it is added, or tested before that; without a provider it is the one of the name. */
+export interface Entry {
+  name?: string;
+  provider?: string;
+  model?: string;
+  base_url?: string;
+  api_key?: string;
+  settings?: Record<string, unknown>;
+}
+
+export const tasks = ['answers', 'streams', 'tool', 'parallel', 'schema', 'arguments', 'results', 'image', 'thinking', 'cache'] as const;
+export type Task = (typeof tasks)[number];
+
+export interface Result {
+  task: Task;
+  outcome: 'pass' | 'fail' | 'n/a';
+  detail: string;
+  no_answer?: boolean;
+  /** A failure that costs money or comfort, not ability. */
+  minor?: boolean;
+  ms: number;
+}
+
+/** What a test has come to. */
+export interface Examined {
+  results: Result[];
+  verdict: 'good as an agent' | 'works, but' | 'too weak to be an agent' | 'no verdict' | 'answers';
+  summary: string;
+  /** Why it ended early, and what to do. */
+  problem?: string;
+  remedy?: string;
+}
+
+export interface Test {
+  /** What is tested, as text: what was tested says nothing of anything else. */
+  of: string;
+  running: boolean;
+  /** Whether the first task alone is done. */
+  first: boolean;
+  results: Result[];
+  end?: Examined;
+  /** The server did not test. */
+  trouble?: unknown;
+}
+
+/** Whether an answer came; one that was not what was asked for is one too, and says what the model can do. */
+const answered = (r: Result): boolean => r.outcome === 'pass' || (r.outcome === 'fail' && !r.no_answer);
+
+/** Whether it is known that the model answers. */
+export const answers = (t: Test | null): boolean => t?.results.some((r) => r.task === 'answers' && answered(r)) ?? false;
+
+/** Has a model tested; tells each result as it comes. */
+export async function test(entry: Entry, first: boolean, signal: AbortSignal, tell: (r: Result) => void): Promise<Examined> {
+  const response = await send('config/models/test', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' },
+    body: JSON.stringify({ ...entry, first }),
+    signal,
+  });
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  const lines = new Lines();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done) throw new Error('');
+    for (const line of lines.push(decoder.decode(value, { stream: true }))) {
+      const read = JSON.parse(line) as Result & Partial<Examined>;
+      if (read.verdict) return read as unknown as Examined;
+      if (read.task) tell(read);
+    }
+  }
+}
+
+const started = (of: string, first: boolean): Test => ({ of, first, running: true, results: [] });
+
+interface Testing {
+  now: Test | null;
+  /** Tests an entry, and says as soon as it is known whether the model answers. What is being tested is not begun anew. */
+  start: (entry: Entry, first?: boolean) => Promise<boolean>;
+  stop: () => void;
+}
+
+/** A test that a page makes; it ends when the page goes. */
+export function useTest(): Testing {
+  const [now, set] = useState<Test | null>(null);
+  const control = useRef<{ of: string; abort: AbortController; known: Promise<boolean> } | null>(null);
+  useEffect(() => () => control.current?.abort.abort(), []);
+  const stop = (): void => {
+    control.current?.abort.abort();
+    control.current = null;
+    set(null);
+  };
+  const start = (entry: Entry, first = false): Promise<boolean> => {
+    const of = JSON.stringify(entry);
+    if (control.current?.of === of && !first) return control.current.known;
+    control.current?.abort.abort();
+    const abort = new AbortController();
+    const change = (f: (t: Test) => Test): void => {
+      if (!abort.signal.aborted) set((t) => (t?.of === of ? f(t) : t));
+    };
+    const known = new Promise<boolean>((resolve) => {
+      abort.signal.addEventListener('abort', () => resolve(false));
+      test(entry, first, abort.signal, (r) => {
+        change((t) => ({ ...t, results: [...t.results, r] }));
+        if (r.task === 'answers') resolve(answered(r));
+      })
+        .then((end) => change((t) => ({ ...t, running: false, results: end.results, end })))
+        .catch((trouble: unknown) => change((t) => ({ ...t, running: false, trouble })))
+        .finally(() => {
+          if (control.current?.abort === abort) control.current = null;
+          resolve(false);
+        });
+    });
+    control.current = { of, abort, known };
+    set(started(of, first));
+    return known;
+  };
+  return { now, start, stop };
+}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
 import { goodKey, Provider } from './provider';
 
@@ -20,7 +21,21 @@ async function chooseMistral(page: Page): Promise<void> {
 
 const model = (page: Page) => page.getByRole('combobox', { name: 'Model' });
 
-const pasting = { permissions: ['clipboard-read', 'clipboard-write'] };
+const pictures = process.env['PUDU_PICTURES'] ?? '';
+
+/** A picture of the page for the documentation, in light and dark, wide and narrow. */
+async function picture(page: Page, name: string): Promise<void> {
+  if (!pictures) return;
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+      await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
+    }
+  }
+}
+
+const pasting = { permissions: ['clipboard-read', 'clipboard-write'], bypassCSP: true };
 const json = async <T>(url: string, headers: Record<string, string> = {}): Promise<T> => (await fetch(url, { headers })).json() as Promise<T>;
 
 afterAll(closeBrowser);
@@ -59,11 +74,39 @@ describe('the first run', () => {
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain('sk-false');
   });
 
+  it('plays the demonstration, which says that it is one', async () => {
+    v = await visit(server);
+    await v.to('/welcome');
+    await v.page.getByRole('button', { name: 'Play the demonstration' }).click();
+    await v.page.getByRole('banner').or(v.page.locator('header.top')).getByText('Demonstration').waitFor();
+    await v.page.locator('.turn-foot:not(.mine)').waitFor();
+  });
+
+  it('says that a test broke off when the server goes, and tests again', async () => {
+    v = await visit(server, pasting);
+    const { page } = v;
+    await v.to('/welcome');
+    await chooseMistral(page);
+    provider.pause = 20_000;
+    await page.getByLabel(/^Key/).focus();
+    await paste(page, goodKey);
+    await page.getByRole('list', { name: 'Result of the test' }).locator('.live').waitFor();
+    await server.stop('SIGKILL');
+    await page.getByRole('alert').getByText(/The test broke off/).waitFor();
+    provider.pause = 0;
+    await server.start();
+    await page.getByRole('button', { name: 'Test again' }).click();
+    await v.sees('It can do every kind of task.');
+  });
+
   it('goes from nothing to an answered task', async () => {
     v = await visit(server, pasting);
     const { page } = v;
     await v.to('/welcome');
     await chooseMistral(page);
+    expect(await found(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await found(page)).toEqual([]);
     await page.getByText('Ready. Commands see only').waitFor();
     expect(await page.getByRole('button', { name: /Tidy up notes/ }).count()).toBe(0);
     await page.getByLabel(/^Key/).focus();
@@ -71,6 +114,7 @@ describe('the first run', () => {
     const verdict = page.getByRole('list', { name: 'Result of the test' });
     await verdict.getByText('Calls tools').waitFor();
     await v.sees('It can do every kind of task.');
+    await picture(page, 'first-run');
     await page.getByRole('button', { name: 'Use mistral-large-latest' }).click();
     await page.getByRole('heading', { name: 'Pudu is ready' }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Pudu is ready');
@@ -160,6 +204,7 @@ describe('forms', () => {
     await page.goForward();
     await row.getByRole('button', { name: 'Test everything' }).click();
     await v.sees('It can do every kind of task.');
+    await picture(page, 'model-tested');
     await row.getByRole('button', { name: 'Make it the default' }).click();
     await row.getByText('default', { exact: true }).waitFor();
     await row.getByRole('button', { name: 'Change', exact: true }).click();
@@ -173,7 +218,7 @@ describe('forms', () => {
     await page.getByRole('alert').getByText(/The test failed: .*refused.*/).waitFor();
     await page.getByText('What helps:').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('group', { name: 'Remove own and its key?' }).getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog', { name: 'Remove own?' }).getByRole('button', { name: 'Remove' }).click();
     await page.getByText('My own').first().waitFor({ state: 'detached' });
     const { models, default: standard } = await json<{ models: { name: string }[]; default: string }>(`${server.url}/config/models`);
     expect([models.map((m) => m.name), standard]).toEqual([['scripted', 'other'], 'scripted']);
@@ -220,7 +265,7 @@ describe('forms', () => {
     expect(runs[0]?.kwargs.context.agent_name).toBe('bookkeeper');
     await v.to('/library/agents/bookkeeper');
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('group').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog', { name: 'Delete bookkeeper?' }).getByRole('button', { name: 'Delete' }).click();
     await v.sees('You have no agent of your own yet.');
     await v.to('/library/agents/bookkeeper');
     await v.sees('There is no agent bookkeeper.');

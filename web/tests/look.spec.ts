@@ -17,7 +17,7 @@ const tasks: [string, string, string | RegExp][] = [
   ['failed', 'break down', /It could not finish/],
 ];
 
-/** A folder with a file and a task, and a task in the bin. */
+/** A folder with a file and a task, a task in the bin, an agent, an approval. */
 async function prepare(server: Server, at: Map<string, string>): Promise<void> {
   const post = async (path: string, body: object, method = 'POST'): Promise<{ folder_id: string; thread_id: string }> =>
     (await fetch(server.url + path, { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
@@ -31,6 +31,8 @@ async function prepare(server: Server, at: Map<string, string>): Promise<void> {
   await post(`/threads/${thread_id}/marks`, { title: 'Sort the photo archive' }, 'PATCH');
   await post(`/threads/${thread_id}/trash`, {});
   at.set('bin', '/c?state=bin');
+  await post('/agents', { name: 'bookkeeper', description: 'Answers for invoices and reminders. Always shows its sums.', soul: 'You never write to the bank.', tool_groups: ['file:read'] });
+  await post('/approvals', { tool: 'bash', pattern: 'git status*' });
 }
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
@@ -43,6 +45,12 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     ['found', '/c?q=everything'],
     ['palette', '/c?find='],
     ['welcome', '/welcome'],
+    ['models', '/settings/models?model=other'],
+    ['model', '/settings/models?add'],
+    ['approvals', '/settings/approvals'],
+    ['agents', '/library/agents'],
+    ['new-agent', '/library/agents?new'],
+    ['agent', '/library/agents/bookkeeper'],
     ['missing', '/c/11111111-2222-4333-8444-555555555555'],
   ]);
   beforeAll(async () => {
@@ -60,7 +68,8 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     await server.close();
   });
 
-  it.each(['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'missing', ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
+  const still = ['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'models', 'model', 'approvals', 'agents', 'new-agent', 'agent', 'missing'];
+  it.each([...still, ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
     const { page } = v;
     for (const width of [1440, 390, 320]) {
       await page.setViewportSize({ width, height: 844 });

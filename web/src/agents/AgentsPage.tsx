@@ -134,7 +134,7 @@ function One({ agent: a }: { agent: Agent }): ReactNode {
           <h1 className="break-words">{a.name}</h1>
           <p>{a.description}</p>
         </div>
-        <Link className="btn" to={`/?agent=${encodeURIComponent(a.name)}`}>
+        <Link className="btn sm" to={`/?agent=${encodeURIComponent(a.name)}`}>
           <Icon name="chat" />
           {w.begin}
         </Link>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { icons } from '../ui/Icon';
-import { fill, queryOf, sentenceOf } from './api/client';
+import { faultsOf, fill, queryOf, sentenceOf } from './api/client';
 import { uuid } from './ids';
 import { lasted, sized } from './i18n';
 import { match } from './router';
@@ -32,6 +32,8 @@ describe('words', () => {
     expect(sentenceOf('{"detail":"No such thread"}')).toBe('No such thread');
     expect(sentenceOf('{"detail":[{"loc":[]}],"message":"a is missing"}')).toBe('a is missing');
     expect(sentenceOf('<html>502</html>')).toBe('');
+    expect(faultsOf('{"detail":[{"loc":["body","a"],"msg":"x"},{"loc":["body","a"],"msg":"y"},{"loc":["query","b"],"msg":"z"},null,{}]}')).toEqual({ a: 'x' });
+    expect([faultsOf('{"detail":"No"}'), faultsOf('<html>')]).toEqual([{}, {}]);
   });
 });
 

@@ -126,7 +126,7 @@ function Key({ was, values, set, provider, faults, test, tested }: FieldsProps):
           {url && (
             <>
               {w.keyHint}{' '}
-              <a href={url.href} target="_blank" rel="noreferrer">
+              <a className="underline" href={url.href} target="_blank" rel="noreferrer">
                 {url.host}
               </a>
               .{' '}

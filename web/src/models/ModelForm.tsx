@@ -38,7 +38,8 @@ export function ModelForm({ was, first, done, cancel, children }: ModelFormProps
     const provider = all.find((p) => p.name === was.provider);
     return provider ? <Inner was={was} form={form} provider={provider} done={done} {...(cancel ? { cancel } : {})} /> : null;
   }
-  const way = (form.values.way || (found ? 'ollama' : 'openai')) as Way;
+  const offered: Way[] = [...(found ? (['ollama'] as const) : []), 'openai', 'others', 'server'];
+  const way = offered.find((one) => one === form.values.way) ?? offered[0] ?? 'openai';
   const choose = (next: Way, provider: Provider | undefined): void => {
     const model = next === 'ollama' ? found?.models?.[0] : provider?.models?.[0];
     form.set({ ...empty, way: next, provider: provider?.name ?? '', model: model ?? '' });

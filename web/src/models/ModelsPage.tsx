@@ -80,10 +80,16 @@ function useFacts(m: Listed): string {
   return facts.join(', ');
 }
 
-function stateOf(m: Listed, t: Test | null): 'bad' | 'live' | 'done' | 'read' {
-  if (t?.running && !answers(t)) return 'live';
-  if (!m.usable || t?.end?.verdict === 'no verdict' || t?.trouble !== undefined) return 'bad';
-  return answers(t) ? 'done' : 'read';
+/** Whether it works, as far as that is known. */
+function State({ of: m, test: t }: { of: Listed; test: Test | null }): ReactNode {
+  const w = useWords(models);
+  if (t?.running && !answers(t)) return <Glyph state="live" />;
+  if (!m.usable || t?.end?.verdict === 'no verdict' || t?.trouble !== undefined) return <Glyph state="bad" />;
+  return (
+    <span className={answers(t) ? 'ok' : 'ok off'}>
+      <span className="sr">{answers(t) ? w.works : w.unknown}</span>
+    </span>
+  );
 }
 
 function Row({ model: m, list }: { model: Listed; list: List }): ReactNode {
@@ -97,7 +103,7 @@ function Row({ model: m, list }: { model: Listed; list: List }): ReactNode {
   return (
     <li className="srv">
       <div className="head over">
-        <Glyph state={stateOf(m, t)} />
+        <State of={m} test={t} />
         <button type="button" className="to min-w-0" aria-expanded={open} onClick={() => ask({ model: open ? null : m.name, change: null, add: null })}>
           <b>{m.display_name || m.name}</b>
           <small className={wrong ? 'bad' : ''}>{wrong || facts}</small>
@@ -119,7 +125,7 @@ function Row({ model: m, list }: { model: Listed; list: List }): ReactNode {
         </button>
         <Icon name="right" className="i chev" />
       </div>
-      {open && <Opened model={m} list={list} facts={facts} testing={testing} />}
+      {open && <Opened model={m} list={list} testing={testing} />}
     </li>
   );
 }
@@ -127,11 +133,10 @@ function Row({ model: m, list }: { model: Listed; list: List }): ReactNode {
 interface OpenedProps {
   model: Listed;
   list: List;
-  facts: string;
   testing: ReturnType<typeof useTest>;
 }
 
-function Opened({ model: m, list, facts, testing }: OpenedProps): ReactNode {
+function Opened({ model: m, list, testing }: OpenedProps): ReactNode {
   const w = useWords(models);
   const client = useQueryClient();
   const saving = useSaving();
@@ -149,7 +154,18 @@ function Opened({ model: m, list, facts, testing }: OpenedProps): ReactNode {
   return (
     <div className="inner">
       {m.problem && <p className="note-line bad">{m.problem}</p>}
-      <p className="text-ink-2 break-words">{m.name === m.model ? facts : `${m.model}. ${facts}`}</p>
+      <dl className="facts">
+        <dt>{w.name}</dt>
+        <dd className="break-words">{m.name}</dd>
+        <dt>{w.model}</dt>
+        <dd className="break-words">{m.model}</dd>
+        {m.base_url && (
+          <>
+            <dt>{w.address}</dt>
+            <dd className="mono break-words">{m.base_url}</dd>
+          </>
+        )}
+      </dl>
       {t && <Verdict of={t} />}
       {t && <Outcome of={t} />}
       {m.read_only && <p className="soft">{w.readOnly}</p>}

@@ -5,6 +5,7 @@ import { type Answer, api } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords, when } from '../lib/i18n';
 import { ask, Link, useQueryOf } from '../lib/router';
+import { visible } from '../lib/visible';
 import { useTask } from '../threads/tasks';
 import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
@@ -63,7 +64,7 @@ function Line({ of: g, revoke, busy }: { of: Grant; revoke: () => void; busy: bo
     <li className={g.revoked_at ? 'line gone' : 'line'}>
       <Icon name={g.tool === 'bash' ? 'bash' : 'shield'} />
       <span className="min-w-0">
-        <b className="mono whole">{g.pattern}</b>
+        <b className="mono whole">{visible(g.pattern)}</b>
         <small>
           {[g.tool, w.given(when(g.created_at)), g.used_at ? w.usedTimes(g.uses, when(g.used_at)) : w.neverUsed, ...(g.revoked_at ? [w.revokedAt(when(g.revoked_at))] : [])].join(' · ')}
         </small>

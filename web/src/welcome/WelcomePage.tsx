@@ -11,6 +11,7 @@ import { useAdmin, useSession } from '../settings/SettingsPage';
 import { useInfo } from '../settings/useInfo';
 import { turnTheme } from '../shell/Sidebar';
 import { shell } from '../shell/words';
+import { useTaskNews } from '../threads/tasks';
 import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
 import { Menu } from '../ui/Menu';
@@ -21,6 +22,7 @@ import { welcome } from './words';
 export default function WelcomePage(): ReactNode {
   const w = useWords(welcome);
   const { data: info } = useInfo();
+  useTaskNews(); // a model that was added elsewhere
   const has = !!info?.model;
   const head = useRef<HTMLHeadingElement>(null);
   const before = useRef<boolean | null>(null);

@@ -107,10 +107,10 @@ async function troubleOf(response: Response): Promise<Trouble> {
 export function faultsOf(text: string): Record<string, string> {
   const out: Record<string, string> = {};
   try {
-    const said = JSON.parse(text) as { detail?: { loc?: unknown[]; msg?: unknown }[] };
-    for (const { loc, msg } of Array.isArray(said.detail) ? said.detail : []) {
-      const name = loc?.[0] === 'body' ? loc.at(-1) : undefined;
-      if (typeof name === 'string' && typeof msg === 'string') out[name] ??= msg;
+    const said = JSON.parse(text) as { detail?: ({ loc?: unknown[]; msg?: unknown } | null)[] };
+    for (const fault of Array.isArray(said.detail) ? said.detail : []) {
+      const name = fault?.loc?.[0] === 'body' ? fault.loc.at(-1) : undefined;
+      if (typeof name === 'string' && typeof fault?.msg === 'string') out[name] ??= fault.msg;
     }
   } catch {
     // no JSON

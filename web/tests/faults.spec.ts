@@ -71,7 +71,7 @@ describe('with a server that is there', () => {
     const tabs = [];
     for (let i = 0; i < 8; i++) {
       const tab = await v.tab();
-      await tab.goto(`${server.url}/settings/general`);
+      await tab.goto(`${server.url}/library/agents`);
       tabs.push(tab);
     }
     await v.say('hello tabs');
@@ -117,8 +117,11 @@ describe('with a server that is there', () => {
     await other.goto(server.url);
     await page.getByRole('radio', { name: '中文' }).check();
     await page.getByRole('radio', { name: '深色' }).check();
-    for (const p of [page, other]) {
-      await p.getByRole('link', { name: '新任务' }).waitFor();
+    for (const [p, word] of [
+      [page, '通用'],
+      [other, '新任务'],
+    ] as const) {
+      await p.getByRole('link', { name: word }).waitFor();
       expect(await p.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme])).toEqual(['zh-CN', 'dark']);
     }
     await page.reload();

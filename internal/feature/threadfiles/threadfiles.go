@@ -94,7 +94,11 @@ func Tree(ctx context.Context, files *sandbox.Files, root, named string, limit, 
 			more = true
 			return fs.SkipAll
 		}
-		if info, err := e.Info(); err == nil { // else it is gone
+		info, err := e.Info()
+		if err == nil && info.ModTime().IsZero() { // the top of a mount, as its parent lists it
+			info, err = files.Lstat(p)
+		}
+		if err == nil { // else it is gone
 			list = append(list, entry(p, info))
 		}
 		return nil

@@ -260,6 +260,76 @@ describe('tasks', () => {
     await row(page, 'what is in euros').waitFor();
   });
 
+  it('that branch off say of what; a long title keeps its place beside the controls', async () => {
+    const page = await begin();
+    const title = 'A title that is too long for the header of a narrow page';
+    const thread = await task('branch off');
+    const marks = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ title }) };
+    expect((await fetch(`${server.url}/threads/${thread}/marks`, marks)).status).toBe(200);
+    await v.to(`/c/${thread}`);
+    await row(page, title).waitFor();
+    await page.getByRole('button', { name: 'Branch from here' }).click();
+    await row(page, `2 of ${title}`).waitFor();
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe(`2 of ${title}`);
+    await page.getByRole('button', { name: 'Branch from here' }).click();
+    await row(page, `3 of ${title}`).waitFor();
+    for (const [width, least] of [[1440, 300], [1000, 300], [390, 190]] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      const box = await page.getByRole('heading', { level: 1 }).boundingBox();
+      expect(box?.width, `${width} px`).toBeGreaterThan(least);
+      const after = await page.locator('.top .title .menu-button').boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(after?.x ?? 0);
+    }
+  });
+
+  it('keep the sidebar as it was set, whatever file is opened', async () => {
+    const page = await begin();
+    await v.say('make a report');
+    await v.sees('The report is there.');
+    const address = new URL(page.url()).pathname;
+    const shown = () => page.locator('.side').isVisible();
+    const closePanel = () => page.getByRole('button', { name: 'Close the panel' }).click();
+    for (const [width, beside] of [[1440, true], [1000, false]] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      await v.to(`${address}?panel=files&file=outputs/report.md`);
+      await page.locator('.panel').getByText('Three best months').first().waitFor();
+      expect(await shown()).toBe(beside);
+      await closePanel();
+      expect(await shown()).toBe(true);
+    }
+    await page.keyboard.press('Control+b');
+    await v.to(`${address}?panel=files&file=outputs/report.md`);
+    await page.locator('.panel').getByText('Three best months').first().waitFor();
+    await closePanel();
+    expect(await shown()).toBe(false);
+  });
+
+  it('are as before when the server does not do what was asked, which says why', async () => {
+    const page = await begin();
+    await task('stay with me');
+    await v.to('/');
+    await row(page, 'stay with me').waitFor();
+    await page.route('**/trash', (route) => route.fulfill({ status: 507, json: { detail: 'The disk is full.' } }));
+    await menu(page, 'stay with me', 'Delete');
+    await v.sees(/The disk is full/);
+    await row(page, 'stay with me').waitFor();
+    await page.route('**/marks', (route) => route.abort());
+    await row(page, 'stay with me').focus();
+    await page.keyboard.press('F2');
+    await page.getByRole('textbox', { name: 'Title' }).fill('<img src=x onerror=alert(1)>');
+    await page.keyboard.press('Enter');
+    await v.sees(/The server cannot be reached/);
+    await row(page, 'stay with me').waitFor();
+    await page.unroute('**/marks');
+    await menu(page, 'stay with me', 'Rename');
+    await page.getByRole('textbox', { name: 'Title' }).fill('<img src=x onerror=alert(1)>');
+    await page.keyboard.press('Enter');
+    await row(page, '<img src=x onerror=alert(1)>').waitFor();
+    await page.reload();
+    await row(page, '<img src=x onerror=alert(1)>').waitFor();
+    expect(await page.locator('.side img').count()).toBe(0);
+  });
+
   it('are exported in three forms, and printed without what is no part of them', async () => {
     const page = await begin();
     const thread = await task('export me');

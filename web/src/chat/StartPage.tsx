@@ -4,7 +4,7 @@ import type { Sent } from '../files/uploads';
 import { useWords, when } from '../lib/i18n';
 import { ask, go, Link, useQueryOf } from '../lib/router';
 import { Shell } from '../shell/Shell';
-import { glyphOf, useTasks } from '../threads/tasks';
+import { glyphOf, isShown, useTasks } from '../threads/tasks';
 import { shell } from '../shell/words';
 import { useInfo } from '../settings/useInfo';
 import { welcome } from '../welcome/words';
@@ -88,7 +88,7 @@ function Desk(): ReactNode {
   const { data } = useTasks();
   const order = { waiting: 0, running: 1, failed: 2, answered: 3 } as Record<string, number>;
   const list = (data?.threads ?? [])
-    .filter((t) => t.state in order)
+    .filter((t) => t.state in order && isShown(t))
     .sort((a, b) => (order[a.state] ?? 9) - (order[b.state] ?? 9))
     .slice(0, most);
   if (list.length === 0) return null;

@@ -9,7 +9,7 @@ import { Shell } from '../shell/Shell';
 import { shell } from '../shell/words';
 import { lineOf, useRenaming } from '../threads/renaming';
 import { TaskMenu } from '../threads/TaskMenu';
-import { useTask } from '../threads/tasks';
+import { useBranchTitle, useTask } from '../threads/tasks';
 import { TitleField } from '../threads/Title';
 import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
@@ -49,7 +49,8 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   const [away, toEnd] = useFollowing(box, turns, !view.loading, sought);
   const [options, setOptions] = useOptions(thread);
   const write = useRef<Write>(() => {});
-  const acts = useActs(conversation, options, write, w.goOnButton);
+  const named = useBranchTitle(task?.title ?? '');
+  const acts = useActs(conversation, options, named, write, w.goOnButton);
   const answers = useMemo(() => answersOf(view.talk.rows), [view.talk.rows]);
   const waits = task?.state === 'waiting' && !view.loading && !view.active;
   useEffect(() => {
@@ -149,10 +150,12 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
 const noneAsked: Asked[] = [];
 
 /** What the turns ask for, the same as long as the conversation is. */
-function useActs(conversation: Conversation, options: Options, write: RefObject<Write>, goOnWords: string): TurnActs {
+function useActs(conversation: Conversation, options: Options, named: () => string, write: RefObject<Write>, goOnWords: string): TurnActs {
   const now = useRef(options);
+  const branch = useRef(named);
   useEffect(() => {
     now.current = options;
+    branch.current = named;
   });
   return useMemo(
     () => ({
@@ -175,7 +178,7 @@ function useActs(conversation: Conversation, options: Options, write: RefObject<
       again: (id) => void conversation.again(id, null, now.current),
       edit: (id, words) => void conversation.again(id, words, now.current),
       version: (id) => void conversation.version(id),
-      branch: (id) => void conversation.branch(id).then((thread) => thread && go(`/c/${thread}`)),
+      branch: (id) => void conversation.branch(id, branch.current()).then((thread) => thread && go(`/c/${thread}`)),
     }),
     [conversation, write, goOnWords],
   );

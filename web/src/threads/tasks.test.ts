@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { byDay, type Task, withTask } from './tasks';
+import { branchTitle, byDay, type Task, withTask } from './tasks';
 
 const task = (thread_id: string, updated_at: string, more: Partial<Task> = {}): Task => ({
   thread_id,
@@ -34,6 +34,17 @@ describe('tasks', () => {
       ['month', ['month']],
       ['earlier', ['old']],
     ]);
+  });
+
+  it('that are archived or temporary stand below no day', () => {
+    const at = new Date().toISOString();
+    expect(byDay([task('a', at, { archived: true }), task('t', at, { temporary: true }), task('w', at, { archived: true, state: 'waiting' })])).toEqual([]);
+  });
+
+  it('that go on from others are the second, the third of them', () => {
+    expect(branchTitle('Sums', [{ title: 'Sums' }])).toBe('2 of Sums');
+    expect(branchTitle('2 of Sums', [{ title: 'Sums' }, { title: '2 of Sums' }])).toBe('3 of Sums');
+    expect(branchTitle('', [])).toBe('');
   });
 
   it('keep their order when one changes', () => {

@@ -1,7 +1,9 @@
 // The tasks of the user as the server has them: a list at first, and then what the news tell of each change.
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type Answer, api } from '../lib/api/client';
+import { wordsNow } from '../lib/i18n';
 import { type Message, useNews } from '../lib/news/news';
+import { shell } from '../shell/words';
 import type { State } from '../ui/Glyph';
 
 type News = Answer<'/news', 'get'>;
@@ -36,6 +38,21 @@ export function useTask(id: string): Task | undefined {
   const known = data?.threads.find((t) => t.thread_id === id);
   const old = useQuery({ queryKey: [...listsKey, 'one', id], queryFn: () => listed({ ids: [id] }), enabled: !!data && !known });
   return known ?? old.data?.list[0];
+}
+
+/** What a task is called that goes on from one with a title: the second of it, the third, whichever is free. */
+export function branchTitle(title: string, all: Pick<Task, 'title'>[]): string {
+  const base = title.replace(/^\d+ of /, '').replace(/（\d+）$/, '');
+  const taken = new Set(all.map((t) => t.title));
+  let n = 2;
+  while (taken.has(wordsNow(shell).branchOf(n, base))) n++;
+  return base && wordsNow(shell).branchOf(n, base);
+}
+
+/** What a task that goes on from this one is to be called, when it is made. */
+export function useBranchTitle(title: string): () => string {
+  const client = useQueryClient();
+  return () => branchTitle(title, client.getQueryData<Tasks>(tasksKey)?.threads ?? []);
 }
 
 type Search = Answer<'/threads/search', 'post'>;

@@ -337,9 +337,9 @@ export class Conversation {
   }
 
   /** Begins a thread that goes on from an answer, and gives its id. */
-  async branch(message: string): Promise<string | null> {
+  async branch(message: string, title?: string): Promise<string | null> {
     try {
-      const made = await api('post', '/threads/{thread_id}/branches', { path: { thread_id: this.thread }, body: { message_id: message } as never });
+      const made = await api('post', '/threads/{thread_id}/branches', { path: { thread_id: this.thread }, body: { message_id: message, ...(title ? { title } : {}) } as never });
       return (made as unknown as { thread_id: string }).thread_id;
     } catch (failure) {
       this.show({ failure });

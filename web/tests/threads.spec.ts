@@ -168,6 +168,12 @@ describe('tasks', () => {
     await page.mouse.move(700, 10);
     await page.clock.runFor(11_000);
     await toast.waitFor({ state: 'detached' });
+    await v.to(`/c/${thread}`);
+    await page.getByText('This task is in the bin.').waitFor();
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('This task is in the bin.').waitFor({ state: 'detached' });
+    await menu(page, 'delete me', 'Delete');
+    await row(page, 'delete me').waitFor({ state: 'detached' });
     await v.to('/c?state=bin');
     await page.getByRole('button', { name: 'Restore: delete me' }).click();
     await row(page, 'delete me').waitFor();
@@ -249,6 +255,15 @@ describe('tasks', () => {
     const call = await (await fetch(`${server.url}/threads/${thread}/runs/${runs[0].run_id}/calls/1`)).text();
     expect(call).toContain('Our figures are in euros.');
     expect(call).toContain('rates.txt');
+    await v.to('/');
+    await page.getByRole('button', { name: 'No folder' }).click();
+    await page.getByRole('menuitemradio', { name: 'Finance' }).click();
+    await page.getByRole('textbox', { name: 'Task' }).fill('begun in a folder');
+    await page.keyboard.press('Enter');
+    await v.sees('You said: begun in a folder');
+    await side(page).getByRole('link', { name: /Finance\s*3/ }).waitFor();
+    await menu(page, 'begun in a folder', 'Move to folder', 'No folder');
+    await side(page).getByRole('link', { name: /Finance\s*2/ }).waitFor();
     await menu(page, 'move me', 'Move to folder', 'No folder');
     await side(page).getByRole('link', { name: /Finance\s*1/ }).waitFor();
     await v.to(address);

@@ -4,6 +4,7 @@ import type { Sent } from '../files/uploads';
 import { useWords, when } from '../lib/i18n';
 import { ask, go, Link, useQueryOf } from '../lib/router';
 import { Shell } from '../shell/Shell';
+import { FolderChip } from '../threads/FolderChip';
 import { glyphOf, isShown, useTasks } from '../threads/tasks';
 import { shell } from '../shell/words';
 import { useInfo } from '../settings/useInfo';
@@ -23,12 +24,13 @@ export default function StartPage(): ReactNode {
     document.title = 'Pudu';
   }, []);
   const [options, setOptions] = useOptions('');
+  const folder = useQueryOf().get('folder') ?? '';
   // An agent that was chosen on its page is that of this task alone.
   const agent = useQueryOf().get('agent');
   const start = (text: string, files: Sent[], thread: string): void => {
     const chosen = agent ? { ...options, agent } : options;
     keepOptions(thread, chosen);
-    void conversationOf(thread, true).say(text, { ...chosen, ...(files.length > 0 ? { files } : {}) });
+    void conversationOf(thread, true).say(text, { ...chosen, ...(folder ? { folder } : {}), ...(files.length > 0 ? { files } : {}) });
     go(`/c/${thread}`);
   };
   return (
@@ -42,6 +44,7 @@ export default function StartPage(): ReactNode {
             </div>
             <Composer place="" rows={3} placeholder={w.placeholder} label={w.task} running={false} focus send={start}>
               <Chips options={options} change={setOptions} />
+              <FolderChip folder={folder} />
               {agent && (
                 <button type="button" className="chip" aria-label={w.withoutAgent(agent)} title={w.withoutAgent(agent)} onClick={() => ask({ agent: null }, true)}>
                   <Icon name="agent" />

@@ -8,6 +8,7 @@ import { Failure } from '../shell/Failure';
 import { Shell } from '../shell/Shell';
 import { shell } from '../shell/words';
 import { lineOf, useRenaming } from '../threads/renaming';
+import { InBin } from '../threads/InBin';
 import { TaskMenu } from '../threads/TaskMenu';
 import { useBranchTitle, useTask } from '../threads/tasks';
 import { TitleField } from '../threads/Title';
@@ -115,6 +116,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
                   <Icon name="down" />
                 </button>
               )}
+              <InBin thread={thread} />
               <Queue
                 runs={queued}
                 drop={(run) => void conversation.drop(run.id)}

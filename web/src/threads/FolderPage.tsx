@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Chips } from '../chat/composer/Chips';
 import { Composer } from '../chat/composer/Composer';
-import { keepDraft } from '../chat/composer/drafts';
 import { keepOptions, useOptions } from '../chat/composer/options';
 import { conversationOf } from '../chat/talk/useConversation';
 import type { Sent } from '../files/uploads';
@@ -17,7 +16,7 @@ import { Menu } from '../ui/Menu';
 import { Notice } from '../ui/Notice';
 import { askSure, Sure } from '../ui/Sure';
 import { FolderFiles } from './FolderFiles';
-import { type Folder, moveTo } from './folders';
+import type { Folder } from './folders';
 import { folderWords } from './folderWords';
 import { Instructions } from './Instructions';
 import { Broken, ByDay } from './Lists';
@@ -103,25 +102,18 @@ export default function FolderPage({ folder }: { folder: string }): ReactNode {
   );
 }
 
-/** Begins a task in the folder: it is put there before its first run, which is told the instructions. */
+/** Begins a task in the folder. */
 function Begin({ folder }: { folder: string }): ReactNode {
   const w = useWords(folderWords);
   const place = `folder.${folder}`;
   const [options, setOptions] = useOptions(place);
-  const start = async (text: string, files: Sent[], thread: string): Promise<void> => {
-    try {
-      await api('post', '/threads', { body: { thread_id: thread, if_exists: 'do_nothing' } as never });
-      await moveTo(thread, folder);
-    } catch (error) {
-      keepDraft(place, text);
-      return failed(error);
-    }
+  const start = (text: string, files: Sent[], thread: string): void => {
     keepOptions(thread, options);
-    void conversationOf(thread, true).say(text, { ...options, ...(files.length > 0 ? { files } : {}) });
+    void conversationOf(thread, true).say(text, { ...options, folder, ...(files.length > 0 ? { files } : {}) });
     go(`/c/${thread}`);
   };
   return (
-    <Composer place={place} rows={2} placeholder={w.newTask} label={w.newTask} running={false} send={(text, files, thread) => void start(text, files, thread)}>
+    <Composer place={place} rows={2} placeholder={w.newTask} label={w.newTask} running={false} send={start}>
       <Chips options={options} change={setOptions} />
     </Composer>
   );

@@ -78,6 +78,11 @@ class Acts {
     if (done && folder) toast({ text: w.moved(nameOf(task), folder.name) });
   }
 
+  /** Takes it out of the bin. */
+  restore(thread: string): Promise<boolean> {
+    return this.tell(api('post', '/threads/{thread_id}/restore', { path: { thread_id: thread } }));
+  }
+
   /** Puts it into the bin. Who looks at it goes to the start, and comes back with it. */
   async remove(task: Named): Promise<void> {
     const path = { thread_id: task.thread_id };
@@ -87,7 +92,7 @@ class Acts {
     if (here) go('/');
     const w = wordsNow(words);
     const undo = async (): Promise<void> => {
-      if ((await this.tell(api('post', '/threads/{thread_id}/restore', { path }))) && here) go(pathOf(task.thread_id));
+      if ((await this.restore(task.thread_id)) && here) go(pathOf(task.thread_id));
     };
     toast({ text: w.deleted(nameOf(task)), act: { label: w.undo, go: () => void undo() } });
   }

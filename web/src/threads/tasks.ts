@@ -58,7 +58,7 @@ export function useBranchTitle(title: string): () => string {
 type Search = Answer<'/threads/search', 'post'>;
 
 /** Tasks as the server lists them: those that are pinned first, then the last changed. */
-export async function listed(by: { ids?: string[]; archived?: boolean; offset?: number }): Promise<{ list: Task[]; more: boolean }> {
+export async function listed(by: { ids?: string[]; archived?: boolean; trashed?: boolean; offset?: number }): Promise<{ list: Task[]; more: boolean }> {
   const select = ['thread_id', 'status', 'created_at', 'updated_at', 'metadata', 'values', 'archived', 'temporary', 'folder_id'];
   const list = (await api('post', '/threads/search', { body: { ...by, limit: page, select } })) ?? [];
   return { list: list.map(taskOf), more: list.length === page };

@@ -27,6 +27,9 @@ export const threads = define(
     newFolder: 'New folder',
     folderName: 'Name of the folder',
     create: 'Create',
+    folder: 'Folder',
+    inBin: 'This task is in the bin. Restore it to go on.',
+    restore: 'Restore',
   },
   {
     more: (title: string) => `“${title}”的更多操作`,
@@ -53,5 +56,8 @@ export const threads = define(
     newFolder: '新建文件夹',
     folderName: '文件夹名称',
     create: '新建',
+    folder: '文件夹',
+    inBin: '此任务在回收站中，恢复后可继续',
+    restore: '恢复',
   },
 );

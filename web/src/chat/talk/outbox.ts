@@ -1,6 +1,7 @@
 // What was said and is not at the server yet: kept in the browser until it is. It outlives a reload, and goes out from whichever tab can
 // send it first; the id of the message makes a second time harmless.
 import { api, Trouble } from '../../lib/api/client';
+import { moveTo } from '../../threads/folders';
 import type { Options, RunRow } from './requests';
 import { requestOf } from './requests';
 
@@ -56,6 +57,7 @@ export async function deliver(letter: Letter): Promise<RunRow> {
   keep(letter);
   try {
     await api('post', '/threads', { body: { thread_id: letter.thread, if_exists: 'do_nothing' } as never });
+    if (letter.options.folder) await putInto(letter.thread, letter.options.folder);
     const run = await api('post', '/threads/{thread_id}/runs', {
       path: { thread_id: letter.thread },
       headers: { 'Idempotency-Key': letter.id },
@@ -71,6 +73,12 @@ export async function deliver(letter: Letter): Promise<RunRow> {
     throw trouble;
   }
 }
+
+/** Puts a new task into a folder; without one that is gone meanwhile the message goes out all the same. */
+const putInto = (thread: string, folder: string): Promise<void> =>
+  moveTo(thread, folder).catch((trouble: unknown) => {
+    if (!(trouble instanceof Trouble && trouble.status === 404)) throw trouble;
+  });
 
 let sending: Promise<void> | undefined;
 

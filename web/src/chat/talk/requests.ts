@@ -9,6 +9,8 @@ export interface Options {
   mode?: Mode;
   effort?: string;
   agent?: string;
+  /** The folder that a new task is put into, before its first run is told what that says. */
+  folder?: string;
   /** The files that the message comes with. */
   files?: Sent[];
 }

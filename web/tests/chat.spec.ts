@@ -109,7 +109,7 @@ describe('a task', () => {
     await v.sees('You said: Do it');
   });
 
-  it('asks with a form, and keeps the answers readable', async () => {
+  it('fault 13: asks with a form, and keeps the answers readable', async () => {
     const { page } = await begin();
     await v.say('ask what is missing');
     const form = page.getByRole('form', { name: 'Who signs the letters?' });
@@ -128,7 +128,7 @@ describe('a task', () => {
     }
   });
 
-  it('is stopped, keeps what it had, and goes on', async () => {
+  it('fault 2: is stopped, keeps what it had, and goes on', async () => {
     const { page } = await begin();
     await v.say('a long story');
     await v.sees('Sentence number 3 ');
@@ -141,10 +141,11 @@ describe('a task', () => {
     await v.sees('You said: Continue');
   });
 
-  it('says why it failed, and tries again', async () => {
+  it('fault 4: says why it failed, not as an answer, and tries again', async () => {
     const { page } = await begin();
     await v.say('break down');
     await v.sees(/It could not finish: .*HTTP 401/);
+    expect(await page.locator('.turn > .prose, .turn-foot:not(.mine)').count()).toBe(0);
     await page.getByRole('button', { name: 'Try again' }).click();
     const runs = async (): Promise<number> => ((await (await fetch(`${server.url}/threads${new URL(page.url()).pathname.slice(2)}/runs`)).json()) as unknown[]).length;
     await expect.poll(runs, { timeout: patience }).toBe(2);
@@ -152,7 +153,7 @@ describe('a task', () => {
     expect(await page.locator('.turn').count()).toBe(1);
   });
 
-  it('takes the next message while it runs, and keeps it on a shelf', async () => {
+  it('fault 12: takes the next message while it runs, and keeps it on a shelf', async () => {
     const { page } = await begin();
     await v.say('a long story');
     await v.sees('Sentence number 1 ');
@@ -242,7 +243,7 @@ describe('a task', () => {
     expect(await page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('another one');
   });
 
-  it('moves nothing while it streams', async () => {
+  it('fault 5: streams where it stays, and moves nothing', async () => {
     const { page } = await begin();
     const shifts = await watchShifts(page);
     await v.say('show everything');

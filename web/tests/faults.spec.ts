@@ -49,7 +49,7 @@ describe('with a server that is there', () => {
   afterAll(() => server.close());
   afterEach(() => v.close());
 
-  it('a reload and a second tab see a run that is under way from its beginning, once', async () => {
+  it('fault 1: a second tab, and a reload, see a run that is under way from its beginning, once', async () => {
     v = await visit(server);
     const { page } = v;
     const at = await v.say('speak while you run');
@@ -57,6 +57,7 @@ describe('with a server that is there', () => {
     const other = await v.tab();
     await other.goto(server.url + at);
     await other.locator('.live-out', { hasText: /line \d/ }).waitFor();
+    await other.locator('.run-head', { hasText: 'Working' }).waitFor();
     await page.reload();
     await v.sees('I have counted.');
     await other.getByText('I have counted.').waitFor();
@@ -64,6 +65,61 @@ describe('with a server that is there', () => {
       expect(await p.getByText('I have counted.').count()).toBe(1);
       expect(await p.locator('.turn').count()).toBe(1);
     }
+  });
+
+  it('fault 6: a reload in the middle of an answer has it from its first word on', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.say('a long story');
+    await v.sees('Sentence number 3 ');
+    await page.reload();
+    await v.sees('Sentence number 6 ');
+    expect(await page.locator('.turn > .prose').innerText()).toMatch(/^Sentence number 0 of a story that goes on and on. Sentence number 1 /);
+    await page.keyboard.press('Control+.');
+    await v.sees('You stopped it');
+  });
+
+  it('fault 16: what can be done with a message is reached by keyboard and by touch, on any message', async () => {
+    v = await visit(server, { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
+    const { page } = v;
+    await v.say('hello one');
+    await v.sees('You said: hello one');
+    await page.getByRole('textbox', { name: 'Message' }).fill('hello two');
+    await page.keyboard.press('Enter');
+    await v.sees('You said: hello two');
+    await page.getByRole('button', { name: 'Answer once more' }).nth(1).waitFor();
+    for (const name of ['Copy the message', 'Edit', 'Copy the answer', 'Answer once more', 'Branch from here'])
+      for (const button of await page.getByRole('button', { name, exact: true }).all()) {
+        expect(await button.evaluate((b) => [b.tabIndex, getComputedStyle(b.closest('.turn-foot') ?? b).opacity]), name).toEqual([0, '1']);
+        const box = await button.boundingBox();
+        expect(Math.min(box?.width ?? 0, box?.height ?? 0), name).toBeGreaterThanOrEqual(24);
+      }
+    await page.getByRole('button', { name: 'Edit', exact: true }).first().tap();
+    await page.locator('.editing textarea').fill('hello three');
+    await page.getByRole('button', { name: 'Send', exact: true }).tap();
+    await v.sees('You said: hello three');
+    await page.locator('.me .versions', { hasText: '2 of 2' }).waitFor();
+  });
+
+  it('faults 20 and 22: nothing is suggested over a question or an answer, and one foot stands below the last turn', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.say('hello feet');
+    await v.sees('You said: hello feet');
+    await page.getByRole('textbox', { name: 'Message' }).fill('ask which');
+    await page.keyboard.press('Enter');
+    await page.getByRole('form', { name: 'Which quarter do you mean?' }).waitFor();
+    expect(await page.locator('.dock .col > *').evaluateAll((all) => all.map((it) => it.className))).toEqual(['composer']);
+    await page.getByRole('radio', { name: 'October to December' }).check();
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    await v.sees('You said: October to December');
+    await page.locator('.turn.last > .turn-foot').waitFor();
+    await page.mouse.move(5, 5);
+    const feet = page.locator('.turn > .turn-foot:not(.mine)');
+    const seen = (): Promise<string[]> => feet.evaluateAll((all) => all.map((f) => getComputedStyle(f).opacity));
+    await expect.poll(async () => (await seen()).filter((o) => o === '1').length).toBe(1);
+    await feet.first().getByRole('button').first().focus();
+    await expect.poll(async () => (await seen())[0]).toBe('1');
   });
 
   it('eight tabs share one stream of news, and all of them know what is new', async () => {
@@ -94,11 +150,11 @@ describe('with a server that is there', () => {
     await v.sees('You stopped it');
   });
 
-  it('a task that is not there, and a page that is none, say so and lead back', async () => {
+  it('fault 27: a task that is not there, and a page that is none, say so at once and lead back', async () => {
     v = await visit(server);
     const { page } = v;
     await v.to('/c/11111111-2222-4333-8444-555555555555');
-    await v.sees('This task does not exist, or it is not yours.');
+    await v.sees('This task does not exist, or it is not yours.', 3000);
     await page.getByRole('button', { name: 'Start a new task' }).click();
     await v.sees('What needs doing?');
     await v.to('/library/nothing');

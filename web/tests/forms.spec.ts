@@ -200,6 +200,7 @@ describe('forms', () => {
     await page.getByRole('button', { name: 'Use mine' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'own' });
     await row.getByText('key sealed').first().waitFor();
+    await row.getByText('works', { exact: true }).waitFor({ state: 'attached' }); // what the test before has shown
     await page.goBack(); // the form is gone from the history: Back leads away from it, not into it
     await page.goForward();
     await row.getByRole('button', { name: 'Test everything' }).click();
@@ -217,6 +218,10 @@ describe('forms', () => {
     await page.getByRole('button', { name: 'Test: own' }).click();
     await page.getByRole('alert').getByText(/The test failed: .*refused.*/).waitFor();
     await page.getByText('What helps:').waitFor();
+    await page.getByRole('link', { name: 'Approvals' }).click();
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.locator('.head small.bad', { hasText: 'refused' }).waitFor(); // the last error stays
+    await page.getByText('My own').click();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog', { name: 'Remove own?' }).getByRole('button', { name: 'Remove' }).click();
     await page.getByText('My own').first().waitFor({ state: 'detached' });

@@ -8,7 +8,6 @@ import { FolderChip } from '../threads/FolderChip';
 import { glyphOf, isShown, useTasks } from '../threads/tasks';
 import { shell } from '../shell/words';
 import { useInfo } from '../settings/useInfo';
-import { welcome } from '../welcome/words';
 import { Icon } from '../ui/Icon';
 import { Glyph } from '../ui/Glyph';
 import { Mark } from '../ui/Mark';
@@ -64,7 +63,7 @@ export default function StartPage(): ReactNode {
 
 /** Without a model the page says so: a task would be refused. Who has none yet and no task is led to the first run. */
 function First(): ReactNode {
-  const w = useWords(welcome);
+  const w = useWords(chat);
   const { data: info } = useInfo();
   const { data: tasks } = useTasks();
   const none = info && !info.model;
@@ -76,7 +75,7 @@ function First(): ReactNode {
     <p className="note-line ask">
       <Icon name="alert" />
       <span>
-        {w.title}. <Link to="/welcome">{w.add}</Link>
+        {w.noModel} <Link to="/welcome">{w.addModel}</Link>
       </span>
     </p>
   );

@@ -9,7 +9,7 @@ import { ui } from '../ui/words';
 import { useSaving } from '../ui/useSaving';
 import { empty, entryOf, type Listed, modelsChanged, type Provider, providersOf, store, useList, useProviders, type Values, valuesOf, type Way } from './data';
 import { Fields } from './ModelFields';
-import { answers, useTest } from './probe';
+import { answers, remember, useTest } from './probe';
 import { Outcome, Verdict } from './Verdict';
 import { Ways } from './Ways';
 import { models } from './words';
@@ -125,6 +125,7 @@ function Inner({ was, form, provider, choices = [], suggestions = provider.model
     await saving.save(async () => {
       if (!answers(tested) && !(await testing.start(entry))) return setRefused(true);
       const name = await store(entry, !!was, standard && mayChoose);
+      remember(name, testing.latest());
       testing.stop();
       form.forget();
       await modelsChanged(client);

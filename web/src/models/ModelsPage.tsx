@@ -14,7 +14,7 @@ import { useSaving } from '../ui/useSaving';
 import { ui } from '../ui/words';
 import { type List, type Listed, modelsChanged, useList, useProviders } from './data';
 import { ModelForm } from './ModelForm';
-import { answers, type Test, useTest } from './probe';
+import { answers, remember, type Test, useTest } from './probe';
 import { Outcome, Verdict } from './Verdict';
 import { models } from './words';
 
@@ -96,7 +96,7 @@ function Row({ model: m, list }: { model: Listed; list: List }): ReactNode {
   const w = useWords(models);
   const facts = useFacts(m);
   const open = useQueryOf().get('model') === m.name;
-  const testing = useTest();
+  const testing = useTest(m.name);
   const t = testing.now;
   const ms = t?.results.find((r) => r.task === 'answers' && r.outcome === 'pass')?.ms;
   const wrong = m.problem || (t?.end?.problem ?? '');
@@ -208,7 +208,12 @@ function Opened({ model: m, list, testing }: OpenedProps): ReactNode {
           title={w.removeAsk(m.name)}
           text={w.removeText}
           act={w.remove}
-          go={() => work(() => api('delete', '/config/models/{name}', { path: { name: m.name } }))}
+          go={() =>
+            work(async () => {
+              await api('delete', '/config/models/{name}', { path: { name: m.name } });
+              remember(m.name, null);
+            })
+          }
         />
       )}
     </div>

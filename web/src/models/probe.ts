@@ -80,14 +80,31 @@ const started = (of: string, first: boolean): Test => ({ of, first, running: tru
 
 interface Testing {
   now: Test | null;
+  /** The test as it is, also for who began before something came. */
+  latest: () => Test | null;
   /** Tests an entry, and says as soon as it is known whether the model answers. What is being tested is not begun anew. */
   start: (entry: Entry, first?: boolean) => Promise<boolean>;
   stop: () => void;
 }
 
-/** A test that a page makes; it ends when the page goes. */
-export function useTest(): Testing {
-  const [now, set] = useState<Test | null>(null);
+/** The last tests of models that are stored, by their names, while the page is loaded. */
+const last = new Map<string, Test>();
+
+/** Notes what a test has shown of a model that is stored now; null forgets what an earlier one has. */
+export function remember(name: string, t: Test | null): void {
+  if (t) last.set(name, { ...t, running: false });
+  else last.delete(name);
+}
+
+/** A test that a page makes; it ends when the page goes. Of a model that is stored it begins with what the last one has shown. */
+export function useTest(name = ''): Testing {
+  const [now, put] = useState<Test | null>(() => last.get(name) ?? null);
+  const latest = useRef(now);
+  const set = (next: Test | null): void => {
+    latest.current = next;
+    put(next);
+    if (name && next && !next.running) remember(name, next);
+  };
   const control = useRef<{ of: string; abort: AbortController; known: Promise<boolean> } | null>(null);
   useEffect(() => () => control.current?.abort.abort(), []);
   const stop = (): void => {
@@ -101,7 +118,8 @@ export function useTest(): Testing {
     control.current?.abort.abort();
     const abort = new AbortController();
     const change = (f: (t: Test) => Test): void => {
-      if (!abort.signal.aborted) set((t) => (t?.of === of ? f(t) : t));
+      const t = latest.current;
+      if (!abort.signal.aborted && t?.of === of) set(f(t));
     };
     const known = new Promise<boolean>((resolve) => {
       abort.signal.addEventListener('abort', () => resolve(false));
@@ -120,5 +138,5 @@ export function useTest(): Testing {
     set(started(of, first));
     return known;
   };
-  return { now, start, stop };
+  return { now, latest: () => latest.current, start, stop };
 }

@@ -42,7 +42,6 @@ export const welcome = define(
     pageText: 'Makes one HTML page that you can open at once.',
     pageTask: 'Make a single HTML page with a clock that shows the time in Berlin, Beijing and New York, light and dark. Put it into outputs.',
     demoTask: 'Find the three best months in the table of sales',
-    add: 'Add a model',
   },
   {
     title: 'Pudu 需要一个模型来思考',
@@ -83,6 +82,5 @@ export const welcome = define(
     pageText: '做一个可以立即打开的 HTML 页面。',
     pageTask: '做一个单页 HTML，显示柏林、北京和纽约的时间，支持浅色和深色，放到 outputs 里。',
     demoTask: '找出销售表中最好的三个月',
-    add: '添加模型',
   },
 );

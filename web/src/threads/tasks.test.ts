@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { branchTitle, byDay, type Task, withTask } from './tasks';
+import { branchTitle, byDay, byTime, type Task, withTask } from './tasks';
 
 const task = (thread_id: string, updated_at: string, more: Partial<Task> = {}): Task => ({
   thread_id,
@@ -45,6 +45,10 @@ describe('tasks', () => {
     expect(branchTitle('Sums', [{ title: 'Sums' }])).toBe('2 of Sums');
     expect(branchTitle('2 of Sums', [{ title: 'Sums' }, { title: '2 of Sums' }])).toBe('3 of Sums');
     expect(branchTitle('', [])).toBe('');
+  });
+
+  it('stand by when they were updated, whatever was told of them last', () => {
+    expect(byTime([task('moved', '2026-01-02'), task('new', '2026-01-03'), task('old', '2026-01-01')]).map((t) => t.thread_id)).toEqual(['new', 'moved', 'old']);
   });
 
   it('keep their order when one changes', () => {

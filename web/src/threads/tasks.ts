@@ -26,8 +26,11 @@ export const foldersKey = ['folders'] as const;
 
 async function load(): Promise<Tasks> {
   const news = await api('get', '/news', { query: { limit: kept } });
-  return { threads: (news.threads ?? []) as Task[], counts: news.counts };
+  return { threads: byTime((news.threads ?? []) as Task[]), counts: news.counts };
 }
+
+/** Tasks, the last updated first: the news have those first of which something was told last, such as that they were read or moved. */
+export const byTime = (list: Task[]): Task[] => [...list].sort((a, b) => b.updated_at.localeCompare(a.updated_at));
 
 /** The tasks, the last changed first. */
 export const useTasks = () => useQuery({ queryKey: tasksKey, queryFn: load, staleTime: Infinity });

@@ -259,6 +259,7 @@ describe('forms', () => {
     });
     expect((await json<{ threads: unknown[] }>(`${server.url}/news`)).threads).toEqual(before.threads);
     await v.to('/library/agents?new');
+    await page.getByRole('link', { name: /bookkeeper.*late invoices.*other.*Read files/s }).waitFor();
     await page.getByLabel(/^Name/).fill('BOOKKEEPER');
     await page.getByRole('alert').getByText('There is an agent BOOKKEEPER already.').waitFor();
     await v.to('/library/agents/bookkeeper');

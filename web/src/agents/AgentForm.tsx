@@ -8,7 +8,7 @@ import { Field } from '../ui/Field';
 import { Icon } from '../ui/Icon';
 import { useSaving } from '../ui/useSaving';
 import { ui } from '../ui/words';
-import { type Agent, agentsKey, between, fits, free, groups, save, textOf, toolsOf, type Values } from './data';
+import { type Agent, agentsKey, between, fits, free, groups, save, textOf, toolName, toolsOf, type Values } from './data';
 import { agents } from './words';
 
 interface AgentFormProps {
@@ -186,7 +186,6 @@ function Thinking({ values: v, set, faults = {} }: PartProps): ReactNode {
 function Tools({ values: v, set }: PartProps): ReactNode {
   const w = useWords(agents);
   const has = toolsOf(v.tools);
-  const names: Record<string, string> = { 'file:read': w.read, 'file:write': w.write, bash: w.bash };
   const all = [...groups, ...(has ?? []).filter((g) => !(groups as readonly string[]).includes(g))];
   return (
     <fieldset className="f w border-0 p-0 m-0">
@@ -208,7 +207,7 @@ function Tools({ values: v, set }: PartProps): ReactNode {
                 checked={has.includes(g)}
                 onChange={(e) => set({ tools: textOf(e.target.checked ? all.filter((x) => x === g || has.includes(x)) : has.filter((x) => x !== g)) })}
               />
-              {names[g] ?? g}
+              {toolName(g, w)}
             </label>
           ))}
       </div>

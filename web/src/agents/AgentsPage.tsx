@@ -11,7 +11,7 @@ import { Notice } from '../ui/Notice';
 import { askSure, Sure } from '../ui/Sure';
 import { useSaving } from '../ui/useSaving';
 import { AgentForm } from './AgentForm';
-import { type Agent, agentsKey, blank, useAgents, valuesOf } from './data';
+import { type Agent, agentsKey, blank, toolName, useAgents, valuesOf } from './data';
 import { agents } from './words';
 
 const base = '/library/agents';
@@ -100,7 +100,7 @@ function All({ list }: { list: Agent[] | null }): ReactNode {
 
 function Card({ agent: a }: { agent: Agent }): ReactNode {
   const w = useWords(agents);
-  const tools = a.tool_groups === null ? w.allTools : a.tool_groups.length === 0 ? w.noTools : a.tool_groups.join(', ');
+  const tools = a.tool_groups === null ? w.allTools : a.tool_groups.length === 0 ? w.noTools : a.tool_groups.map((g) => toolName(g, w)).join(', ');
   return (
     <Link className="card agentcard" to={`${base}/${a.name}`}>
       <header>

@@ -10,6 +10,10 @@ export const useAgents = () => useQuery({ queryKey: agentsKey, queryFn: () => ap
 /** The groups of tools that an agent can be left. */
 export const groups = ['file:read', 'file:write', 'bash'] as const;
 
+/** A group in words; one that is not known stands as it is. */
+export const toolName = (group: string, w: { read: string; write: string; bash: string }): string =>
+  ({ 'file:read': w.read, 'file:write': w.write, bash: w.bash })[group] ?? group;
+
 export interface Values {
   name: string;
   description: string;

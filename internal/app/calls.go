@@ -31,6 +31,14 @@ func newCalls(st database.Store, schema state.Schema, models func() []config.Mod
 			}
 			return 0, "", false
 		},
+		Window: func(model string) int {
+			for _, m := range models() {
+				if m.Name == model {
+					return m.ContextWindow
+				}
+			}
+			return 0
+		},
 	})
 }
 

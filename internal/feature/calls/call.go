@@ -24,6 +24,8 @@ type Call struct {
 
 	Made
 
+	// Window is the size of the model's window in tokens; 0 is unknown.
+	Window  int     `json:"context_window"`
 	Request Request `json:"request"`
 	// Parts are what the request is made of, with a guess of the tokens of each.
 	Parts []Part `json:"parts"`
@@ -193,7 +195,7 @@ func (m *Mine) show(ctx context.Context, run store.Run, f *found, c *Call) error
 	if err != nil {
 		return err
 	}
-	c.Made = m.made(f.this, req.frame)
+	c.Made, c.Window = m.made(f.this, req.frame), m.all.cfg.Window(req.frame.Model)
 	if err := c.Request.fill(&req); err != nil {
 		return err
 	}

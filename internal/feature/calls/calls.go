@@ -28,6 +28,8 @@ type Config struct {
 	Messages func(state.State) []message.Message
 	// Price is what a model's answer cost, by its configured name; nil knows no prices.
 	Price func(model string, u message.Usage) (cost float64, currency string, ok bool)
+	// Window is the size of a model's window in tokens, by its configured name, 0 if that is not known; nil knows none.
+	Window func(model string) int
 	// Log hears what keeps a part from being kept; nil discards.
 	Log *slog.Logger
 	Now func() time.Time
@@ -41,6 +43,8 @@ type Calls struct {
 
 	mu    sync.Mutex
 	known map[partKey]known
+	sums  map[sumKey]sum // of runs that are at their end
+
 }
 
 // New makes the calls of a store.
@@ -54,7 +58,10 @@ func New(st database.Store, c Config) *Calls {
 	if c.Price == nil {
 		c.Price = func(string, message.Usage) (float64, string, bool) { return 0, "", false }
 	}
-	return &Calls{cfg: c, db: st.Feature(Feature().Name), store: st}
+	if c.Window == nil {
+		c.Window = func(string) int { return 0 }
+	}
+	return &Calls{cfg: c, db: st.Feature(Feature().Name), store: st, sums: make(map[sumKey]sum)}
 }
 
 // For is what one user has.

@@ -21,6 +21,7 @@ func TestCalls(t *testing.T) {
 		{Name: "requests are rebuilt whatever happens", Test: anything}, {Name: "how a call went", Test: went},
 		{Name: "what is too large", Test: tooLarge}, {Name: "runs from before", Test: fromBefore}, {Name: "of others", Test: ofOthers},
 		{Name: "copied, restored, deleted, aged", Test: kept}, {Name: "what it takes on disk", Test: onDisk}, {Name: "pages", Test: pages}, {Name: "runs below", Test: below},
+		{Name: "checkpoints", Test: checkpoints}, {Name: "spent", Test: spent},
 	})
 }
 

@@ -101,6 +101,7 @@ func (c *Calls) Forget(u access.User) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.known, func(k partKey, _ known) bool { return k.user == u.ID() })
+	maps.DeleteFunc(c.sums, func(k sumKey, _ sum) bool { return k.user == u.ID() })
 }
 
 // keep keeps a frame, unless this process has done so lately.

@@ -97,8 +97,9 @@ func (b *bed) restart() {
 	b.calls = calls.New(b.Store, calls.Config{
 		Schema: schema, Messages: agent.Messages.Get,
 		Price: func(name string, u message.Usage) (float64, string, bool) {
-			return float64(u.TotalTokens), "EUR", name == "bot"
+			return float64(u.InputTokens + u.OutputTokens), "EUR", name == "bot"
 		},
+		Window: func(name string) int { return map[string]int{"second": 5000}[name] },
 	})
 	b.owners++
 	b.manager = runs.NewManager(runs.Config{

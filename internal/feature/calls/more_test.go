@@ -246,6 +246,76 @@ func pages(f *databases.Fixture) {
 	}
 }
 
+// checkpoints: each step leads to the state that was committed with it: a call to one that ends with its answer, a tool to one that
+// has its result, also where others worked beside it.
+func checkpoints(f *databases.Fixture) {
+	b := newBed(f, 1)
+	b.plan = turns(2)
+	run := b.run(asks("hello"))
+	data := f.Store.For(f.Ann())
+	seen := map[string]bool{}
+	for _, s := range b.timeline(run).Steps {
+		if s.Kind == calls.StepAttempt {
+			f.Equal("before the first step there is no state", s.Checkpoint, "")
+			continue
+		}
+		if s.Kind == calls.StepNotice {
+			continue
+		}
+		cp, err := data.Checkpoint(f.Context(), b.manager.Schema(), "t", s.Checkpoint)
+		f.Must(err)
+		msgs := agent.Messages.Get(cp.State)
+		last := msgs[len(msgs)-1]
+		switch s.Kind {
+		case calls.StepCall:
+			f.Equal("the answer is the last message", last.ID, s.Call.MessageID)
+		case calls.StepTool:
+			f.Equal("the result is the last message", last.ToolCallID, s.Tool.CallID)
+		case calls.StepEnd:
+			f.Equal("the end is that of the last call", seen[s.Checkpoint], true)
+		}
+		seen[s.Checkpoint] = true
+	}
+	f.Equal("checkpoints", len(seen), 5)
+}
+
+// spent: what runs took, by run and in all, and how full the window is.
+func spent(f *databases.Fixture) {
+	b := newBed(f, 1)
+	b.plan = turns(1)
+	first := b.run(asks("hello"))
+	b.fails, b.class, b.plan = 1, model.ClassAuth, turns(0) // the other model answers, which has no price
+	second := b.run(asks("again"))
+	for range 2 { // the second time from memory
+		s, err := b.mine().Spent(f.Context(), "t", 10)
+		f.Must(err)
+		f.Equal("runs", []string{s.Runs[0].RunID, s.Runs[1].RunID}, []string{second.ID, first.ID})
+		f.Equal("the first", []any{s.Runs[1].Calls, s.Runs[1].Tools, s.Runs[1].Usage.Input, s.Runs[1].Cost}, []any{2, 1, 200, []calls.Cost{{Amount: 214, Currency: "EUR"}}})
+		f.Equal("the second", []any{s.Runs[0].Calls, s.Runs[0].Usage.Cached, s.Runs[0].Cost}, []any{1, 25, []calls.Cost{}})
+		f.Equal("all", []any{s.Usage.Input, s.Usage.Output, s.Cost, s.More}, []any{300, 21, []calls.Cost{{Amount: 214, Currency: "EUR"}}, false})
+		f.Equal("context", *s.Context, calls.Context{RunID: second.ID, N: 1, Model: "second", Tokens: 107, Window: 5000})
+	}
+	s, err := b.mine().Spent(f.Context(), "t", 1)
+	f.Must(err)
+	f.Equal("one", []any{len(s.Runs), s.More, s.Usage.Input}, []any{1, true, 100})
+	timeline := b.timeline(first)
+	f.Equal("the timeline says the same", []any{timeline.Usage, timeline.Cost}, []any{func() calls.Usage {
+		all, err := b.mine().Spent(f.Context(), "t", 10)
+		f.Must(err)
+		return all.Runs[1].Usage
+	}(), []calls.Cost{{Amount: 214, Currency: "EUR"}}})
+	none, err := b.mine().Spent(f.Context(), "none", 10)
+	f.Must(err)
+	f.Equal("of no thread", []any{len(none.Runs), none.Context == nil}, []any{0, true})
+	if _, err := b.mine().Spent(f.Context(), "t", calls.MaxSpent+1); err == nil {
+		f.Error("any number of runs is summed up")
+	}
+	other, err := b.calls.For(f.Bob()).Spent(f.Context(), "t", 10)
+	f.Must(err)
+	f.Equal("of another user", len(other.Runs), 0)
+	f.Equal("the call tells the window", b.call(second, 1).Window, 5000)
+}
+
 // adds puts a message before the last one.
 type adds struct{ m message.Message }
 

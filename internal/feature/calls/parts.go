@@ -105,6 +105,11 @@ func usageOf(u message.Usage) *Usage {
 	return out
 }
 
+// counts are the tokens as a provider tells them.
+func (u *Usage) counts() message.Usage {
+	return message.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheRead: u.Cached, CacheCreation: u.CacheCreation, Reasoning: u.Reasoning}
+}
+
 func timeOf(millis int64) time.Time { return time.UnixMilli(millis).UTC() }
 
 // triesOf are the tries of a call. Those without a name were of the model that was asked last.

@@ -18,6 +18,9 @@ const (
 // nodeModel is the node of the loop that asks the model.
 const nodeModel = "model"
 
+// nodeTools is the one that calls tools.
+const nodeTools = "tools"
+
 // record is a call as the log has it.
 type record struct {
 	n  int // the calls of the run are counted from 1

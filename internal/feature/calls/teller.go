@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -26,8 +27,28 @@ type teller struct {
 	from   event.ID
 	limit  int
 	frames map[string]frame
-	begun  map[string]*Tooled // that have not ended, by call
-	told   map[string]bool    // runs below
+	begun  map[string]*Tooled       // that have not ended, by call
+	told   map[string]bool          // runs below
+	open   []int                    // steps of tools, on the page, whose results are in no checkpoint yet
+	models map[string]message.Usage // what they took; nil if nobody asks
+	last   Context                  // the last call that told its tokens
+}
+
+func newTeller(m *Mine, run store.Run) *teller {
+	l := &teller{scan: scan{m: m, run: run}, m: m, frames: make(map[string]frame), begun: make(map[string]*Tooled), told: make(map[string]bool)}
+	l.t = Timeline{
+		ThreadID: run.ThreadID, RunID: run.ID, Status: run.Status, Error: run.Error, StopReason: run.StopReason, Began: run.CreatedAt,
+		Attempts: run.Attempt, Cost: []Cost{}, Steps: []Step{},
+	}
+	if !run.Active() {
+		l.t.Ended = run.UpdatedAt
+	}
+	return l
+}
+
+// tell goes through the log.
+func (l *teller) tell(ctx context.Context) error {
+	return l.each(ctx, func(ev *event.Event) (bool, error) { return true, l.event(ctx, ev) })
 }
 
 // event tells of an event what there is to tell.
@@ -40,12 +61,15 @@ func (l *teller) event(ctx context.Context, ev *event.Event) error {
 	case event.Run:
 		l.status(s, ev, d)
 	case event.State:
+		if ev.Node == nodeTools {
+			l.settle(d.Checkpoint)
+		}
 		l.compacted(s, d)
 	case event.ToolStart:
 		s.Kind, s.Tool = StepTool, &Tooled{Name: d.Tool, CallID: d.CallID, MessageID: d.MessageID, Unfinished: true}
 		l.begun[d.CallID] = s.Tool
 		l.t.Tools++
-		l.put(s)
+		l.open = append(l.open, l.put(s))
 	case event.ToolEnd:
 		l.tool(s, d)
 	case event.Interrupt:
@@ -63,17 +87,29 @@ func (l *teller) event(ctx context.Context, ev *event.Event) error {
 	return nil
 }
 
-// put adds a step to the page, if it belongs there.
-func (l *teller) put(s Step) {
+// put adds a step to the page, if it belongs there, and says where it stands; else -1.
+func (l *teller) put(s Step) int {
 	id, err := event.ParseID(s.ID)
-	if err != nil || id.Compare(l.from) <= 0 || l.t.Next != "" {
-		return
+	if err != nil || id.Compare(l.from) <= 0 || l.t.Next != "" || l.limit == 0 {
+		return -1
 	}
 	if len(l.t.Steps) == l.limit {
 		l.t.Next = l.t.Steps[l.limit-1].ID
-		return
+		return -1
 	}
+	s.Checkpoint = l.step.checkpoint
 	l.t.Steps = append(l.t.Steps, s)
+	return len(l.t.Steps) - 1
+}
+
+// settle says of tools that their results are in a checkpoint: those that worked side by side come into one.
+func (l *teller) settle(checkpoint string) {
+	for _, i := range l.open {
+		if i >= 0 {
+			l.t.Steps[i].Checkpoint = checkpoint
+		}
+	}
+	l.open = l.open[:0]
 }
 
 // called tells of a call of the model.
@@ -85,6 +121,12 @@ func (l *teller) called(ctx context.Context, r *record) error {
 	made := l.m.made(r, f)
 	l.t.Calls++
 	l.t.add(&made)
+	if u := made.Usage; u != nil {
+		l.last = Context{RunID: l.t.RunID, N: r.n, Model: made.Model, Tokens: u.Input + u.Output}
+		if l.models != nil {
+			l.models[made.Model] = plus(l.models[made.Model], u.counts())
+		}
+	}
 	l.put(Step{ID: r.ev.ID.String(), Kind: StepCall, At: made.Began, N: r.n, Call: &made})
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/message"
 )
 
 // MaxSteps bounds a page of a timeline.
@@ -56,6 +55,8 @@ type Step struct {
 	ID   string    `json:"id"`
 	Kind string    `json:"kind"`
 	At   time.Time `json:"at"`
+	// Checkpoint is the state that was committed with the step, or the one before it; empty before the first.
+	Checkpoint string `json:"checkpoint_id,omitempty"`
 
 	Attempt    int         `json:"attempt,omitempty"`
 	N          int         `json:"n,omitempty"` // of the call
@@ -130,16 +131,9 @@ func (m *Mine) timeline(ctx context.Context, thread, runID, after string, limit 
 	if err != nil {
 		return t, err
 	}
-	l := teller{scan: scan{m: m, run: run}, m: m, frames: make(map[string]frame), begun: make(map[string]*Tooled), told: make(map[string]bool)}
-	l.t = Timeline{
-		ThreadID: thread, RunID: runID, Status: run.Status, Error: run.Error, StopReason: run.StopReason, Began: run.CreatedAt,
-		Attempts: run.Attempt, Cost: []Cost{}, Steps: []Step{},
-	}
-	if !run.Active() {
-		l.t.Ended = run.UpdatedAt
-	}
+	l := newTeller(m, run)
 	l.from, l.limit = from, limit
-	err = l.each(ctx, func(ev *event.Event) (bool, error) { return true, l.event(ctx, ev) })
+	err = l.tell(ctx)
 	return l.t, err
 }
 
@@ -150,19 +144,20 @@ func (t *Timeline) add(made *Made) {
 		t.Times.ModelMS += try.TookMS
 	}
 	if u := made.Usage; u != nil {
-		t.Usage = *usageOf(message.Usage{
-			InputTokens: t.Usage.Input + u.Input, OutputTokens: t.Usage.Output + u.Output, CacheRead: t.Usage.Cached + u.Cached,
-			CacheCreation: t.Usage.CacheCreation + u.CacheCreation, Reasoning: t.Usage.Reasoning + u.Reasoning,
-		})
+		t.Usage = *usageOf(plus(t.Usage.counts(), u.counts()))
 	}
-	if made.Cost == nil {
-		return
+	if made.Cost != nil {
+		t.Cost = paid(t.Cost, *made.Cost)
 	}
-	for i := range t.Cost {
-		if t.Cost[i].Currency == made.Cost.Currency {
-			t.Cost[i].Amount += made.Cost.Amount
-			return
+}
+
+// paid adds what something cost to what was paid, by currency.
+func paid(all []Cost, c Cost) []Cost {
+	for i := range all {
+		if all[i].Currency == c.Currency {
+			all[i].Amount += c.Amount
+			return all
 		}
 	}
-	t.Cost = append(t.Cost, *made.Cost)
+	return append(all, c)
 }

@@ -200,7 +200,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		FolderFiles: e.folderFiles, FolderQuota: e.box.limits.OrDefault().Disk, DeleteFolder: e.deleteFolder,
 		Files: e.files, FileHistory: e.pastOf, Makers: makersIn(e.pastOf), Links: threadfiles.NewLinks(e.secrets),
 		DeleteThread: e.deleteThread, User: access.Default(),
-		Histories: history.New(e.store), Calls: e.calls, CloneFiles: e.cloneFiles,
+		Histories: history.New(e.store), Calls: e.calls, Record: e.recorded, CloneFiles: e.cloneFiles,
 		News: e.news, Keeper: e.keeper(),
 		Answers: e.answers, Bin: e.bin(),
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,

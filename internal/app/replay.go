@@ -21,6 +21,20 @@ import (
 // replayRetry is how long a replay waits before it makes a failed model call again: the recorded failure will not pass.
 const replayRetry = time.Millisecond
 
+// recorded makes a test of a user's run that is over.
+func (e *engine) recorded(ctx context.Context, u access.User, thread, run string) ([]byte, error) {
+	files, err := e.files(ctx, u, thread)
+	if err != nil {
+		return nil, err
+	}
+	defer files.Close()
+	r, err := replay.Record(ctx, replay.Source{Store: e.store.For(u), Files: files}, thread, run)
+	if err != nil {
+		return nil, err
+	}
+	return replay.Encode(r)
+}
+
 // Bench implements cli.App: an engine of its own in a new temporary folder, as the configuration wants it but for the model.
 // What it must tell a person goes to note.
 func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *replay.Player, note func(string)) (_ *replay.Bench, err error) {

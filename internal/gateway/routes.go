@@ -65,7 +65,7 @@ func (s *Server) newGroups() groups {
 		history: historyroutes.New(historyroutes.Config{
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
-		calls: callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls}),
+		calls: callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls, Record: s.Record}),
 		store: storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files: files.New(files.Config{
 			Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory, FolderFiles: s.FolderFiles, FolderQuota: s.FolderQuota,

@@ -86,6 +86,8 @@ type Config struct {
 	Jobs *job.Queue
 	// Audit keeps who did what; nil keeps nothing.
 	Audit *audit.Log
+	// Record makes a test of a finished run of a user's thread.
+	Record func(ctx context.Context, u access.User, thread, run string) ([]byte, error)
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
 	// FolderFiles opens the files of a user's folder of threads, which may have FolderQuota bytes; the caller closes them. The

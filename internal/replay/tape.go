@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -42,7 +41,7 @@ func (t *tape) event(ctx context.Context, ev event.Event) error {
 	switch d := ev.Data.(type) {
 	case event.State:
 		if len(ev.Namespace) > 0 {
-			return errors.New("it gave work to sub-agents, whose turns cannot be recorded")
+			return Unfit("it gave work to sub-agents, whose turns cannot be recorded")
 		}
 		return t.state(ctx, ev.Node, d)
 	case event.ToolEnd:
@@ -125,8 +124,8 @@ func (t *tape) writes(node string, raw json.RawMessage) error {
 				}
 			case m.Role == message.Tool && len(t.answers) > 0:
 				if m.Kwargs[message.KeyOutcomeUnknown] != nil {
-					return fmt.Errorf("a crash cut off its call %s of %s, and how far that came is unknown: run again, it would "+
-						"come to its end; record a run that was not cut off", m.ToolCallID, m.Name)
+					return Unfit(fmt.Sprintf("a crash cut off its call %s of %s, and how far that came is unknown: run again, it would "+
+						"come to its end; record a run that was not cut off", m.ToolCallID, m.Name))
 				}
 				t.answers[len(t.answers)-1][m.ToolCallID] = m
 			}
@@ -178,7 +177,7 @@ func (t *tape) turn(m message.Message) error {
 	turn := Turn{Sees: len(agent.Messages.Get(t.talk))}
 	if reason, failed := llmerror.FallbackOf(m); failed {
 		if reason == llmerror.ReasonCircuitOpen {
-			return errors.New("its model was not asked, because calls of other runs had failed before; record another run")
+			return Unfit("its model was not asked, because calls of other runs had failed before; record another run")
 		}
 		turn.Text, turn.Error = Str(m.Text()), failure(m, reason)
 		t.add(turn, m.ID)
@@ -218,7 +217,7 @@ func (t *Turn) content(parts []message.Part) error {
 	plain := len(parts) <= 2
 	for i, p := range parts {
 		if p.Type != message.PartText && p.Type != message.PartReasoning || len(p.Extra) > 0 {
-			return fmt.Errorf("its model answered with a part of type %q, which cannot be played", p.Type)
+			return Unfit(fmt.Sprintf("its model answered with a part of type %q, which cannot be played", p.Type))
 		}
 		plain = plain && p.Signature == "" && p.Redacted == "" && (i == 1) == (p.Type == message.PartText && len(parts) == 2)
 	}
@@ -291,7 +290,7 @@ func (t *tape) ended() error {
 	case cancelled && (t.dropped || len(r.Turns) == 0):
 		t.add(Turn{Sees: sees, Cancelled: true}, "")
 	case cancelled && !last.Cancelled:
-		return errors.New("it was cancelled while its tools ran, at a moment that no second run would meet; record a run that came to its end")
+		return Unfit("it was cancelled while its tools ran, at a moment that no second run would meet; record a run that came to its end")
 	}
 	for i := range r.Turns {
 		for j := range r.Turns[i].Calls {

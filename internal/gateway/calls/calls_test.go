@@ -1,10 +1,12 @@
 package calls_test
 
 import (
+	"net/http"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 )
 
@@ -32,6 +34,30 @@ func TestCalls(t *testing.T) {
 		{Name: "no number", Method: "GET", Path: run + "/calls/x", Status: 404},
 		{Name: "a large number", Method: "GET", Path: run + "/calls/99999999999999999999", Status: 404},
 		{Name: "of another thread", Method: "GET", Path: "/threads/u/runs/{run}/calls/1", Status: 404},
+		{Name: "costs", Method: "GET", Path: "/threads/t/costs", Status: 200, Want: `{"thread_id":"t","more":false,"cost":[],"usage":{"input_tokens":0},
+			"runs":[{"run_id":"{run}","status":"success","began":"*","ended":"*","calls":1,"tools":0,"cost":[]}],"context":null}`},
+		{Name: "costs of too many", Method: "GET", Path: "/threads/t/costs?limit=201", Status: 422},
+		{Name: "costs of no thread", Method: "GET", Path: "/threads/nope/costs", Status: 404},
+		{Name: "a test of no run", Method: "GET", Path: "/threads/t/runs/nope/test", Status: 404},
+		{Name: "a test of another thread's", Method: "GET", Path: "/threads/u/runs/{run}/test", Status: 404},
 		{Name: "of no run", Method: "GET", Path: "/threads/t/runs/nope/timeline", Status: 404},
 	})
+}
+
+// TestRunAsATest: a run that is over can be downloaded as what pudu replay reads; one that is not says why it cannot.
+func TestRunAsATest(t *testing.T) {
+	k := gateways.New(t, nil)
+	run := k.Run("t", "hello")
+	w := k.Send(k.Request("GET", "/threads/t/runs/"+run.ID+"/test", ""))
+	if w.Code != http.StatusOK || w.Header().Get("Content-Disposition") != `attachment; filename="`+run.ID+`.replay.yaml"; filename*=UTF-8''`+run.ID+`.replay.yaml` {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	r, err := replay.Parse("it", w.Body.Bytes())
+	if err != nil || r.Run != run.ID || len(r.Turns) != 1 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	k.Vars["run"] = k.Start("t").ID
+	k.Play([]gateways.Scenario{{Name: "one under way", Method: "GET", Path: "/threads/t/runs/{run}/test", Status: 409,
+		Want: `{"detail":"*"}`}})
+	k.Free()
 }

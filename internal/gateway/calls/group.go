@@ -1,16 +1,20 @@
-// Package calls is the group of routes of what happened in a run: its steps, and what each call of a model was sent.
+// Package calls is the group of routes of what happened in a run: its steps, what each call of a model was sent, what it cost,
+// and the run as a test.
 //
 //	gateway -> calls -> the caller's calls.Mine -> a timeline, a call
 package calls
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"strconv"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/calls"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
+	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -19,6 +23,8 @@ type Config struct {
 	*route.Env
 
 	Calls *calls.Calls
+	// Record makes a test of a finished run, for `pudu replay`; what cannot be one is a [replay.Unfit].
+	Record func(ctx context.Context, u access.User, thread, run string) ([]byte, error)
 }
 
 // Group has the handlers.
@@ -37,6 +43,10 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
 		route.Get(run+"/calls/{call_number}", "Look at what a call of a model was sent, and at what came back", g.call).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
+		route.Raw(http.MethodGet, run+"/test", "Download a run that is over as a test: pudu replay FILE runs it again", g.test).
+			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
+		route.Get("/threads/{thread_id}/costs", "Sum up what the runs of a thread took, the newest first, and how full the model's window is", g.costs).
+			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 	)
 }
 
@@ -73,6 +83,37 @@ func (g *Group) call(ctx context.Context, in *callIn) (calls.Call, error) {
 		return calls.Call{}, store.ErrNotFound
 	}
 	return g.mine(ctx).Call(ctx, in.Run.ThreadID, in.Run.ID, n)
+}
+
+type testIn struct {
+	Run store.Run `of:"run"`
+}
+
+// test sends a run as a file that can be played again.
+func (g *Group) test(w http.ResponseWriter, r *http.Request, in *testIn) error {
+	raw, err := g.Record(r.Context(), route.Caller(r.Context()).User, in.Run.ThreadID, in.Run.ID)
+	if _, unfit := errors.AsType[replay.Unfit](err); unfit {
+		return route.Failf(http.StatusConflict, "%s", route.Clip(err.Error()))
+	}
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/yaml")
+	h.Set("Content-Disposition", route.Attachment(in.Run.ID+".replay.yaml"))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "private, no-store")
+	_, err = g.SteadyWriter(w).Write(raw)
+	return err
+}
+
+type costsIn struct {
+	Thread store.Thread `of:"thread"`
+	Limit  int          `query:"limit" default:"50" min:"1" max:"200"`
+}
+
+func (g *Group) costs(ctx context.Context, in *costsIn) (calls.Spending, error) {
+	return g.mine(ctx).Spent(ctx, in.Thread.ID, in.Limit)
 }
 
 func (g *Group) mine(ctx context.Context) *calls.Mine { return g.Calls.For(route.Caller(ctx).User) }

@@ -36,6 +36,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/job"
+	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -154,7 +155,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
-		Histories: history.New(st), Calls: asked, FileHistory: HistoryIn(t.TempDir()),
+		Histories: history.New(st), Calls: asked, FileHistory: HistoryIn(t.TempDir()), Record: RecordFrom(st),
 		Bin: trash, Keeper: &Keeper{},
 	}
 	if change != nil {
@@ -172,6 +173,17 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		}
 	})
 	return k
+}
+
+// RecordFrom makes tests of the runs in a store.
+func RecordFrom(st store.Store) func(context.Context, access.User, string, string) ([]byte, error) {
+	return func(ctx context.Context, u access.User, thread, run string) ([]byte, error) {
+		r, err := replay.Record(ctx, replay.Source{Store: st.For(u)}, thread, run)
+		if err != nil {
+			return nil, err
+		}
+		return replay.Encode(r)
+	}
 }
 
 // contentOf reads what the messages of a thread say.

@@ -1,6 +1,7 @@
 package filehistory
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -174,6 +175,49 @@ func TestRewind(t *testing.T) {
 		if _, err := k.Rewind(t.Context(), run, Moment{}); err == nil {
 			t.Errorf("run %q was taken", run)
 		}
+	}
+}
+
+// TestThen: the files as they were at any time are those that one would have seen then, each as a version that can be read.
+func TestThen(t *testing.T) {
+	at := time.UnixMilli(1_000_000)
+	k := newKit(t, Config{Now: func() time.Time { at = at.Add(time.Second); return at }})
+	seen := func() (names []string) {
+		list, more, err := k.Then(t.Context(), at)
+		if err != nil || more {
+			t.Fatal(err, more)
+		}
+		for _, v := range list {
+			names = append(names, fmt.Sprint(v.Entry.Path, " ", v.Entry.Size, " ", v.Number, " ", v.Kept, " ", v.Current))
+		}
+		return names
+	}
+	if got := seen(); len(got) > 0 {
+		t.Error("before anything was looked at:", got)
+	}
+	k.shell(`echo 0 >workspace/a; echo 0 >uploads/u; mkdir -p workspace/node_modules/x; echo >workspace/node_modules/x/y`)
+	k.bash("one", `echo 11 >workspace/a; echo 1 >outputs/b`)
+	first, moment := seen(), at
+	k.bash("two", `rm workspace/a; echo 222 >outputs/b; ln -s b outputs/l`)
+	want := []string{"outputs/b 2 1 true true", "uploads/u 2 0 true true", "workspace/a 3 1 true true"}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"outputs/b 4 2 true true", "outputs/l 1 2 true true", "uploads/u 2 0 true true"}, seen()); diff != "" {
+		t.Error(diff)
+	}
+	at = moment
+	want = []string{"outputs/b 2 1 true false", "uploads/u 2 0 true true", "workspace/a 3 1 true false"}
+	if diff := cmp.Diff(want, seen()); diff != "" {
+		t.Error("looked at later:", diff)
+	}
+	v, content, err := k.Version(t.Context(), "/mnt/user-data/workspace/a", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	if raw, err := io.ReadAll(content); string(raw) != "11\n" || err != nil || v.Run != "one" {
+		t.Errorf("%q %v %+v", raw, err, v)
 	}
 }
 

@@ -84,10 +84,36 @@ func TestFileHistory(t *testing.T) {
 	if w := k.Send(k.Request("GET", versions+"/1/content?"+at, "")); w.Code != http.StatusOK || w.Body.String() != "one\n" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	list, err := k.Data().Checkpoints(t.Context(), "t", "", 1)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	k.Vars["early"] = list[0].ID
 	write("after", "three\n")
+	k.Vars["late"] = latest(k, "t")
+	k.Play([]gateways.Scenario{
+		{Name: "the files before there were any", Method: "GET", Path: "/threads/t/state/{early}/files", Status: 200,
+			Want: `{"checkpoint_id":"{early}","created_at":"*","files":[],"more":false}`},
+		{Name: "the files of then", Method: "GET", Path: "/threads/t/state/{late}/files", Status: 200,
+			Want: `{"files":[{"path":"/mnt/user-data/outputs/a.md","version":5,"run":"after","size":6,"available":true,"current":true}]}`},
+		{Name: "at no checkpoint", Method: "GET", Path: "/threads/t/state/01a214ec-9889-7000-8000-000000000000/files", Status: 404},
+		{Name: "at none", Method: "GET", Path: "/threads/t/state/x/files", Status: 404},
+		{Name: "of another thread", Method: "GET", Path: "/threads/u/state/{late}/files", Status: 404},
+	})
 	k.Play([]gateways.Scenario{{Name: "changed since", Method: "POST", Path: changes + "/undo", Body: `{}`, Status: 200,
 		Want: `{"done":false,"undo_id":"","conflicts":[{"path":"/mnt/user-data/outputs/a.md","reason":"it was changed again later"}]}`}})
 	if raw, err := os.ReadFile(file); string(raw) != "three\n" || err != nil {
 		t.Errorf("%q, %v", raw, err)
 	}
+}
+
+// latest is a checkpoint that is written now.
+func latest(k *gateways.Kit, thread string) string {
+	k.T.Helper()
+	k.Run(thread, "hello again")
+	list, err := k.Data().Checkpoints(k.T.Context(), thread, "", 1)
+	if err != nil || len(list) != 1 {
+		k.T.Fatal(list, err)
+	}
+	return list[0].ID
 }

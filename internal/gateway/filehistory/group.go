@@ -51,6 +51,8 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Costly).Body(route.Maybe).Audits(audit.Change, "files"),
 		route.Get(versions, "List the versions of a file", g.versions).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
+		route.Get("/threads/{thread_id}/state/{checkpoint_id}/files", "List the files as they were at a checkpoint, each with its version", g.then).
+			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Get(versions+"/{version}/diff", "Compare a version of a file with an earlier one", g.diff).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 	)
@@ -172,6 +174,50 @@ func (g *Group) versions(ctx context.Context, in *versionsIn) (out versionsJSON,
 		out.Versions[i] = versionOf(v)
 	}
 	return out, pathError(err)
+}
+
+type thenIn struct {
+	Thread     store.Thread `of:"thread"`
+	Checkpoint string       `path:"checkpoint_id"`
+}
+
+// thenJSON is a file as it was.
+type thenJSON struct {
+	Path string `json:"path"`
+	versionJSON
+}
+
+type filesThenJSON struct {
+	Checkpoint string     `json:"checkpoint_id"`
+	At         string     `json:"created_at"`
+	Files      []thenJSON `json:"files"`
+	// More says that there were more.
+	More bool `json:"more"`
+}
+
+// then lists the files as they were when a checkpoint was written.
+func (g *Group) then(ctx context.Context, in *thenIn) (out filesThenJSON, err error) {
+	if !shape.IsCheckpoint(in.Checkpoint) || in.Checkpoint == store.Origin {
+		return out, shape.NoCheckpoint(in.Checkpoint)
+	}
+	at, err := g.Mine(ctx).Checkpoints(ctx, in.Thread.ID, in.Checkpoint+"~", 1) // the last one that is not behind it
+	if err == nil && (len(at) == 0 || at[0].ID != in.Checkpoint) {
+		err = shape.NoCheckpoint(in.Checkpoint)
+	}
+	if err != nil {
+		return out, err
+	}
+	cp := at[0]
+	past, err := g.past(ctx, in.Thread.ID)
+	if err != nil {
+		return out, err
+	}
+	list, more, err := past.Then(ctx, cp.CreatedAt)
+	out = filesThenJSON{Checkpoint: cp.ID, At: shape.Stamp(cp.CreatedAt), Files: make([]thenJSON, len(list)), More: more}
+	for i, v := range list {
+		out.Files[i] = thenJSON{v.Entry.Virtual(), versionOf(v)}
+	}
+	return out, err
 }
 
 type diffIn struct {

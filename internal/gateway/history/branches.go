@@ -54,9 +54,24 @@ func (m *moment) ReadFrom(in *route.Input, name string) {
 	}
 }
 
+// answer is the message that a branch goes on from. One that goes on from a checkpoint needs none.
+type answer string
+
+// ReadFrom implements [route.Reader].
+func (a *answer) ReadFrom(in *route.Input, name string) {
+	if in.Raw("checkpoint_id") != nil {
+		*a = answer(in.Str(name))
+		return
+	}
+	var f filled
+	f.ReadFrom(in, name)
+	*a = answer(f)
+}
+
 type branchIn struct {
 	Thread  store.Thread `of:"thread"`
-	Message filled       `body:"message_id"`
+	Message answer       `body:"message_id" doc:"the answer that it goes on from; needless with a checkpoint_id"`
+	At      string       `body:"checkpoint_id" doc:"the state that it goes on from, in place of an answer"`
 	Also    []string     `body:"message_ids" max:"1000"`
 	Title   title        `body:"title"`
 	Files   moment       `body:"files" doc:"then or now: the files as they were at that turn, or as they are; without it only a branch of the latest turn has any"`
@@ -87,7 +102,7 @@ func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err e
 	if string(shape.Members(in.Thread.Metadata)[metaSidecar]) == "true" {
 		return out, conflict("Branching is only available in the main conversation.")
 	}
-	t, err := g.answered(ctx, in)
+	t, err := g.from(ctx, in)
 	if err != nil {
 		return out, err
 	}
@@ -103,9 +118,11 @@ func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err e
 		ID: out.ThreadID, Title: cmp.Or(string(in.Title), in.Thread.Title), CreatedAt: now, UpdatedAt: now,
 		Metadata: route.Object(map[string]json.RawMessage{metaBranch: json.RawMessage("true")}),
 	}
-	to.Metadata = shape.With(to.Metadata, map[string]string{
-		metaParent: out.Parent, metaCheckpoint: out.Checkpoint, metaMessage: out.Message, metaCreated: shape.Stamp(now),
-	})
+	about := map[string]string{metaParent: out.Parent, metaCheckpoint: out.Checkpoint, metaCreated: shape.Stamp(now)}
+	if out.Message != "" {
+		about[metaMessage] = out.Message
+	}
+	to.Metadata = shape.With(to.Metadata, about)
 	if t.Last || in.Files != "" {
 		out.Clone, err = g.clone(ctx, in, out.Checkpoint, to.ID)
 	}
@@ -116,6 +133,21 @@ func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err e
 		err = g.settle(ctx, to)
 	}
 	return out, err
+}
+
+// from is where the branch begins: behind a turn, or at the checkpoint that is named, whichever turn that is in.
+func (g *Group) from(ctx context.Context, in *branchIn) (history.Turn, error) {
+	if in.At == "" {
+		return g.answered(ctx, in)
+	}
+	if !shape.IsCheckpoint(in.At) || in.At == store.Origin {
+		return history.Turn{}, shape.NoCheckpoint(in.At)
+	}
+	_, err := g.Mine(ctx).Checkpoint(ctx, g.Manager.Schema(), in.Thread.ID, in.At)
+	if errors.Is(err, store.ErrNotFound) {
+		err = shape.NoCheckpoint(in.At)
+	}
+	return history.Turn{End: in.At}, err
 }
 
 // answered is the turn whose answer the branch goes on from.

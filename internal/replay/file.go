@@ -36,7 +36,7 @@ func encode(r *Recording, most int) ([]byte, error) {
 		return nil, fmt.Errorf("write recording: %w", err)
 	}
 	if b.Len() > most {
-		return nil, Unfit(fmt.Sprintf("the recording is larger than %d MiB: record a shorter run", most>>20))
+		return nil, UnfitError(fmt.Sprintf("the recording is larger than %d MiB: record a shorter run", most>>20))
 	}
 	return b.Bytes(), nil
 }

@@ -18,11 +18,11 @@ type Source struct {
 	Files *sandbox.Files
 }
 
-// Unfit is why a run cannot be played again.
-type Unfit string
+// UnfitError is why a run cannot be played again.
+type UnfitError string
 
 // Error implements error.
-func (u Unfit) Error() string { return string(u) }
+func (u UnfitError) Error() string { return string(u) }
 
 // Record makes a recording of a finished run. An empty run id means the thread's last finished run. It refuses a run
 // that cannot be played again: one that is not at its end, and one whose course hangs on a crash, on a cancel while
@@ -71,7 +71,7 @@ func find(ctx context.Context, s store.UserData, threadID, runID string) (store.
 	case err != nil:
 		return store.Run{}, err
 	case run.Active():
-		return store.Run{}, Unfit(fmt.Sprintf("run %s is not at its end (%s); wait for it, or let it end with `pudu run --resume %s`",
+		return store.Run{}, UnfitError(fmt.Sprintf("run %s is not at its end (%s); wait for it, or let it end with `pudu run --resume %s`",
 			run.ID, run.Status, threadID))
 	}
 	return run, nil
@@ -84,7 +84,7 @@ func (t *tape) record(ctx context.Context) error {
 		return err
 	}
 	if len(req.Answers) > 0 || len(req.Input) == 0 {
-		return Unfit("it goes on with an answer to a question of the run before it; record that run, or one that begins with a task")
+		return UnfitError("it goes on with an answer to a question of the run before it; record that run, or one that begins with a task")
 	}
 	t.rec.Model, t.rec.MaxSteps = req.Model, req.MaxSteps
 	t.rec.At = t.run.CreatedAt.Local() //nolint:gosmopolitan // the day of a run is that of the clock it had

@@ -4,6 +4,7 @@ import { lazy, type ReactNode } from 'react';
 import StartPage from './chat/StartPage';
 import ThreadPage from './chat/ThreadPage';
 
+const InspectPage = lazy(() => import('./inspect/InspectPage'));
 const WelcomePage = lazy(() => import('./welcome/WelcomePage'));
 const FolderPage = lazy(() => import('./threads/FolderPage'));
 const TasksPage = lazy(() => import('./threads/TasksPage'));
@@ -23,6 +24,7 @@ export const pages: Page[] = [
   { form: '/c', show: () => <TasksPage /> },
   { form: '/c/:thread', show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
   { form: '/f/:folder', show: ({ folder = '' }) => <FolderPage key={folder} folder={folder} /> },
+  { form: '/c/:thread/run/:run', show: ({ thread = '', run = '' }) => <InspectPage key={run} thread={thread} run={run} /> },
   { form: '/settings', show: () => <GeneralPage /> },
   { form: '/settings/general', show: () => <GeneralPage /> },
   { form: '/settings/models', show: () => <ModelsPage /> },

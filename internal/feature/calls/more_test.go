@@ -252,7 +252,7 @@ func checkpoints(f *databases.Fixture) {
 	b := newBed(f, 1)
 	b.plan = turns(2)
 	run := b.run(asks("hello"))
-	data := f.Store.For(f.Ann())
+	data := f.For(f.Ann())
 	seen := map[string]bool{}
 	for _, s := range b.timeline(run).Steps {
 		if s.Kind == calls.StepAttempt {

@@ -23,7 +23,7 @@ type Config struct {
 	*route.Env
 
 	Calls *calls.Calls
-	// Record makes a test of a finished run, for `pudu replay`; what cannot be one is a [replay.Unfit].
+	// Record makes a test of a finished run, for `pudu replay`; what cannot be one is a [replay.UnfitError].
 	Record func(ctx context.Context, u access.User, thread, run string) ([]byte, error)
 }
 
@@ -92,7 +92,7 @@ type testIn struct {
 // test sends a run as a file that can be played again.
 func (g *Group) test(w http.ResponseWriter, r *http.Request, in *testIn) error {
 	raw, err := g.Record(r.Context(), route.Caller(r.Context()).User, in.Run.ThreadID, in.Run.ID)
-	if _, unfit := errors.AsType[replay.Unfit](err); unfit {
+	if _, unfit := errors.AsType[replay.UnfitError](err); unfit {
 		return route.Failf(http.StatusConflict, "%s", route.Clip(err.Error()))
 	}
 	if err != nil {

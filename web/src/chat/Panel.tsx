@@ -1,12 +1,14 @@
 // The panel beside a task: the run with its plan, the files, what was changed in them. Which one is open stands in the address.
 import { type KeyboardEvent, lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useFiles } from '../files/data';
-import { define, lasted, thousands, useWords } from '../lib/i18n';
+import { define, useWords } from '../lib/i18n';
 import { ask } from '../lib/router';
 import { Glyph, type State } from '../ui/Glyph';
 import { Icon } from '../ui/Icon';
+import type { Costs } from './costs';
 import type { View } from './talk/conversation';
 import { planOf, type Todo } from './talk/plan';
+import { UsageOf } from './Usage';
 
 export const panelWords = define(
   {
@@ -18,10 +20,6 @@ export const panelWords = define(
     close: 'Close the panel',
     noPlan: 'When Pudu makes a plan, it stands here and moves.',
     of: (n: number, all: number) => `${n} of ${all}`,
-    usage: 'Usage',
-    tokens: 'Tokens of this task',
-    runs: 'Runs',
-    last: 'Last run',
   },
   {
     panel: '面板',
@@ -32,10 +30,6 @@ export const panelWords = define(
     close: '关闭面板',
     noPlan: 'Pudu 制定的计划会显示在这里并实时更新',
     of: (n: number, all: number) => `${n} / ${all}`,
-    usage: '用量',
-    tokens: '此任务的词元',
-    runs: '运行次数',
-    last: '上次运行',
   },
 );
 
@@ -52,9 +46,10 @@ interface PanelProps {
   kind: Kind;
   thread: string;
   view: View;
+  costs: Costs | undefined;
 }
 
-export function Panel({ kind, thread, view }: PanelProps): ReactNode {
+export function Panel({ kind, thread, view, costs }: PanelProps): ReactNode {
   const w = useWords(panelWords);
   const { data } = useFiles(thread);
   const count = data?.filter((e) => e.kind !== 'folder').length;
@@ -86,7 +81,7 @@ export function Panel({ kind, thread, view }: PanelProps): ReactNode {
       </div>
       <div className="panel-body" id="panel-body" role="tabpanel" tabIndex={-1} aria-labelledby={`tab-${kind}`}>
         <Suspense>
-          {kind === 'run' && <RunPanel view={view} />}
+          {kind === 'run' && <RunPanel thread={thread} view={view} costs={costs} />}
           {kind === 'files' && <FilesPanel thread={thread} view={view} />}
           {kind === 'changes' && <ChangesPanel thread={thread} view={view} />}
         </Suspense>
@@ -105,12 +100,9 @@ function turn(e: KeyboardEvent<HTMLElement>, kind: Kind, show: (k: Kind) => void
   document.getElementById(`tab-${to}`)?.focus();
 }
 
-function RunPanel({ view }: { view: View }): ReactNode {
+function RunPanel({ thread, view, costs }: Omit<PanelProps, 'kind'>): ReactNode {
   const w = useWords(panelWords);
   const plan = useMemo(() => planOf(view.talk), [view.talk]);
-  const runs = Object.values(view.talk.runs).sort((a, b) => b.began - a.began);
-  const tokens = runs.reduce((sum, r) => sum + (r.tokens ?? 0), 0);
-  const last = runs[0];
   return (
     <>
       <section className="block">
@@ -121,21 +113,7 @@ function RunPanel({ view }: { view: View }): ReactNode {
         </h2>
         {plan ? <PlanList plan={plan} active={!!view.active} /> : <p className="soft">{w.noPlan}</p>}
       </section>
-      <section className="block">
-        <h2>{w.usage}</h2>
-        <dl className="kv">
-          <dt>{w.tokens}</dt>
-          <dd>{thousands(tokens)}</dd>
-          <dt>{w.runs}</dt>
-          <dd>{runs.length}</dd>
-          {last?.ended && (
-            <>
-              <dt>{w.last}</dt>
-              <dd>{lasted(last.ended - last.began)}</dd>
-            </>
-          )}
-        </dl>
-      </section>
+      <UsageOf thread={thread} costs={costs} />
     </>
   );
 }

@@ -17,17 +17,21 @@ import { Notice } from '../ui/Notice';
 import { answersOf } from './asked/question';
 import { Chips } from './composer/Chips';
 import { Composer, type Write } from './composer/Composer';
+import { ContextRing } from './composer/ContextRing';
 import { useOptions } from './composer/options';
 import { Queue } from './composer/Queue';
+import { SpentOf, useCosts, useSpent } from './costs';
 import { Panel, panelOf } from './Panel';
 import type { Conversation } from './talk/conversation';
 import { textOf } from './talk/message';
 import type { Options } from './talk/requests';
 import type { Asked } from './talk/talk';
-import { turnsOf } from './talk/turns';
+import { isActive, turnsOf } from './talk/turns';
 import { useConversation } from './talk/useConversation';
 import { Selected } from './Selected';
+import { Then } from './Then';
 import { type TurnActs, TurnView } from './TurnView';
+import { TotalCost } from './Usage';
 import { useFollowing } from './useFollowing';
 import { usePrint } from './usePrint';
 import { useSought } from './useSought';
@@ -60,6 +64,8 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
   const queued = useMemo(() => Object.values(view.talk.runs).filter((r) => r.status === 'pending' && r.says && r.id !== view.active?.id), [view]);
   const isDemo = Object.values(view.talk.runs).some((r) => r.context?.['model_name'] === 'demo');
   const query = useQueryOf();
+  const costs = useCosts(thread, Object.values(view.talk.runs).filter((r) => !isActive(r)).length).data;
+  const spent = useSpent(costs);
   const panel = panelOf(query);
   useTaskKeys({ turns, panel: !!panel, stop: () => void conversation.stop() });
   const renaming = useRenaming(thread, 'head');
@@ -74,6 +80,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
           {task?.state === 'waiting' && <span className="pill ask">{w.waitsFor}</span>}
           {isDemo && <span className="tag">{s.demo}</span>}
           <span className="grow" />
+          <TotalCost costs={costs} />
           {task && <TaskMenu task={task} place="head" />}
           <button
             type="button"
@@ -87,26 +94,28 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
           </button>
         </div>
       }
-      panel={panel && <Panel kind={panel} thread={thread} view={view} />}
+      panel={panel && <Panel kind={panel} thread={thread} view={view} costs={costs} />}
       kind={panel === 'run' ? 'run' : 'files'}
     >
       <div className="scroll" ref={box} tabIndex={0} role="region" aria-label={w.conversation}>
         <div className="col talk">
           {view.older && <Older more={() => conversation.more()} />}
           {missing ? <Missing /> : turns.length === 0 && view.trouble !== undefined && <Broken trouble={view.trouble} again={() => void conversation.load()} />}
-          {turns.map((turn, i) => (
-            <TurnView
-              key={turn.key}
-              thread={thread}
-              turn={turn}
-              last={i === turns.length - 1}
-              {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
-              busy={!!view.active || view.past}
-              waiting={view.past ? noneAsked : view.talk.asked}
-              answers={answers}
-              acts={acts}
-            />
-          ))}
+          <SpentOf value={spent}>
+            {turns.map((turn, i) => (
+              <TurnView
+                key={turn.key}
+                thread={thread}
+                turn={turn}
+                last={i === turns.length - 1}
+                {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
+                busy={!!view.active || view.past}
+                waiting={view.past ? noneAsked : view.talk.asked}
+                answers={answers}
+                acts={acts}
+              />
+            ))}
+          </SpentOf>
         </div>
         {!missing && (
           <div className="dock">
@@ -125,8 +134,10 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
                   void conversation.drop(run.id);
                 }}
               />
+              <Then conversation={conversation} past={view.past} />
               <Composer
                 place={thread}
+                ring={<ContextRing thread={thread} context={costs?.context ?? null} />}
                 rows={1}
                 write={write}
                 placeholder={view.active ? w.whileRunning : view.talk.asked.length > 0 ? w.orSay : w.goOn}

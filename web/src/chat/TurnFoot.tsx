@@ -1,10 +1,14 @@
 // What can be done with an answer and with a message, and which of their versions is shown.
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useContext, useState } from 'react';
 import { SentFiles } from '../files/Adding';
-import { define, thousands, useWords, when } from '../lib/i18n';
+import { define, lasted, thousands, useWords, when } from '../lib/i18n';
+import { moneys } from '../lib/money';
+import { Link } from '../lib/router';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
+import { SpentOf } from './costs';
 import { type Row, textOf, type Versions } from './talk/message';
+import type { Run } from './talk/talk';
 import type { Turn } from './talk/turns';
 
 export const foot = define(
@@ -21,6 +25,7 @@ export const foot = define(
     after: 'Later version',
     of: (n: number, all: number) => `${n} of ${all}`,
     tokens: (n: string) => `${n} tokens`,
+    inspect: (what: string) => `Inspect the run: ${what}`,
   },
   {
     copyAnswer: '复制回复',
@@ -35,6 +40,7 @@ export const foot = define(
     after: '下一版本',
     of: (n: number, all: number) => `${n} / ${all}`,
     tokens: (n: string) => `${n} 词元`,
+    inspect: (what: string) => `检查运行：${what}`,
   },
 );
 
@@ -68,7 +74,26 @@ function VersionsOf({ versions, acts }: { versions: Versions; acts: Acts }): Rea
   );
 }
 
-export function Foot({ turn, acts, busy }: { turn: Turn; acts: Acts; busy: boolean }): ReactNode {
+/** When it was answered, how long the run took and what it cost, in money where that is known, else in tokens: the way to the inspector. */
+function Took({ thread, run, at }: { thread: string; run: Run; at: number }): ReactNode {
+  const w = useWords(foot);
+  const spent = useContext(SpentOf).get(run.id);
+  const tokens = spent ? spent.usage.input_tokens + spent.usage.output_tokens : (run.tokens ?? 0);
+  const cost = moneys(spent?.cost) || (tokens > 0 ? w.tokens(thousands(tokens)) : '');
+  const what = [run.ended ? lasted(run.ended - run.began) : '', cost].filter(Boolean).join(' · ');
+  return (
+    // Another cost is another element: nothing moves when one takes the place of another.
+    <span className="took num" key={what}>
+      <small>{when(at)}</small>
+      <Link className="btn ghost sm" to={`/c/${thread}/run/${run.id}`} aria-label={w.inspect(what)}>
+        {what}
+        <Icon name="inspect" />
+      </Link>
+    </span>
+  );
+}
+
+export function Foot({ thread, turn, acts, busy }: { thread: string; turn: Turn; acts: Acts; busy: boolean }): ReactNode {
   const w = useWords(foot);
   const { answer, run } = turn;
   if (!answer) return null;
@@ -88,10 +113,7 @@ export function Foot({ turn, acts, busy }: { turn: Turn; acts: Acts; busy: boole
         </>
       )}
       <span className="sp" />
-      <small className="num" key={run?.tokens ?? 0}>
-        {when(answer.at)}
-        {!!run?.tokens && ` · ${w.tokens(thousands(run.tokens))}`}
-      </small>
+      {run ? <Took thread={thread} run={run} at={answer.at} /> : <small className="num">{when(answer.at)}</small>}
     </div>
   );
 }

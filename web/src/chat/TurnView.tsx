@@ -55,7 +55,7 @@ export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiti
       <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
       <Given thread={thread} turn={turn} />
       <End turn={turn} last={last} acts={acts} />
-      {turn.answer && !turn.answer.open && <Foot turn={turn} acts={acts} busy={busy} />}
+      {turn.answer && !turn.answer.open && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}
     </section>
   );
 });

@@ -21,12 +21,14 @@ interface ShellProps {
   /** What stands in the sidebar's place: the way through settings. */
   side?: (hide: () => void) => ReactNode;
   /** The panel's width: that of a run, or that of files. */
-  kind?: 'run' | 'files';
+  kind?: 'run' | 'files' | 'inspect';
+  /** The page uses the width: the sidebar waits behind its button. */
+  wide?: boolean;
 }
 
 const narrow = (): boolean => matchMedia('(max-width: 899px)').matches;
 
-export function Shell({ header, children, panel, side, kind = 'run' }: ShellProps): ReactNode {
+export function Shell({ header, children, panel, side, kind = 'run', wide = false }: ShellProps): ReactNode {
   const w = useWords(shell);
   const hidden = useSetting('sideHidden');
   const [drawer, setDrawer] = useState(false);
@@ -35,12 +37,12 @@ export function Shell({ header, children, panel, side, kind = 'run' }: ShellProp
   useCountInTitle(useTasks().data?.counts.waiting ?? 0);
   useEffect(() => setDrawer(false), [path]);
   const turn = (): void => {
-    if (narrow()) setDrawer(!drawer);
+    if (wide || narrow()) setDrawer(!drawer);
     else change({ sideHidden: !settings().sideHidden });
   };
   useKeys({ sidebar: turn });
   usePageKeys(drawer, () => setDrawer(false));
-  const classes = ['app', hidden && 'no-side', drawer && 'drawer', panel && 'with-panel panel-first panel-full', panel && kind];
+  const classes = ['app', wide && 'wide', hidden && 'no-side', drawer && 'drawer', panel && 'with-panel panel-first panel-full', panel && kind];
   return (
     <div className={classes.filter(Boolean).join(' ')}>
       <a className="skip" href="#content">

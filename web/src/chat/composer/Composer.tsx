@@ -25,11 +25,12 @@ interface ComposerProps {
   stop?: () => void;
   /** Takes words to be edited: they come before what is typed, or behind it. */
   write?: RefObject<Write>;
-  /** What stands left below the text. */
+  /** What stands left below the text, and right of it before the buttons. */
   children?: ReactNode;
+  ring?: ReactNode;
 }
 
-export function Composer({ place, rows, placeholder, label, running, focus, send, stop, write: take, children }: ComposerProps): ReactNode {
+export function Composer({ place, rows, placeholder, label, running, focus, send, stop, write: take, children, ring }: ComposerProps): ReactNode {
   const w = useWords(chat);
   const f = useWords(fileWords);
   const [text, setText] = useState(() => draftOf(place));
@@ -118,6 +119,7 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
             {f.waits}
           </small>
         )}
+        {ring}
         {running && stop && (
           <button type="button" className="stop" aria-label={w.stop} title={w.stop} onClick={stop}>
             <i />

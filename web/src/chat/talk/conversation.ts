@@ -2,11 +2,11 @@
 // What comes in a frame of the screen is drawn once.
 import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
-import { type Batch, follow, type LogEvent } from '../../lib/stream/log';
+import { type Batch, follow } from '../../lib/stream/log';
 import type { Row } from './message';
 import { deliver, forget, type Letter, letters, passes } from './outbox';
 import { newer, type Options, requestOf, runOf, type RunRow, waitingOf } from './requests';
-import { type Asked, change, nothing, type PageRow, type Run, type Talk, unwritten, withPage } from './talk';
+import { type Asked, type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
 
 /** A conversation as it is shown. */
@@ -44,10 +44,13 @@ export class Conversation {
   private readonly stopped = new AbortController();
   private following = '';
   private seq = 0;
-  private waiting: { run: string; events: LogEvent[] }[] = [];
+  private waiting: Heard[] = [];
   private frame = 0;
   /** The end of the branch that is shown, if it is not the thread's own. */
   private checkpoint = '';
+  /** The next run is to have the files as they were there. */
+  private then = false;
+  private loads = 0;
   private readonly detailed = new Set<string>();
 
   constructor(
@@ -82,9 +85,11 @@ export class Conversation {
   async load(): Promise<void> {
     const path = { thread_id: this.thread };
     await this.restore();
+    const load = ++this.loads;
     try {
       const runs = await this.runs(); // before the messages: those of a run that has ended are among them
       const page = await api('get', '/threads/{thread_id}/messages/page', { path, query: this.page(), signal: this.stopped.signal });
+      if (load !== this.loads) return; // another place was asked for meanwhile
       const read = page as unknown as { data: PageRow[]; has_more: boolean };
       // A thread that is not there has no messages either: only the thread itself tells.
       if (read.data.length === 0 && Object.keys(runs).length === 0) await api('get', '/threads/{thread_id}', { path });
@@ -96,7 +101,7 @@ export class Conversation {
       delete this.view.trouble;
       this.followActive();
     } catch (trouble) {
-      if (!this.stopped.signal.aborted) this.show({ trouble, loading: false });
+      if (!this.stopped.signal.aborted && load === this.loads) this.show({ trouble, loading: false });
     }
   }
 
@@ -105,6 +110,15 @@ export class Conversation {
     const there = (): boolean => this.view.talk.rows.some((r) => r.message.id === message);
     while (!there() && this.view.older && !this.stopped.signal.aborted) await this.more(200);
     return there();
+  }
+
+  /** Shows the task as it was at a checkpoint, which the next message goes on from, perhaps with the files of then; empty is the present. */
+  async goTo(checkpoint: string, then: boolean): Promise<void> {
+    this.then = then;
+    if (checkpoint === this.checkpoint) return;
+    this.checkpoint = checkpoint;
+    this.show({ talk: { ...this.view.talk, rows: [], asked: [] } });
+    await this.load();
   }
 
   /** Loads the messages before those that are there. */
@@ -171,8 +185,8 @@ export class Conversation {
     await this.load();
   }
 
-  private take(run: string, batch: Batch): void {
-    this.waiting.push({ run, events: batch.events });
+  private take(run: string, batch: Batch, detail = false): void {
+    this.waiting.push({ run, events: batch.events, detail });
     if (!this.view.connected) this.show({ connected: true });
     // A page in the background is drawn nothing: it takes in what came when it has become much, or when it is looked at.
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
@@ -183,14 +197,14 @@ export class Conversation {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     let { talk } = this.view;
-    for (const { run, events } of this.waiting) talk = change(talk, run, events);
+    for (const told of this.waiting) talk = taken(talk, told, this.checkpoint !== '');
     this.waiting = [];
     if (talk !== this.view.talk) this.show({ talk });
   }
 
   /** Says something: it stands there at once, and goes to the server. */
   async say(text: string, options: Options): Promise<void> {
-    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...(this.checkpoint ? { checkpoint: this.checkpoint } : {}) };
+    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...(this.checkpoint ? { checkpoint: this.checkpoint, then: this.then } : {}) };
     this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, rowOf(letter)] } });
     await this.post(letter);
   }
@@ -202,6 +216,7 @@ export class Conversation {
     try {
       const run = await deliver(letter);
       this.checkpoint = '';
+      this.then = false;
       this.started(letter.id, runOf(run));
     } catch (trouble) {
       this.show({ unsent: { ...this.view.unsent, [letter.id]: trouble } });
@@ -351,7 +366,7 @@ export class Conversation {
   async detail(run: string): Promise<void> {
     if (this.detailed.has(run)) return;
     this.detailed.add(run);
-    await follow({ thread: this.thread, run, signal: this.stopped.signal, batch: (b) => this.take(run, b) }).catch(() => {});
+    await follow({ thread: this.thread, run, signal: this.stopped.signal, batch: (b) => this.take(run, b, true) }).catch(() => {});
   }
 
   /** Takes a run out of the queue. */

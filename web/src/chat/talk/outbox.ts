@@ -14,6 +14,8 @@ export interface Letter {
   at: number;
   /** The branch that it goes on from, if that is not the thread's own. */
   checkpoint?: string;
+  /** Its run is to have the files as they were there. */
+  then?: boolean;
   /** The server refused it: it waits for somebody to look at it. */
   refused?: boolean;
 }
@@ -64,6 +66,7 @@ export async function deliver(letter: Letter): Promise<RunRow> {
       body: {
         ...requestOf(letter.id, letter.text, letter.options),
         ...(letter.checkpoint ? { checkpoint: { checkpoint_id: letter.checkpoint } } : {}),
+        ...(letter.then ? { metadata: { replay_files: 'then' } } : {}),
       } as never,
     });
     forget(letter.id);

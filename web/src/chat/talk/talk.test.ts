@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEvent } from '../../lib/stream/log';
 import type { Message } from './message';
-import { change, nothing, type Talk, unwritten, withPage } from './talk';
+import { change, nothing, taken, type Talk, unwritten, withPage } from './talk';
 import { partial, turnsOf } from './turns';
 
 let n = 0;
@@ -34,6 +34,16 @@ const whole: Message = {
 };
 
 describe('a conversation', () => {
+  it('takes of a run that is over its calls alone, and of what runs say nothing into an earlier place', () => {
+    const events = [said(whole), event('tool_end', { call_id: 'c', millis: 7 })];
+    const here = play(said(human('q', 'hello')));
+    const detail = taken(here, { run: 'r', events, detail: true }, false);
+    expect([detail.rows, detail.runs, detail.calls['c']?.millis]).toEqual([here.rows, here.runs, 7]);
+    const past = taken(here, { run: 'r', events: [event('run', { status: 'running' }), ...events], detail: false }, true);
+    expect([past.rows, past.runs['r']?.status]).toEqual([here.rows, 'running']);
+    expect(taken(here, { run: 'r', events, detail: false }, false).rows.map((r) => r.message.id)).toEqual(['q', 'a']);
+  });
+
   it('shows what a model writes while it writes, in the place where it stays', () => {
     const [turn] = turnsOf(play(...run));
     expect(turn?.steps.map((s) => s.kind)).toEqual(['thought', 'say', 'call']);

@@ -57,6 +57,21 @@ interface Write {
   v: unknown;
 }
 
+/** Events of a run that were heard; detail is of one that is over. */
+export interface Heard {
+  run: string;
+  events: LogEvent[];
+  detail: boolean;
+}
+
+/** The conversation after what was heard. Of a run that is over only its calls are wanted: its messages may be on another branch. And what runs say
+ * belongs to the present: an earlier place, which past is, stays as it is. */
+export function taken(talk: Talk, { run, events, detail }: Heard, past: boolean): Talk {
+  const next = change(talk, run, events);
+  if (detail) return { ...talk, calls: next.calls };
+  return past ? { ...next, rows: talk.rows, asked: [] } : next;
+}
+
 /** The conversation after events of a run, in their order. */
 export function change(talk: Talk, run: string, events: LogEvent[]): Talk {
   const draft: Talk = { rows: [...talk.rows], calls: { ...talk.calls }, runs: { ...talk.runs }, asked: talk.asked };

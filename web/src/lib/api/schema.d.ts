@@ -5177,8 +5177,11 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description the state that it goes on from, in place of an answer */
+                        checkpoint_id?: string;
                         /** @description then or now: the files as they were at that turn, or as they are; without it only a branch of the latest turn has any */
                         files?: unknown;
+                        /** @description the answer that it goes on from; needless with a checkpoint_id */
                         message_id?: unknown;
                         message_ids?: null | string[];
                         title?: unknown;
@@ -5282,6 +5285,95 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{thread_id}/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sum up what the runs of a thread took, the newest first, and how full the model's window is */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    thread_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            thread_id: string;
+                            runs: null | {
+                                run_id: string;
+                                status: string;
+                                began: string;
+                                ended?: string;
+                                calls: number;
+                                tools: number;
+                                usage: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                    cached_tokens: number;
+                                    cache_creation_tokens: number;
+                                    reasoning_tokens: number;
+                                    cached_share: number;
+                                };
+                                cost: null | {
+                                    amount: number;
+                                    currency: string;
+                                }[];
+                            }[];
+                            more: boolean;
+                            usage: {
+                                input_tokens: number;
+                                output_tokens: number;
+                                cached_tokens: number;
+                                cache_creation_tokens: number;
+                                reasoning_tokens: number;
+                                cached_share: number;
+                            };
+                            cost: null | {
+                                amount: number;
+                                currency: string;
+                            }[];
+                            context: null | {
+                                run_id: string;
+                                n: number;
+                                model: string;
+                                tokens: number;
+                                window: number;
+                            };
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -6980,6 +7072,7 @@ export interface paths {
                             finish_reason?: string;
                             message_id?: string;
                             tool_calls: null | string[];
+                            context_window: number;
                             request: {
                                 exact: boolean;
                                 note?: string;
@@ -7379,6 +7472,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/threads/{thread_id}/runs/{run_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a run that is over as a test: pudu replay FILE runs it again */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                    run_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/threads/{thread_id}/runs/{run_id}/timeline": {
         parameters: {
             query?: never;
@@ -7439,6 +7569,7 @@ export interface paths {
                                 id: string;
                                 kind: string;
                                 at: string;
+                                checkpoint_id?: string;
                                 attempt?: number;
                                 n?: number;
                                 call?: null | {
@@ -7920,6 +8051,73 @@ export interface paths {
                                 value: unknown;
                                 id: string;
                             }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{thread_id}/state/{checkpoint_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files as they were at a checkpoint, each with its version */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                    checkpoint_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            checkpoint_id: string;
+                            created_at: string;
+                            files: null | {
+                                path: string;
+                                version: number;
+                                created_at?: string;
+                                run?: string;
+                                by?: string;
+                                call?: string;
+                                tool?: string;
+                                undoes?: string;
+                                removed: boolean;
+                                size: number;
+                                sha256: string;
+                                mode: string;
+                                symlink_target: null | string;
+                                available: boolean;
+                                current: boolean;
+                            }[];
+                            more: boolean;
                         };
                     };
                 };

@@ -122,6 +122,27 @@ describe('with a server that is there', () => {
     await expect.poll(async () => (await seen())[0]).toBe('1');
   });
 
+  it('of a task of 500 messages what is far away is not laid out, and earlier messages come above it', async () => {
+    const post = (path: string, body: object): Promise<Response> =>
+      fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+    const thread = crypto.randomUUID();
+    await post('/threads', { thread_id: thread });
+    const messages = Array.from({ length: 500 }, (_, i) => ({ type: i % 2 ? 'ai' : 'human', id: crypto.randomUUID(), content: `Message number ${i}.` }));
+    await post(`/threads/${thread}/state`, { values: { messages }, as_node: 'model' });
+    v = await visit(server);
+    const { page } = v;
+    await v.to(`/c/${thread}`);
+    await v.sees('Message number 499.');
+    const laidOut = (which: number): Promise<boolean> => page.locator('.turn').nth(which).locator('.say').evaluate((e) => e.checkVisibility({ contentVisibilityAuto: true }));
+    await expect.poll(() => laidOut(0)).toBe(false);
+    expect(await laidOut(-1)).toBe(true);
+    const count = await page.locator('.turn').count();
+    await page.getByRole('button', { name: 'Earlier messages' }).click();
+    await expect.poll(() => page.locator('.turn').count()).toBeGreaterThan(count);
+    await page.locator('.turn').first().scrollIntoViewIfNeeded();
+    await expect.poll(() => laidOut(0)).toBe(true);
+  });
+
   it('eight tabs share one stream of news, and all of them know what is new', async () => {
     v = await visit(server);
     const tabs = [];

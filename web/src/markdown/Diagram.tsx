@@ -41,7 +41,7 @@ function useDark(): boolean {
   return dark;
 }
 
-export function Diagram({ text, open }: { text: string; open: boolean }): ReactNode {
+export default function Diagram({ text, open }: { text: string; open: boolean }): ReactNode {
   const w = useWords(words);
   const drawn = useDrawing(text, open);
   const [source, setSource] = useState(false);

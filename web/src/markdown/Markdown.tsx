@@ -1,10 +1,9 @@
 // Markdown as elements of the page. It is cut into blocks; while text is added at the end, only the last block is drawn anew. HTML
 // in it is shown as the text that it is, links lead to web pages and mail alone, images of other hosts are links.
 import type { Token, Tokens } from 'marked';
-import { memo, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { lazy, memo, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
 import { useLate } from '../lib/late';
 import { Code } from './Code';
-import { Diagram } from './Diagram';
 import { inline } from './inline';
 import { drawer, MathsBlock } from './Maths';
 import { blocksOf, type Formula, firstFormula } from './maths';
@@ -82,11 +81,28 @@ export function blockOf(token: Token, open = false): ReactNode {
   }
 }
 
+const Diagram = lazy(() => import('./Diagram'));
+
+/** A diagram before there is what draws it: its source, in a box of the same size. */
+const Undrawn = ({ text }: { text: string }): ReactNode => (
+  <div className="codebox">
+    <div className="codebar" />
+    <div className="diagram">
+      <pre>{text}</pre>
+    </div>
+  </div>
+);
+
 function codeOf(code: Tokens.Code, open: boolean): ReactNode {
   const language = code.lang ?? '';
   // A fence is open until its last line has come; what follows it is another block.
   const half = open && !/\n\s*(`{3,}|~{3,})\s*$/.test(code.raw);
-  if (/^mermaid\b/i.test(language)) return <Diagram text={code.text} open={half} />;
+  if (/^mermaid\b/i.test(language))
+    return (
+      <Suspense fallback={<Undrawn text={code.text} />}>
+        <Diagram text={code.text} open={half} />
+      </Suspense>
+    );
   return <Code text={code.text} language={language} open={half} />;
 }
 

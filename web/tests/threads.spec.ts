@@ -35,7 +35,7 @@ describe('tasks', () => {
     return thread_id;
   };
 
-  it('are found by the palette as one types: tasks first, then messages, files, commands; a hit opens at its message', async () => {
+  it('fault 17: are found by the palette as one types: tasks first, then messages, files, commands; a hit opens at its message', async () => {
     const page = await begin({ bypassCSP: true });
     const thread = await task('the zebra crossing');
     for (let i = 0; i < 3; i++)
@@ -87,7 +87,7 @@ describe('tasks', () => {
     await v.sees('This message is no longer in the conversation.');
   });
 
-  it('are renamed in place, by the menu and by F2: one title, in every tab', async () => {
+  it('fault 8: are renamed in place, by the menu and by F2: one title, in every tab', async () => {
     const page = await begin();
     const address = `/c/${await task('rename me please')}`;
     await v.to(address);
@@ -112,7 +112,7 @@ describe('tasks', () => {
     await row(page, 'A better name').waitFor();
   });
 
-  it('have the title of the words that were typed, not of what comes with them', async () => {
+  it('fault 9: have the title of the words that were typed, not of what comes with them', async () => {
     const page = await begin();
     await v.to('/');
     await page.locator('input[type=file]').setInputFiles([{ name: 'numbers.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n') }]);
@@ -144,7 +144,7 @@ describe('tasks', () => {
     await row(page, 'keep this one').waitFor({ state: 'detached' });
   });
 
-  it('are deleted with ten seconds to undo, held by the pointer, and stay in the bin', async () => {
+  it('fault 10: are deleted with ten seconds to undo, held by the pointer, and stay in the bin', async () => {
     const page = await begin({ bypassCSP: true });
     const thread = await task('delete me');
     await v.to(`/c/${thread}`);
@@ -189,7 +189,7 @@ describe('tasks', () => {
     expect((await fetch(`${server.url}/threads/${thread}`)).status).toBe(404);
   });
 
-  it('are on a page: by state, found with their messages, and nothing found says so', async () => {
+  it('fault 17: are on a page: by state, found with their messages, and nothing found says so', async () => {
     const page = await begin();
     await task('the wandering albatross');
     await v.say('ask which');
@@ -275,7 +275,7 @@ describe('tasks', () => {
     await row(page, 'what is in euros').waitFor();
   });
 
-  it('that branch off say of what; a long title keeps its place beside the controls', async () => {
+  it('faults 8 and 19: that branch off say of what; a long title keeps its place beside the controls', async () => {
     const page = await begin();
     const title = 'A title that is too long for the header of a narrow page';
     const thread = await task('branch off');
@@ -297,7 +297,7 @@ describe('tasks', () => {
     }
   });
 
-  it('keep the sidebar as it was set, whatever file is opened', async () => {
+  it('fault 18: keep the sidebar as it was set, whatever file is opened', async () => {
     const page = await begin();
     await v.say('make a report');
     await v.sees('The report is there.');

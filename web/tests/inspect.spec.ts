@@ -42,7 +42,7 @@ describe('a run', () => {
   });
   afterEach(() => v.close());
 
-  it('has a foot that tells time and cost and leads to its inspector; ring and sum each open their bill', async () => {
+  it('fault 7: has a foot with time and cost, one ring and one sum, each of which opens its bill; fault 21: its plan is kept with it', async () => {
     const { page } = await begin();
     await v.to(task);
     const foot = page.locator('.turn.last .turn-foot').last();
@@ -61,6 +61,7 @@ describe('a run', () => {
     await sum.click();
     await page.waitForURL(/panel=run/);
     expect(await page.locator('.panel .kv').innerText()).toContain(total);
+    await page.locator('.panel .plan li.d', { hasText: 'Write the report' }).waitFor();
     await page.locator('.runlist').getByRole('link').first().click();
     await page.waitForURL(new RegExp(`/run/${run}`));
   });
@@ -218,7 +219,7 @@ describe('a run', () => {
     }
   });
 
-  it('shows one foot, that of the last turn; those before it when they are looked for', async () => {
+  it('fault 22: shows one foot, that of the last turn; those before it when they are looked for', async () => {
     const { page } = await begin();
     await v.say('hello feet');
     await v.sees('You said: hello feet');

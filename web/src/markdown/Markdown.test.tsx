@@ -1,6 +1,7 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import { Markdown } from './Markdown';
+import { blocksOf } from './maths';
 
 const html = (text: string): string => renderToStaticMarkup(<Markdown text={text} />);
 
@@ -59,6 +60,17 @@ describe('a text that is being written', () => {
     for (const text of ['so $x', 'so $x^2 + ', 'so \\(x']) expect(half(text), text).toBe('<div class="prose"><p>so </p></div>');
     expect(half('it costs $5')).toContain('$5');
   });
+});
+
+describe('a hostile text', () => {
+  it('takes no longer than others of its length', () => {
+    const begun = performance.now();
+    for (const text of ['\\[\n\n'.repeat(100_000), '\\( '.repeat(10_000), '$a '.repeat(10_000), 'Words of a paragraph.\n\n'.repeat(10_000)]) {
+      blocksOf(text, false);
+      blocksOf(text, true);
+    }
+    expect(performance.now() - begun).toBeLessThan(9000);
+  }, 20_000);
 });
 
 describe('a formula', () => {

@@ -12,9 +12,10 @@ export interface Formula {
   half: boolean;
 }
 
-const alone = /^ {0,3}(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n+|$)/;
+// How far the end of a formula is looked for is bounded: a text of beginnings would take for ever.
+const alone = /^ {0,3}(?:\$\$([\s\S]{1,5000}?)\$\$|\\\[([\s\S]{1,5000}?)\\\])[ \t]*(?:\n+|$)/;
 const begun = /^ {0,3}(?:\$\$(?!\$)|\\\[)([\s\S]*)$/;
-const within = /^(?:\$\$([^$]+?)\$\$|\\\[([\s\S]+?)\\\]|\\\(([\s\S]+?)\\\)|\$(?![\s$])((?:\\.|[^$\\\n])+?)(?<![\s\\])\$(?![\d\w]))/;
+const within = /^(?:\$\$([^$]{1,2000}?)\$\$|\\\[([\s\S]{1,2000}?)\\\]|\\\(([\s\S]{1,2000}?)\\\)|\$(?![\s$])((?:\\.|[^$\\\n])+?)(?<![\s\\])\$(?![\d\w]))/;
 
 const formula = (raw: string, text: string, display: boolean, half = false): Formula => ({ type: 'formula', raw, text: text.trim(), display, half });
 
@@ -45,10 +46,12 @@ const line: TokenizerAndRendererExtension = {
 const reader = (writing: boolean): Marked => new Marked({ gfm: true, breaks: false, extensions: [block(writing), line] });
 const whole = reader(false);
 const half = reader(true);
+const plain = new Marked({ gfm: true, breaks: false });
+const mayHold = /\$|\\[([]/;
 
 /** The blocks of a text. */
 export const blocksOf = (text: string, writing: boolean): Token[] =>
-  (writing ? half.lexer(settled(text)) : whole.lexer(text)).filter((t) => t.type !== 'space' && t.type !== 'def');
+  (mayHold.test(text) ? (writing ? half : whole) : plain).lexer(writing ? settled(text) : text).filter((t) => t.type !== 'space' && t.type !== 'def');
 
 /** Where the first formula begins, or -1. */
 export function firstFormula(blocks: Token[]): number {
@@ -72,7 +75,7 @@ export function settled(text: string): string {
   const before = lineBefore(text, begin);
   if (/^\|/.test(last) && !/\|/.test(before)) return text.slice(0, begin);
   if (/^\|/.test(before) && /^[|:\- ]*$/.test(last) && !/\|/.test(lineBefore(text, begin - 1 - before.length))) return text.slice(0, begin) + ruler(before);
-  const half = open.exec(text);
+  const half = open.exec(last);
   return half?.[1] ? text.slice(0, text.length - half[1].length) : text;
 }
 

@@ -51,7 +51,7 @@ describe('a run', () => {
     await page.getByRole('button', { name: 'Context: 40 % full' }).click();
     const bill = page.getByRole('dialog', { name: 'Context of the last call' });
     await bill.getByText('7,600', { exact: true }).waitFor();
-    expect(await bill.locator('tr.t').first().innerText()).toMatch(/Sent\s+7,600\s+7,300/);
+    expect(await bill.locator('tr.total').first().innerText()).toMatch(/Sent\s+7,600\s+7,300/);
     await page.keyboard.press('Escape');
     await bill.waitFor({ state: 'detached' });
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Context: 40 % full');
@@ -78,7 +78,7 @@ describe('a run', () => {
     await page.locator('.ln', { hasText: 'First I work out' }).click();
     await page.getByRole('tab', { name: 'What came back' }).click();
     await page.locator('.kv', { hasText: 'tool_calls' }).waitFor();
-    await page.locator('.answer', { hasText: 'First I work out the sizes.' }).waitFor();
+    await page.locator('.modelsaid', { hasText: 'First I work out the sizes.' }).waitFor();
     // J and K go from step to step.
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -180,7 +180,7 @@ describe('a run', () => {
     await page.getByRole('link', { name: /^Inspect the run/ }).last().click();
     await page.getByRole('button', { name: 'Compare with run 1' }).click();
     await page.waitForURL(/vs=/);
-    const first = page.locator('.pair.first');
+    const first = page.locator('.cmppair.first');
     await first.getByText('First difference').waitFor();
     expect(await first.innerText()).toMatch(/40 million[\s\S]*80 million|80 million[\s\S]*40 million/);
     await first.locator('ins').first().waitFor();

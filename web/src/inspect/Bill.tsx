@@ -49,7 +49,7 @@ export function Bill({ call }: { call: Call }): ReactNode {
               <td>{call.usage ? exactly(s.cached) : '–'}</td>
             </tr>
           ))}
-          <tr className="t">
+          <tr className="total">
             <th scope="row">{w.sentAll}</th>
             <td>{exactly(total)}</td>
             <td>{call.usage ? exactly(call.usage.cached_tokens) : '–'}</td>
@@ -65,7 +65,7 @@ export function Bill({ call }: { call: Call }): ReactNode {
             </tr>
           )}
           {call.cost && (
-            <tr className="t">
+            <tr className="total">
               <th scope="row">{w.cost}</th>
               <td colSpan={2}>{money(call.cost)}</td>
             </tr>

@@ -72,7 +72,7 @@ export function CameBack({ call }: { call: Call }): ReactNode {
             </Entry>
           </div>
         )}
-        {text && <div className="answer">{text}</div>}
+        {text && <div className="modelsaid">{text}</div>}
       </section>
       {calls.length > 0 && (
         <section className="block">
@@ -133,7 +133,7 @@ function Tries({ call }: { call: Call }): ReactNode {
       <h2>
         {w.tries} <span className="num">{call.tries?.length}</span>
       </h2>
-      <ol className="tries">
+      <ol className="trylist">
         {(call.tries ?? []).map((t, i) => (
           <li key={i} className={t.error ? 'bad' : ''}>
             <b>{w.try(i + 1)}</b> <span>{t.model}</span> <span className="num">{lasted(t.took_ms)}</span>

@@ -65,7 +65,7 @@ function Sum({ name, of, left, right }: { name: string; of: (t: Told) => string;
 function Pair({ row, first }: { row: Row; first: boolean }): ReactNode {
   const w = useWords(inspect);
   return (
-    <li className={['pair', !row.same && 'differs', first && 'first'].filter(Boolean).join(' ')} {...(first ? { 'aria-label': w.firstDifference } : {})}>
+    <li className={['cmppair', !row.same && 'differs', first && 'first'].filter(Boolean).join(' ')} {...(first ? { 'aria-label': w.firstDifference } : {})}>
       {first && <span className="cmpmark">{w.firstDifference}</span>}
       <Side deed={row.left} missing={w.onlyThere} />
       <Side deed={row.right} missing={w.onlyHere} />

@@ -47,7 +47,7 @@ export function Lines({ lines, scale, on, choose }: LinesProps): ReactNode {
           <i className="w" /> {w.legendWaiting}
         </span>
         <span>
-          <i className="t" /> {w.legendTool}
+          <i className="tool" /> {w.legendTool}
         </span>
         <span>
           <i className="b" /> {w.legendFailed}

@@ -155,7 +155,7 @@ function PlainTab({ line }: { line: Line }): ReactNode {
   const { step } = line;
   return (
     <section className="block">
-      {line.said && <div className="answer">{line.said}</div>}
+      {line.said && <div className="modelsaid">{line.said}</div>}
       {step.notice && (
         <p>
           {step.notice.message || step.notice.type}

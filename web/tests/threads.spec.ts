@@ -139,7 +139,7 @@ describe('tasks', () => {
     await page.keyboard.press('e');
     await row(page, 'keep this one').waitFor({ state: 'detached' });
     await v.to('/c?state=archived');
-    await page.locator('.t', { hasText: 'keep this one' }).waitFor();
+    await page.locator('.task-line', { hasText: 'keep this one' }).waitFor();
     await page.reload();
     await row(page, 'keep this one').waitFor({ state: 'detached' });
   });
@@ -196,10 +196,10 @@ describe('tasks', () => {
     await v.sees('Which quarter do you mean?');
     await indexed('albatross');
     await v.to('/c');
-    await page.locator('.t', { hasText: 'the wandering albatross' }).waitFor();
+    await page.locator('.task-line', { hasText: 'the wandering albatross' }).waitFor();
     await page.getByRole('button', { name: 'Needs you', exact: true }).click();
-    await page.locator('.t', { hasText: 'ask which' }).waitFor();
-    expect(await page.locator('.t', { hasText: 'albatross' }).count()).toBe(0);
+    await page.locator('.task-line', { hasText: 'ask which' }).waitFor();
+    expect(await page.locator('.task-line', { hasText: 'albatross' }).count()).toBe(0);
     await page.getByRole('button', { name: 'All', exact: true }).click();
     const archived = await task('a pelican in the archive');
     await indexed('pelican');
@@ -208,12 +208,12 @@ describe('tasks', () => {
     await page.getByRole('searchbox').fill('pelican');
     await page.getByText('Nothing found for “pelican”. Search archived tasks too?').waitFor();
     await page.getByRole('button', { name: 'Search archived tasks too' }).click();
-    await page.locator('.t', { hasText: 'a pelican in the archive' }).first().waitFor();
+    await page.locator('.task-line', { hasText: 'a pelican in the archive' }).first().waitFor();
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await page.getByRole('searchbox').fill('wandering');
-    await page.locator('.t', { hasText: 'You said' }).waitFor();
+    await page.locator('.task-line', { hasText: 'You said' }).waitFor();
     expect(new URL(page.url()).search).toBe('?q=wandering');
-    await page.locator('.t', { hasText: 'You said' }).getByRole('link').click();
+    await page.locator('.task-line', { hasText: 'You said' }).getByRole('link').click();
     await page.locator('.sought', { hasText: 'albatross' }).waitFor();
     await page.goBack();
     expect(await page.getByRole('searchbox').inputValue()).toBe('wandering');
@@ -243,7 +243,7 @@ describe('tasks', () => {
     await files.getByText('gone.txt').waitFor({ state: 'detached' });
     await menu(page, 'move me', 'Move to folder', 'Finance');
     await v.sees('“move me” is in Finance now.');
-    await page.locator('.t', { hasText: 'move me' }).waitFor();
+    await page.locator('.task-line', { hasText: 'move me' }).waitFor();
     await side(page).getByRole('link', { name: /Finance\s*1/ }).waitFor();
     expect(await found(page)).toEqual([]);
     await page.getByRole('textbox', { name: 'A new task in this folder' }).fill('what is in euros');

@@ -42,7 +42,7 @@ export function Bin(): ReactNode {
     <>
       <div className="list">
         {bin.data.map((t) => (
-          <div key={t.thread_id} className="t binned">
+          <div key={t.thread_id} className="task-line binned">
             <Icon name="trash" />
             <span className="ti">
               <b className="cut">{nameOf(t)}</b>

@@ -91,7 +91,7 @@ export function FolderFiles({ folder }: { folder: string }): ReactNode {
       {list.length + sending.length > 0 && (
         <div className="list">
           {list.map((f) => (
-            <div key={f.path} className="t file">
+            <div key={f.path} className="task-line file">
               <Icon name="file" />
               <a className="cut" href={at(fill('/folders/{folder_id}/files/{path}', { ...path, path: short(f.path) })) + '?download=true'} download aria-label={w.download(short(f.path))}>
                 {short(f.path)}
@@ -119,7 +119,7 @@ function SendingLine({ it, close }: { it: Sending; close: () => void }): ReactNo
   const w = useWords(folderWords);
   const e = useWords(errors);
   return (
-    <div className="t file">
+    <div className="task-line file">
       <Icon name={it.trouble ? 'alert' : 'file'} />
       {it.trouble ? (
         <span className="text-red" role="alert">

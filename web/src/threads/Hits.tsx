@@ -45,7 +45,7 @@ function HitLine({ hit }: { hit: Hit }): ReactNode {
   const task = useTasks().data?.threads.find((t) => t.thread_id === hit.thread_id);
   const folder = nameOf(task?.folder_id);
   return (
-    <div className="t over">
+    <div className="task-line over">
       {hit.kind === 'title' ? <Glyph state={task ? glyphOf(task) : 'read'} /> : <Icon name={hit.kind === 'file' ? 'file' : 'chat'} />}
       <Link className="ti to" to={addressOf(hit)}>
         <b className="cut">{hit.kind === 'title' ? <Excerpt of={hit.excerpt} /> : hit.title || s.untitled}</b>

@@ -22,7 +22,7 @@ export const TaskLine = memo(function TaskLine({ task, folder, children }: LineP
   const w = useWords(shell);
   const renaming = useRenaming(task.thread_id, 'list');
   return (
-    <div className="t over" {...lineOf(task, 'list')}>
+    <div className="task-line over" {...lineOf(task, 'list')}>
       <Glyph state={glyphOf(task)} />
       {renaming ? (
         <TitleField task={task} />

@@ -1,1 +1,0 @@
-import{J as e,S as t,Y as n,Z as r,l as i,o as a,w as o}from"./Icon-DDV2B6kE.js";import{O as s}from"./index-BKSbHz92.js";var c=r(n(),1),l=e();function u(){let e=i().get(`next`)??`/`;return(0,c.useEffect)(()=>{t(`get`,`/session`).then(t=>{t.signed_in?a(e.startsWith(`/`)&&!e.startsWith(`//`)?e:`/`,!0):o()})},[e]),(0,l.jsx)(s,{children:null})}export{u as default};

@@ -1,0 +1,1 @@
+throw Error(`this layout is not there`);

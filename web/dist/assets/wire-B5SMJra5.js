@@ -1,0 +1,1 @@
+var e={text:2e4,edges:300,millis:1e4};export{e as t};

@@ -101,8 +101,8 @@ func TestAJobOfAKilledProcessIsDoneAgainAndWrittenOnce(t *testing.T) {
 	seen := make(map[string]int)
 	err = st.Feature("folders").For(ann).Read(t.Context(), "list", func(row database.Row) (bool, error) {
 		var id, name, rest string
-		var a, b int64
-		err := row.Scan(&id, &name, &rest, &a, &b, &rest)
+		var number int64
+		err := row.Scan(&id, &name, &rest, &number, &number, &rest, &number)
 		seen[name]++
 		return true, err
 	}, 1000, 0)

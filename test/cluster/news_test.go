@@ -41,7 +41,7 @@ func newsOf(t *testing.T, n *node) *news {
 		t.Fatalf("GET /events: HTTP %d", res.StatusCode)
 	}
 	out := &news{t: t, changes: make(chan change, 1000)}
-	begun := make(chan struct{})
+	begun := make(chan struct{}, 1)
 	go func() {
 		defer res.Body.Close()
 		defer close(out.changes)
@@ -52,9 +52,11 @@ func newsOf(t *testing.T, n *node) *news {
 			}
 			data, ok := strings.CutPrefix(lines.Text(), "data: ")
 			switch {
-			case ok && event == "counts" && begun != nil: // which comes first
-				close(begun)
-				begun = nil
+			case ok && event == "counts": // which comes first
+				select {
+				case begun <- struct{}{}:
+				default:
+				}
 			case ok && event == "thread":
 				var c change
 				if json.Unmarshal([]byte(data), &c) == nil {

@@ -198,7 +198,7 @@ describe('with a server that is there', () => {
       [page, '通用'],
       [other, '新任务'],
     ] as const) {
-      await p.getByRole('link', { name: word }).waitFor();
+      await p.getByRole('link', { name: word, exact: true }).first().waitFor(); // a task without a title has that name too
       expect(await p.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme])).toEqual(['zh-CN', 'dark']);
     }
     await page.reload();

@@ -9,8 +9,12 @@ interface Found {
   violations: { id: string; nodes: { html: string }[] }[];
 }
 
-/** What axe finds, as lines. */
+/** What axe finds, as lines, once what changes for a moment has its last colours. */
 export async function found(page: Page): Promise<string[]> {
+  await page.evaluate(async () => {
+    const short = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(short.map((a) => a.finished));
+  });
   await page.evaluate(axe);
   const result = (await page.evaluate('axe.run(document, {resultTypes: ["violations"]})')) as Found;
   return result.violations.map((f) => `${f.id}: ${f.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);

@@ -218,7 +218,7 @@ func matchOf(q words.Query, shard string) string {
 			b.WriteString(" AND ")
 		}
 		b.WriteString(`"` + shard + w.Text + `"`)
-		if w.Prefix {
+		if w.Prefix && !w.Alone() {
 			b.WriteString(" *")
 		}
 	}

@@ -27,8 +27,15 @@ type Query struct {
 
 // Want is a term, or the beginning of one.
 type Want struct {
-	Text   string
+	Text string
+	// Prefix says that it is the beginning of a term of a text.
 	Prefix bool
+}
+
+// Alone says that it is one character of those that give pairs: what begins with it is meant, and [Index] has it as a term.
+func (w Want) Alone() bool {
+	r, n := utf8.DecodeRuneInString(w.Text)
+	return n == len(w.Text) && isPaired(r)
 }
 
 // Parse reads a query: words that must all be there, "words in quotes" that must follow one another, and -words that
@@ -113,9 +120,9 @@ func (q *Query) add(p piece, begun bool) {
 	}
 	for i, term := range row {
 		begins := begun && !p.quoted && i == len(row)-1 && len(term) > 1
-		r, n := utf8.DecodeRuneInString(term)
-		alone := n == len(term) && isPaired(r) // the pairs that begin with it are meant
-		if w := (Want{term, alone || begins && !isPaired(r)}); !slices.Contains(q.All, w) {
+		w := Want{Text: term}
+		r, _ := utf8.DecodeRuneInString(term)
+		if w.Prefix = w.Alone() || begins && !isPaired(r); !slices.Contains(q.All, w) {
 			q.All = append(q.All, w)
 		}
 	}

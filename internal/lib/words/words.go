@@ -29,14 +29,21 @@ type Term struct {
 	Beside bool
 }
 
-// Index lists the terms of a text, each once, in the order of their first places.
+// Index lists the terms of a text, each once, in the order of their first places. Of a pair its first character is one too: it is
+// looked for alone, and to look up all pairs that begin with it takes a database several times as long.
 func Index(text string) (list []string) {
 	seen := make(map[string]bool)
-	for t := range Terms(text) {
-		if !seen[t.Text] {
-			seen[t.Text] = true
-			list = append(list, t.Text)
+	add := func(term string) {
+		if !seen[term] {
+			seen[term] = true
+			list = append(list, term)
 		}
+	}
+	for t := range Terms(text) {
+		if r, n := utf8.DecodeRuneInString(t.Text); n < len(t.Text) && isPaired(r) {
+			add(t.Text[:n])
+		}
+		add(t.Text)
 	}
 	return list
 }

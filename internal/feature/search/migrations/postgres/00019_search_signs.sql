@@ -1,4 +1,4 @@
--- PostgreSQL finds the pairs that begin with a sign by its index of terms as it is. This step only keeps the count of those of SQLite.
+-- As that of SQLite: each Chinese, Japanese or Korean character is a term of its own. The jobs of the search fill the index anew.
 
 -- +goose Up
-SELECT 1;
+TRUNCATE search_docs, search_index, search_threads;

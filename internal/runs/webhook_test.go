@@ -274,6 +274,7 @@ func TestEveryEndHasItsWebhook(t *testing.T) {
 			return w.wants(w.submit(m, hook("limit")), event.StatusError)
 		},
 		"given up": func(w *ward, m *runs.Manager) store.Run {
+			synctest.Wait() // the first look of m is over: it would go on with what is left here
 			dead := w.process("dead", nil)
 			run := w.submit(dead, hook("wait"))
 			<-w.begun

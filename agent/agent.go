@@ -128,7 +128,7 @@ type run struct {
 	jobs    asked      // by hooks, since the last commit
 	called  []tool.Job // asked for by calls that end with the next commit
 	later   func(tool.Job) error
-	usage   spending
+	spent   spending
 	ran     string // the node before next, empty at first
 	// tools are the agent's and those that the sources have now, with the hashes of the latter; changed are those that
 	// differ from what the model was offered.
@@ -141,7 +141,7 @@ type run struct {
 
 func newRun(a *Agent, rt *Runtime, s state.State) *run {
 	r := &run{Agent: a, tools: a.tools, rt: rt.withDefaults(), state: s, next: NodeBeforeAgent}
-	r.rt.Spend = r.usage.add
+	r.rt.Spend = r.spent.beside
 	r.rt.Env, r.later = r.rt.env(), rt.Env.Services.Later
 	r.rt.Env.Services.Later = r.jobs.collect(r.later)
 	if rt.Resume != nil {
@@ -243,6 +243,7 @@ func (r *run) apply(node string, u state.Update) error {
 		return fmt.Errorf("%s: %w", node, err)
 	}
 	r.state = next
+	r.spent.add(Spent{Said: said(u)})
 	r.pending = append(r.pending, NodeUpdate{Node: node, Update: u})
 	return nil
 }
@@ -258,7 +259,7 @@ func (r *run) commitLazy(ctx context.Context, next string) error {
 
 func (r *run) commitStep(ctx context.Context, next string, lazy bool) error {
 	r.next = next
-	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Usage: r.usage.sum(), Lazy: lazy}
+	step := Step{Updates: r.pending, Next: next, State: r.state, Events: r.events, Spent: r.spent.sum(), Lazy: lazy}
 	if step.empty() && next != Done { // jobs alone wait for the next step: who goes on without one asks for them again
 		return nil
 	}

@@ -51,7 +51,7 @@ func TestToolsAndHooksGetTheSameEnv(t *testing.T) {
 	if !cmp.Equal(inHook.Ref, want) || !cmp.Equal(inTool.Ref, want) || want.Run == "" {
 		t.Errorf("hook %+v, tool %+v, want %+v", inHook.Ref, inTool.Ref, want)
 	}
-	if got := b.steps[len(b.steps)-1].Usage; got.InputTokens != 7 {
+	if got := b.steps[len(b.steps)-1].Spent.Usage; got.InputTokens != 7 {
 		t.Errorf("the run has taken %+v", got)
 	}
 }

@@ -54,7 +54,7 @@ func (r *run) modelNode(ctx context.Context) error {
 		r.tellCall(call, msg.ID)
 	}
 	if msg.Usage != nil {
-		r.usage.add(*msg.Usage)
+		r.spent.add(Spent{Usage: *msg.Usage, Calls: 1})
 	}
 	return r.afterModelNode(ctx, resp.Goto)
 }

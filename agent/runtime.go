@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -74,8 +73,8 @@ type Step struct {
 	Events  []Emitted
 	// Jobs are to be stored with the step.
 	Jobs []tool.Job
-	// Usage is what the model calls of the run took so far.
-	Usage message.Usage
+	// Spent is what the run has used so far.
+	Spent Spent
 	// Lazy says that the step need not be durable when Commit returns, only before any later one is: nothing outside
 	// depends on it yet. A failure is then the next Commit's.
 	Lazy bool
@@ -137,24 +136,6 @@ func (e *Interrupted) Error() string {
 		return "the run stopped at a breakpoint"
 	}
 	return fmt.Sprintf("the run waits for an answer to %d question(s)", len(e.Interrupts))
-}
-
-// spending is what a run's model calls took so far.
-type spending struct {
-	mu    sync.Mutex
-	total message.Usage
-}
-
-func (s *spending) add(u message.Usage) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.total = s.total.Add(u)
-}
-
-func (s *spending) sum() message.Usage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.total
 }
 
 const commitTimeout = 30 * time.Second

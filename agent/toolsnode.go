@@ -101,7 +101,7 @@ func (r *run) keep(ctx context.Context, o outcome, last bool) outcome {
 	o.fresh = false
 	o.err = r.write(ctx, Step{
 		Next: r.next, Events: []Emitted{{NodeTools, o.whole()}}, Jobs: o.jobs,
-		Usage: r.usage.sum(), Lazy: r.repeatable(o.call),
+		Spent: r.spent.sum(), Lazy: r.repeatable(o.call),
 	})
 	return o
 }

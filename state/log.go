@@ -67,6 +67,18 @@ func (c *LogChannel[T]) Remove(ids ...string) Update {
 	return Update{newWrite(c, OpRemove, append([]string{}, ids...))}
 }
 
+// Appended returns the items that an update of this process adds at the end, or puts in the place of such with their ids.
+func (c *LogChannel[T]) Appended(u Update) (items []T) {
+	for _, w := range u {
+		if list, ok := w.val.(entryList[T]); ok && w.op == OpAppend && w.ch.Name() == c.name {
+			for _, e := range list {
+				items = append(items, e.val)
+			}
+		}
+	}
+	return items
+}
+
 func (c *LogChannel[T]) write(op Op, items []T) Update {
 	entries := make([]*entry[T], len(items))
 	for i, it := range items {

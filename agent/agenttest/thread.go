@@ -116,7 +116,7 @@ func (th *Thread) emit(_ string, d event.Data) {
 func (th *Thread) commit(_ context.Context, s agent.Step) error {
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	th.Usage = s.Usage
+	th.Usage = s.Spent.Usage
 	for _, e := range s.Events {
 		th.Events = append(th.Events, e.Data)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/message"
 )
 
 const (
@@ -58,10 +57,10 @@ type recorder struct {
 	delayed    bool       // commitDelayed is to come
 	showing    bool       // somebody hands events to show
 	shown      *sync.Cond
-	lost       error         // a commit failed, or the run is no longer ours: nothing more is written or shown
-	before     message.Usage // what earlier attempts took
-	spent      message.Usage
-	kept       message.Usage // what the run's row says, since keptAt; both are the committer's own
+	lost       error       // a commit failed, or the run is no longer ours: nothing more is written or shown
+	before     agent.Spent // by earlier attempts
+	spent      agent.Spent
+	kept       agent.Spent // what the run's row says, since keptAt; both are the committer's own
 	keptAt     time.Time
 	parent     string // of the first checkpoint, if that is not the head; the committer's own
 	title      string // what the thread is called; the committer's own
@@ -214,8 +213,8 @@ func (r *recorder) flush(ctx context.Context) error {
 	return r.wait(ctx, w, w.step.Events)
 }
 
-// usage is what the run's model calls took.
-func (r *recorder) usage() message.Usage {
+// used is what the run has used.
+func (r *recorder) used() agent.Spent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.before.Add(r.spent)
@@ -270,8 +269,8 @@ func (r *recorder) enqueue(w *write, events []agent.Emitted) {
 	for _, e := range events {
 		w.events = append(w.events, r.number(w.in, e.Node, e.Data))
 	}
-	if w.step.Usage != (message.Usage{}) {
-		r.spent = w.step.Usage
+	if w.step.Spent != (agent.Spent{}) {
+		r.spent = w.step.Spent
 	}
 	r.queue = append(r.queue, w)
 	if w.done == nil && !r.delayed {
@@ -449,10 +448,10 @@ func (r *recorder) retitle(step *store.Step) {
 	}
 }
 
-// keepUsage writes what the run's model calls took with the last step of a batch, at the end and else at most once a
+// keepUsage writes what the run has used with the last step of a batch, at the end and else at most once a
 // second: an attempt that is cut off has spent it all the same.
 func (r *recorder) keepUsage(step *store.Step) {
-	spent, now := r.usage(), r.now()
+	spent, now := r.used(), r.now()
 	if spent == r.kept || step.Run == nil && now.Sub(r.keptAt).Abs() < usageEvery {
 		return
 	}

@@ -124,13 +124,13 @@ func TestUsageIsKeptOnceASecond(t *testing.T) {
 	} {
 		now = now.Add(c.after)
 		took := message.Usage{InputTokens: c.tokens, TotalTokens: c.tokens}
-		step := agent.Step{Next: agent.NodeModel, Usage: took, Events: []agent.Emitted{{Data: event.Custom{}}}}
+		step := agent.Step{Next: agent.NodeModel, Spent: agent.Spent{Usage: took}, Events: []agent.Emitted{{Data: event.Custom{}}}}
 		if err := r.commit(t.Context(), step); err != nil {
 			t.Fatal(err)
 		}
 		checkUsage(t, i, s.steps[len(s.steps)-1], event.StatusRunning, c.want)
 	}
-	r.spent = message.Usage{InputTokens: 6, TotalTokens: 6}
+	r.spent = agent.Spent{Usage: message.Usage{InputTokens: 6, TotalTokens: 6}}
 	if err := r.end(event.Run{Status: event.StatusError}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -88,6 +88,6 @@ func (m *Manager) fail(ctx context.Context, run store.Run, reason error) error {
 		return fmt.Errorf("end unfinished run %s: %w", run.ID, err)
 	}
 	req, _ := RequestOf(run)
-	m.ended(ctx, Job{Run: run, Request: req}, End{end, rec.usage()})
+	m.ended(ctx, Job{Run: run, Request: req}, End{end, rec.used().Usage})
 	return nil
 }

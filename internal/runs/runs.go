@@ -252,8 +252,8 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 		m.lose(run, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
-	m.ended(ctx, job, End{end, rec.usage()})
-	return Outcome{Run: run, State: last, Usage: rec.usage()}, nil
+	m.ended(ctx, job, End{end, rec.used().Usage})
+	return Outcome{Run: run, State: last, Usage: rec.used().Usage}, nil
 }
 
 // audience is who sees what happens in an attempt of a run.
@@ -295,7 +295,7 @@ func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event
 		m.lose(run, err)
 		return Outcome{Run: run}, errors.Join(why, err)
 	}
-	m.ended(ctx, Job{Run: run}, End{end, rec.usage()})
+	m.ended(ctx, Job{Run: run}, End{end, rec.used().Usage})
 	run.Status, run.Error = end.Status, end.Error
 	return Outcome{Run: run}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -29,9 +30,16 @@ type runJSON struct {
 	CreatedAt   string          `json:"created_at"`
 	UpdatedAt   string          `json:"updated_at"`
 
-	Input      int     `json:"total_input_tokens"`
-	Output     int     `json:"total_output_tokens"`
-	Total      int     `json:"total_tokens"`
+	Input  int `json:"total_input_tokens"`
+	Output int `json:"total_output_tokens"`
+	Total  int `json:"total_tokens"`
+	// Calls are the run's own model calls, Lead, Subagent and Middleware make up Total, Messages are those that the run
+	// has added. Runs of versions that did not count them have the sums alone.
+	Calls      int     `json:"llm_call_count"`
+	Lead       int     `json:"lead_agent_tokens"`
+	Subagent   int     `json:"subagent_tokens"`
+	Middleware int     `json:"middleware_tokens"`
+	Messages   int     `json:"message_count"`
 	StopReason *string `json:"stop_reason"`
 	Error      *string `json:"error"`
 	// Position is the place of a run that waits, among all that do; it is not there for others.
@@ -104,11 +112,13 @@ func (g *Group) describe(ctx context.Context, run store.Run) (runJSON, error) {
 		out.Kwargs.Command = &commandJSON{req.Resume, req.Goto}
 	}
 	if run.Usage != nil {
-		var u message.Usage
+		var u agent.Spent
 		if err := json.Unmarshal(run.Usage, &u); err != nil {
 			return out, err
 		}
 		out.Input, out.Output, out.Total = u.InputTokens, u.OutputTokens, u.TotalTokens
+		out.Calls, out.Messages = u.Calls, u.Said
+		out.Lead, out.Subagent, out.Middleware = max(0, u.TotalTokens-u.Below-u.Beside), u.Below, u.Beside
 	}
 	if run.Status == event.StatusPending && run.NotBefore.After(g.Now()) {
 		out.NotBefore = shape.Stamp(run.NotBefore)

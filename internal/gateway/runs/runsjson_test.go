@@ -25,7 +25,8 @@ func TestTheTokensOfARun(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) { c.Now = func() time.Time { return now } })
 	run := k.Run("t", "spend")
 	k.Vars["run"] = run.ID
-	const tokens = `"total_input_tokens":10,"total_output_tokens":7,"total_tokens":17`
+	const tokens = `"total_input_tokens":10,"total_output_tokens":7,"total_tokens":17,"llm_call_count":1,"lead_agent_tokens":17,
+		"subagent_tokens":0,"middleware_tokens":0,"message_count":2`
 	k.Play([]gateways.Scenario{{Name: "the run", Method: "GET", Path: "/runs/{run}", Status: 200, Want: `{` + tokens + `}`}})
 	_, end := logOf(k, run, "")
 	want := runroutes.EndJSON{RunID: run.ID, ThreadID: "t", Status: "success", Attempt: 1,

@@ -212,7 +212,7 @@ func (b *bed) run(ctx context.Context, text string) error {
 		Commit: func(_ context.Context, s agent.Step) error {
 			mu.Lock()
 			defer mu.Unlock()
-			b.steps, b.usage = append(b.steps, s), s.Usage
+			b.steps, b.usage = append(b.steps, s), s.Spent.Usage
 			return nil
 		},
 	}

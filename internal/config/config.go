@@ -51,6 +51,7 @@ type Config struct {
 	Authorization   Authorization  `key:"authorization"`
 	ToolProgress    ToolProgress   `key:"tool_progress"`
 	Subagents       Subagents      `key:"subagents"`
+	Memory          Memory         `key:"memory"`
 
 	Retention   Retention   `key:"retention"`
 	FileHistory FileHistory `key:"file_history"`
@@ -241,6 +242,7 @@ func Default() *Config {
 		Guardrails:    Guardrails{FailClosed: true},
 		Authorization: Authorization{FailClosed: true, DefaultRole: "user"},
 		ToolProgress:  defaultToolProgress(),
+		Memory:        defaultMemory(),
 		Subagents:     Subagents{MaxTotalPerRun: 6},
 	}
 }

@@ -217,7 +217,7 @@ func asksForSomething(t *tree) bool {
 func pendingSections() []string {
 	return []string{
 		"acp_agents", "agent_storage", "auth", "browser_control", "channel_connections", "channels",
-		"dedupe_storage", "extensions", "input_polish", "logging", "mcp_tasks", "memory", "plugins",
+		"dedupe_storage", "extensions", "input_polish", "logging", "mcp_tasks", "plugins",
 		"run_events", "run_ownership", "scheduler", "skill_evolution", "skill_scan", "skills",
 		"stream_bridge", "suggestions", "tool_search", "uploads",
 	}
@@ -240,7 +240,7 @@ func (c *Config) check(d *decoder) {
 	if s := c.ToolOutput.StorageSubdir; s == "" || s == "." || s == ".." || strings.ContainsAny(s, "/\\\x00") {
 		d.failf(0, "tool_output.storage_subdir", "must be the name of one folder, got %q", s)
 	}
-	for _, m := range []struct{ key, name string }{{"title.model_name", c.Title.Model}, {"summarization.model_name", c.Summarization.Model}} {
+	for _, m := range []struct{ key, name string }{{"title.model_name", c.Title.Model}, {"summarization.model_name", c.Summarization.Model}, {"memory.backend_config.model", string(c.Memory.Backend.Model)}} {
 		if _, ok := c.Model(m.name); m.name != "" && !ok {
 			d.warnf(0, m.key, "no configured model is named %q: the run's own model is used", m.name)
 		}

@@ -188,7 +188,7 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 		"deerflow.yaml:93: sandbox.mounts[1]: left out: /home/user/shared is not below /mnt; write container_path: /mnt/shared",
 		"becomes bubblewrap",
 		"models[4].num_ctx (line 53), ",
-		"memory (line ", "channels (line ",
+		"channels (line ",
 	}
 	text := lines(warnings)
 	for _, w := range want {
@@ -254,7 +254,7 @@ func TestProblems(t *testing.T) {
 		{"a list", "- a", "must be a table of keys such as models:, got a list"},
 		{"a key that is a table", "{a: b}: c", "a key must be a word"},
 		{"a merge of a word", "title: {<<: a}", "<< must be followed by a table"},
-		{"raw section with no number", "memory: {a: .inf}", "is no finite number"},
+		{"raw section with no number", "channels: {a: .inf}", "is no finite number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := parsed(t, c.text, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
@@ -33,5 +34,6 @@ func All() []database.Feature {
 		models.Feature(),
 		job.Feature(),
 		search.Feature(),
+		memory.Feature(),
 	}
 }

@@ -1,0 +1,208 @@
+package memory
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/store"
+)
+
+// Add keeps a fact that somebody has written himself. Its ID, status and times are set here. [ErrDuplicate] if there is one that says
+// the same, [ErrEvicted] if there is no room for one of so little confidence.
+func (m *Mine) Add(ctx context.Context, f Fact) (added Fact, err error) {
+	err = m.change(ctx, "add fact", func(e *edit) error {
+		n := f
+		n.ID, n.Status, n.Revision, n.CreatedAt, n.UpdatedAt = e.fresh(), Active, 1, e.now, e.now
+		if n.Source == "" {
+			n.Source = Manual
+		}
+		if err := n.check(); err != nil {
+			return err
+		}
+		if e.twin(&n, Active) != nil {
+			return ErrDuplicate
+		}
+		if err := m.inFolder(ctx, n.Folder); err != nil {
+			return err
+		}
+		e.put(n, ActAdded, "", "")
+		if e.evict(&n, ""); e.facts[n.ID].Status == Gone {
+			return ErrEvicted
+		}
+		added = *e.facts[n.ID]
+		return nil
+	})
+	return added, err
+}
+
+// inFolder reports that there is no such folder.
+func (m *Mine) inFolder(ctx context.Context, folder string) error {
+	there := folder == ""
+	if there {
+		return nil
+	}
+	err := m.db.Read(ctx, "folder", func(database.Row) (bool, error) { there = true; return false, nil }, folder)
+	if err == nil && !there {
+		err = store.ErrNotFound
+	}
+	return err
+}
+
+// Patch changes what is not nil.
+type Patch struct {
+	Content, Category *string
+	Confidence        *float64
+}
+
+// Change changes a fact; without a difference nothing is written. [store.ErrNotFound] if it is not there, or gone.
+func (m *Mine) Change(ctx context.Context, id string, p Patch) (Fact, error) {
+	var out Fact
+	err := m.change(ctx, "change fact", func(e *edit) error {
+		old := e.facts[id]
+		if old == nil || old.Status == Gone {
+			return store.ErrNotFound
+		}
+		f := *old
+		if p.Content != nil {
+			f.Content = *p.Content
+		}
+		if p.Category != nil {
+			f.SetCategory(*p.Category)
+		}
+		if p.Confidence != nil {
+			f.Confidence = *p.Confidence
+		}
+		if err := f.check(); err != nil {
+			return err
+		}
+		out = *old
+		if f.Content == old.Content && f.Category == old.Category && f.Extension == old.Extension && f.Confidence == old.Confidence {
+			return nil
+		}
+		f.Revision, f.UpdatedAt = f.Revision+1, e.now
+		e.put(f, ActChanged, "", "")
+		out = *e.facts[id]
+		return nil
+	})
+	return out, err
+}
+
+// Forget has a fact go for good, with all that was made of it, what was said, and what is written of them in the history. It returns
+// how many facts went.
+func (m *Mine) Forget(ctx context.Context, id string) (n int, err error) {
+	err = m.change(ctx, "forget fact", func(e *edit) error {
+		if e.facts[id] == nil {
+			return store.ErrNotFound
+		}
+		n = e.forget(id)
+		return nil
+	})
+	return n, err
+}
+
+// forget drops facts and what was made of them.
+func (e *edit) forget(ids ...string) int {
+	gone := make(map[string]bool)
+	for len(ids) > 0 {
+		id := ids[0]
+		if ids = ids[1:]; gone[id] || e.facts[id] == nil {
+			continue
+		}
+		gone[id] = true
+		for _, f := range e.facts {
+			if slices.Contains(f.From, id) || f.Replaces == id {
+				ids = append(ids, f.ID)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(gone)) {
+		e.drop(id)
+		e.notes = append(e.notes, note{fact: id, act: ActForgotten})
+	}
+	return len(gone)
+}
+
+// ForgetThread has go for good what was learned in a thread, whether that is still there or not. It returns how many facts that were.
+func (m *Mine) ForgetThread(ctx context.Context, thread string) (n int, err error) {
+	err = m.change(ctx, "forget what was learned in a thread", func(e *edit) error {
+		var ids []string
+		for _, f := range e.facts {
+			if f.Thread == thread && thread != "" {
+				ids = append(ids, f.ID)
+			}
+		}
+		n = e.forget(ids...)
+		return nil
+	})
+	return n, err
+}
+
+// Clear forgets everything.
+func (m *Mine) Clear(ctx context.Context) error {
+	return m.change(ctx, "clear memory", func(e *edit) error {
+		e.clear()
+		return nil
+	})
+}
+
+// clear drops all. The entry of the history says so, and makes that it is a write though nothing was there.
+func (e *edit) clear() {
+	for _, id := range slices.Sorted(maps.Keys(e.facts)) {
+		e.drop(id)
+	}
+	e.sections, e.notes = Sections{}, []note{{act: ActCleared}}
+}
+
+// Accept keeps a proposed fact.
+func (m *Mine) Accept(ctx context.Context, id string) (Fact, error) {
+	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) {
+		if t := e.twin(f, Active); t != nil { // it is known by now
+			e.set(f, Gone, ActRefused, "", "it is known already")
+			return
+		}
+		e.replace(f.Replaces, "", "the user agreed to "+f.ID)
+		e.set(f, Active, ActAccepted, "", "")
+		e.evict(f, "")
+	})
+}
+
+// Refuse gives a proposed fact up. It is not proposed again.
+func (m *Mine) Refuse(ctx context.Context, id string) (Fact, error) {
+	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) { e.set(f, Gone, ActRefused, "", "") })
+}
+
+// Restore brings a fact back that was replaced or given up; what has replaced it stays.
+func (m *Mine) Restore(ctx context.Context, id string) (Fact, error) {
+	return m.decide(ctx, id, Gone, func(e *edit, f *Fact) { e.set(f, Active, ActRestored, "", "") })
+}
+
+// decide changes the status of a fact that has the one named; else it is [store.ErrNotFound].
+func (m *Mine) decide(ctx context.Context, id, status string, do func(*edit, *Fact)) (out Fact, err error) {
+	err = m.change(ctx, "decide about fact", func(e *edit) error {
+		f := e.facts[id]
+		if f == nil || f.Status != status {
+			return store.ErrNotFound
+		}
+		do(e, f)
+		out = *e.facts[id]
+		return nil
+	})
+	return out, err
+}
+
+// replace has an active fact give way to another; both stay in the history.
+func (e *edit) replace(id, batch, why string) {
+	if f := e.facts[id]; f != nil && f.Status == Active {
+		e.set(f, Gone, ActReplaced, batch, why)
+	}
+}
+
+// days is a time in days.
+func days(d time.Duration) float64 { return d.Hours() / 24 }
+
+// oneLine is a text for a line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -91,6 +91,8 @@ type App interface {
 	DeleteThread(ctx context.Context, o Options, id string) error
 	// Folders has do work with the folders of the user, here or at the server.
 	Folders(ctx context.Context, o Options, do func(Folders) error) error
+	// Memory has do work with what is remembered of the user, here or at the server.
+	Memory(ctx context.Context, o Options, do func(Memory) error) error
 	// Approvals has do work with what the user has approved of calls to come, here or at the server.
 	Approvals(ctx context.Context, o Options, do func(Approvals) error) error
 	// Search finds words in what the user's threads have, here or at the server.
@@ -398,6 +400,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		foldersCommand(app, &o, stdio),
 		approvalsCommand(app, &o, stdio),
 		searchCommand(app, &o, stdio),
+		memoryCommand(app, &o, stdio),
 		agentsCommand(app, &o, stdio),
 		profileCommand(app, &o, stdio),
 		newsCommand(app, &o, stdio),

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/files"
 	folderroutes "github.com/pudu-ai/pudu/internal/gateway/folders"
 	historyroutes "github.com/pudu-ai/pudu/internal/gateway/history"
+	memoryroutes "github.com/pudu-ai/pudu/internal/gateway/memory"
 	"github.com/pudu-ai/pudu/internal/gateway/models"
 	newsroutes "github.com/pudu-ai/pudu/internal/gateway/news"
 	"github.com/pudu-ai/pudu/internal/gateway/operations"
@@ -35,6 +36,7 @@ type groups struct {
 	runs       *runroutes.Group
 	approvals  *approvals.Group
 	history    *historyroutes.Group
+	memory     *memoryroutes.Group
 	calls      *callroutes.Group
 	store      *storeroutes.Group
 	files      *files.Group
@@ -65,6 +67,7 @@ func (s *Server) newGroups() groups {
 		history: historyroutes.New(historyroutes.Config{
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
+		memory: memoryroutes.New(memoryroutes.Config{Env: s.env, Memory: s.Memory, News: s.News, Told: s.Told}),
 		calls: callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls, Record: s.Record}),
 		store: storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files: files.New(files.Config{
@@ -96,6 +99,7 @@ func (s *Server) Routes() []route.Route {
 		g.runs.Routes(),       // on threads, and stateless
 		g.approvals.Routes(),  // of calls to come
 		g.history.Routes(),    // messages by pages, events, versions, branches
+		g.memory.Routes(),     // what is remembered of the caller
 		g.calls.Routes(),      // what happened in a run, and what models were sent
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts

@@ -25,6 +25,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
@@ -65,6 +66,9 @@ type Config struct {
 	Items      *items.Items
 	Assistants *assistants.Assistants
 	Folders    *folders.Folders
+	// Memory is what is remembered of all users, and Told what a run was told of it.
+	Memory *memory.Memory
+	Told   func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error)
 	// Agents are those that users have made; AgentsOff switches off the routes that change them.
 	Agents    *agents.Folder
 	AgentsOff bool

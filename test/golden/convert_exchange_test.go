@@ -22,8 +22,8 @@ type converter struct {
 const uuidText = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
 var (
-	// uuid is what ids are; those of messages may have more around it.
-	uuid = regexp.MustCompile(`lc_run--` + uuidText + `(?:-\d+)?|` + uuidText + `(?:__user)?`)
+	// uuid is what ids are; those of messages may have more around it, and those of facts are shorter.
+	uuid = regexp.MustCompile(`lc_run--` + uuidText + `(?:-\d+)?|` + uuidText + `(?:__user)?|fact_[0-9a-f]{8}`)
 	// alike stands for rows of a list that are not shown.
 	alike = regexp.MustCompile(`\n\.\.\. \d+ rows of the same kind \.\.\.\n`)
 	// leftOutFrames are frames that a trace does not show.

@@ -60,5 +60,5 @@ func convertAll(set, dir, out string) error {
 
 // wanted leaves out what comes after the files, but agents: accounts, configuration, channels.
 func wanted(name string) bool {
-	return slices.Contains([]string{"1", "2", "3", "4", "5"}, name[:1]) || slices.Contains([]string{"71", "72"}, name[:2])
+	return slices.Contains([]string{"1", "2", "3", "4", "5"}, name[:1]) || slices.Contains([]string{"71", "72", "79"}, name[:2])
 }

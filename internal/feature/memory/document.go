@@ -180,6 +180,18 @@ const (
 	MaxDocument = 16 << 20
 )
 
+// DocumentError says which fact of a document cannot be taken, and why.
+type DocumentError struct {
+	At  int
+	Err error
+}
+
+// Error implements error.
+func (e *DocumentError) Error() string { return fmt.Sprintf("fact %d: %v", e.At, e.Err) }
+
+// Unwrap returns why.
+func (e *DocumentError) Unwrap() error { return e.Err }
+
 // ParseDocument reads a document. Unknown keys are left out.
 func ParseDocument(raw []byte) (Document, error) {
 	var d Document
@@ -216,10 +228,10 @@ func (m *Mine) Import(ctx context.Context, d Document) error {
 				f.Folder = ""
 			}
 			if err := f.check(); err != nil {
-				return fmt.Errorf("fact %d: %w", i, err)
+				return &DocumentError{i, err}
 			}
 			if kept[f.ID] {
-				return fmt.Errorf("fact %d: %w: the id %.40q stands twice", i, store.ErrConflict, f.ID)
+				return &DocumentError{i, fmt.Errorf("%w: the id %.40q stands twice", store.ErrConflict, f.ID)}
 			}
 			kept[f.ID] = true
 			e.put(f, ActImported, "", "")

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
@@ -29,6 +30,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/feature/items"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
@@ -152,6 +154,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		Agents:       agents.NewFolder(t.TempDir()),
 		Approvals:    approval.NewGrants(opened),
+		Memory:       memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
@@ -183,6 +186,18 @@ func RecordFrom(st store.Store) func(context.Context, access.User, string, strin
 			return nil, err
 		}
 		return replay.Encode(r)
+	}
+}
+
+// toldFrom says what runs were told of the memory.
+func toldFrom(st database.Store, schema state.Schema) func(context.Context, access.User, store.Run) ([]memory.Told, error) {
+	content := contentOf(st, schema)
+	return func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error) {
+		c, err := content(ctx, u, run.ThreadID)
+		if err != nil {
+			return nil, err
+		}
+		return memory.New(memory.Config{Store: st}).For(u).Why(ctx, c.Messages, run.ID)
 	}
 }
 

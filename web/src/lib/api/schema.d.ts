@@ -2829,6 +2829,1721 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Look at what is remembered */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Forget everything */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the memory is set up */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            enabled: boolean;
+                            mode: string;
+                            injection_enabled: boolean;
+                            shutdown_flush_timeout_seconds: number;
+                            manager_class: string;
+                            backend_config: {
+                                storage_path: string;
+                                storage_class: string;
+                                strict_user_scope: boolean;
+                                manifest_filename: string;
+                                file_lock_timeout_seconds: number;
+                                retrieval_adapter: string;
+                                debounce_seconds: number;
+                                queue_max_depth: number;
+                                model: string;
+                                max_facts: number;
+                                fact_confidence_threshold: number;
+                                fact_eviction_policy: string;
+                                fact_eviction_shadow_enabled: boolean;
+                                eviction_confidence_weight: number;
+                                eviction_confirmation_weight: number;
+                                eviction_access_weight: number;
+                                eviction_confirmation_half_life_days: number;
+                                eviction_access_half_life_days: number;
+                                eviction_correction_reserved_fraction: number;
+                                eviction_correction_reserved_max: number;
+                                eviction_audit_max_entries: number;
+                                max_injection_tokens: number;
+                                token_counting: string;
+                                guaranteed_categories: null | string[];
+                                guaranteed_token_budget: number;
+                                staleness_review_enabled: boolean;
+                                staleness_age_days: number;
+                                staleness_min_candidates: number;
+                                staleness_max_removals_per_cycle: number;
+                                staleness_protected_categories: null | string[];
+                                staleness_max_lifetime_multiplier: number;
+                                staleness_max_extension_days: number;
+                                consolidation_enabled: boolean;
+                                consolidation_min_facts: number;
+                                consolidation_max_groups_per_cycle: number;
+                                consolidation_max_sources: number;
+                            };
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download what is remembered */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/facts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List facts with their sources, or find some by their words */
+        get: {
+            parameters: {
+                query?: {
+                    q?: string;
+                    status?: "" | "active" | "proposed" | "gone";
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            facts: null | {
+                                fact_id: string;
+                                content: string;
+                                category: string;
+                                category_extension: string;
+                                status: string;
+                                confidence: number;
+                                agent: string;
+                                folder_id: string;
+                                thread_id: string;
+                                source: string;
+                                mark: string;
+                                replaces: string;
+                                derived_from: null | string[];
+                                revision: number;
+                                created_at: null | string;
+                                updated_at: null | string;
+                                used_at: null | string;
+                                uses: number;
+                                excerpt?: null | {
+                                    text: string;
+                                    marked: boolean;
+                                }[];
+                            }[];
+                            next?: string;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        /** Add a fact */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        agent?: string;
+                        category?: string;
+                        confidence?: number;
+                        content: string;
+                        folder_id?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/facts/{fact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Why is this known? Where a fact comes from, who was told, what became of it */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    fact_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            fact: {
+                                fact_id: string;
+                                content: string;
+                                category: string;
+                                category_extension: string;
+                                status: string;
+                                confidence: number;
+                                agent: string;
+                                folder_id: string;
+                                thread_id: string;
+                                source: string;
+                                mark: string;
+                                replaces: string;
+                                derived_from: null | string[];
+                                revision: number;
+                                created_at: null | string;
+                                updated_at: null | string;
+                                used_at: null | string;
+                                uses: number;
+                                excerpt?: null | {
+                                    text: string;
+                                    marked: boolean;
+                                }[];
+                            };
+                            sources: null | {
+                                thread_id: string;
+                                title: string;
+                                message_id: string;
+                                at: string;
+                                words: string;
+                            }[];
+                            uses: null | {
+                                thread_id: string;
+                                title: string;
+                                at: string;
+                            }[];
+                            history: null | {
+                                number: number;
+                                at: string;
+                                fact_id: string;
+                                batch: string;
+                                act: string;
+                                why: string;
+                                before: null | string;
+                                after: null | string;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Forget a fact, and what was made of it */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    fact_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /** Change a fact */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    fact_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        category?: string;
+                        confidence?: number;
+                        content?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/memory/facts/{fact_id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a fact that waits for a yes */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    fact_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/facts/{fact_id}/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give up a fact that waits for a yes */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    fact_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/facts/{fact_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring back a fact that was replaced or given up */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    fact_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of the facts */
+        get: {
+            parameters: {
+                query?: {
+                    before?: number;
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            history: null | {
+                                number: number;
+                                at: string;
+                                fact_id: string;
+                                batch: string;
+                                act: string;
+                                why: string;
+                                before: null | string;
+                                after: null | string;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace what is remembered by a document */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        document?: unknown;
+                    };
+                };
+            };
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look at what is remembered, as it is now */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the memory is set up, and what is remembered */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            config: {
+                                enabled: boolean;
+                                mode: string;
+                                injection_enabled: boolean;
+                                shutdown_flush_timeout_seconds: number;
+                                manager_class: string;
+                                backend_config: {
+                                    storage_path: string;
+                                    storage_class: string;
+                                    strict_user_scope: boolean;
+                                    manifest_filename: string;
+                                    file_lock_timeout_seconds: number;
+                                    retrieval_adapter: string;
+                                    debounce_seconds: number;
+                                    queue_max_depth: number;
+                                    model: string;
+                                    max_facts: number;
+                                    fact_confidence_threshold: number;
+                                    fact_eviction_policy: string;
+                                    fact_eviction_shadow_enabled: boolean;
+                                    eviction_confidence_weight: number;
+                                    eviction_confirmation_weight: number;
+                                    eviction_access_weight: number;
+                                    eviction_confirmation_half_life_days: number;
+                                    eviction_access_half_life_days: number;
+                                    eviction_correction_reserved_fraction: number;
+                                    eviction_correction_reserved_max: number;
+                                    eviction_audit_max_entries: number;
+                                    max_injection_tokens: number;
+                                    token_counting: string;
+                                    guaranteed_categories: null | string[];
+                                    guaranteed_token_budget: number;
+                                    staleness_review_enabled: boolean;
+                                    staleness_age_days: number;
+                                    staleness_min_candidates: number;
+                                    staleness_max_removals_per_cycle: number;
+                                    staleness_protected_categories: null | string[];
+                                    staleness_max_lifetime_multiplier: number;
+                                    staleness_max_extension_days: number;
+                                    consolidation_enabled: boolean;
+                                    consolidation_min_facts: number;
+                                    consolidation_max_groups_per_cycle: number;
+                                    consolidation_max_sources: number;
+                                };
+                            };
+                            data: {
+                                version: string;
+                                revision: number;
+                                lastUpdated: string;
+                                user: {
+                                    workContext: {
+                                        summary: string;
+                                        updatedAt: string;
+                                    };
+                                    personalContext: {
+                                        summary: string;
+                                        updatedAt: string;
+                                    };
+                                    topOfMind: {
+                                        summary: string;
+                                        updatedAt: string;
+                                    };
+                                };
+                                history: {
+                                    recentMonths: {
+                                        summary: string;
+                                        updatedAt: string;
+                                    };
+                                    earlierContext: {
+                                        summary: string;
+                                        updatedAt: string;
+                                    };
+                                    longTermBackground: {
+                                        summary: string;
+                                        updatedAt: string;
+                                    };
+                                };
+                                facts: null | {
+                                    id: string;
+                                    content: string;
+                                    category: string;
+                                    categoryExtension?: string;
+                                    topics: null | string[];
+                                    confidence: null | number;
+                                    createdAt: string;
+                                    source: string;
+                                    sourceError?: string;
+                                    schemaVersion: number;
+                                    status: string;
+                                    scope: {
+                                        userId: string;
+                                        agentName: string;
+                                        projectId?: string;
+                                    };
+                                    revision: number;
+                                    updatedAt: string;
+                                    consolidatedFrom: null | string[];
+                                    expected_valid_days?: number;
+                                    lastConfirmedAt?: string;
+                                    confirmationCount?: number;
+                                }[];
+                            };
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/threads/{thread_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget what was learned in a thread, be it there or not */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back what the last reading of a conversation changed */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                            revision: number;
+                            lastUpdated: string;
+                            user: {
+                                workContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                personalContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                topOfMind: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            history: {
+                                recentMonths: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                earlierContext: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                                longTermBackground: {
+                                    summary: string;
+                                    updatedAt: string;
+                                };
+                            };
+                            facts: null | {
+                                id: string;
+                                content: string;
+                                category: string;
+                                categoryExtension?: string;
+                                topics: null | string[];
+                                confidence: null | number;
+                                createdAt: string;
+                                source: string;
+                                sourceError?: string;
+                                schemaVersion: number;
+                                status: string;
+                                scope: {
+                                    userId: string;
+                                    agentName: string;
+                                    projectId?: string;
+                                };
+                                revision: number;
+                                updatedAt: string;
+                                consolidatedFrom: null | string[];
+                                expected_valid_days?: number;
+                                lastConfirmedAt?: string;
+                                confirmationCount?: number;
+                            }[];
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -7335,6 +9050,61 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{thread_id}/runs/{run_id}/memory/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which facts was a run told, and why? */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                    run_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            facts: null | {
+                                fact_id: string;
+                                revision: number;
+                                content: string;
+                                why: string;
+                                since_run_id: string;
+                                now: string;
+                            }[];
+                        };
+                    };
+                };
                 /** @description see docs/api.md */
                 default: {
                     headers: {

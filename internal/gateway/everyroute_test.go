@@ -11,6 +11,8 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/feature/items"
 
+	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -33,7 +35,7 @@ func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
 		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", asset(), "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x",
-		"{approval_id}", "{approval}").Replace(r.Path)
+		"{approval_id}", "{approval}", "{fact_id}", "{fact}").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.
@@ -63,7 +65,18 @@ func routeKit(t *testing.T, change func(*gateway.Config)) *gateways.FileKit {
 		Name: "an approval", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls"}`, Status: 200,
 		Keep: map[string]string{"approval_id": "approval"},
 	}})
+	remember(k, "likes tea")
 	return k
+}
+
+// remember adds a fact to the caller's memory; {fact} is its id.
+func remember(k *gateways.FileKit, content string) {
+	k.Helper()
+	f, err := k.Config.Memory.For(access.FromRow(gateways.User)).Add(k.Context(), memory.Fact{Content: content, Confidence: 1, Category: "context"})
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.Vars["fact"] = f.ID
 }
 
 // TestBodiesThatNoRouteTakes: what is no JSON, no text or too large is refused by each route that reads a body, before it does
@@ -115,11 +128,12 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"PATCH /assistants/{assistant_id}", "POST /assistants", "POST /assistants/{assistant_id}/latest",
 		"PATCH /threads/{thread_id}", "POST /threads/{thread_id}/state",
 		"PATCH /threads/{thread_id}/state", "PATCH /threads/{thread_id}/marks", "POST /runs/cancel", "PUT /store/items", "DELETE /store/items",
-		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
+		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}", "POST /memory/facts", "PATCH /memory/facts/{fact_id}", "POST /memory/import",
 		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
 		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile", "POST /approvals",
 		"POST /config/models", "POST /config/models/test", "PUT /config/models/{name...}", "PUT /config/default-model",
+		"POST /memory/import", "POST /memory/facts", "PATCH /memory/facts/{fact_id}",
 	}
 	for _, r := range bodies(k) {
 		for _, body := range []string{"", "null", " "} {
@@ -141,12 +155,12 @@ func TestRequestsWithoutABody(t *testing.T) {
 }
 
 // TestThreadIDsThatAreNone are refused by all routes below a thread, whatever else is wrong with the request. A thread of any
-// name can be removed, and a run is found by its own id.
+// name can be removed, and what was learned in it forgotten; a run is found by its own id.
 func TestThreadIDsThatAreNone(t *testing.T) {
 	k := routeKit(t, nil)
 	for _, r := range k.Routes() {
 		if !strings.Contains(r.Path, "{thread_id}") || strings.Contains(r.Path, "{run_id}") ||
-			r.Method == http.MethodDelete && r.Path == "/threads/{thread_id}" {
+			r.Method == http.MethodDelete && (r.Path == "/threads/{thread_id}" || r.Path == "/memory/threads/{thread_id}") {
 			continue
 		}
 		for id, status := range map[string]int{"a%20b": 422, strings.Repeat("x", 65): 422} {

@@ -70,6 +70,7 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 		{Name: "in the folder", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200},
 	})
 	k.Expect("a file of the folder", k.UploadTo("/folders/{folder}/files?path=mnt/user-data/outputs", gateways.File("a.txt", secret)), 200, `{"skipped_files":[]}`)
+	remember(k, secret)
 	return &sweep{FileKit: k}
 }
 
@@ -86,6 +87,7 @@ func (s *sweep) bodies() map[string]string {
 		"items":     `{"namespace_prefix":["ns"],"prefix":["ns"]}`,
 		"assistant": `{"assistant_id":"{own}","graph_id":"lead_agent","name":"taken over","version":1,"input":{"messages":"x"}}`,
 		"folder":    `{"name":"taken over","instructions":"taken over"}`,
+		"fact":      `{"content":"taken over","facts":[{"id":"{fact}","content":"taken over"}]}`,
 		"approval":  `{"tool":"bash","pattern":"taken over","scope":"thread","thread_id":"t"}`,
 		"a search":  `{"name":"owners","query":"owners","metadata":{"m":"shared"}}`,
 	}
@@ -154,7 +156,7 @@ func (s *sweep) has() map[string]string {
 	for _, path := range []string{
 		"/threads/t", "/threads/t/state", "/threads/t/runs", "/threads/t/runs/{run}", "/store/items?namespace=ns&key=k",
 		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/folders/{folder}/files",
-		"/folders/{folder}/files/mnt/user-data/outputs/a.txt", "/agents/writer", "/user-profile", "/approvals?revoked=true",
+		"/folders/{folder}/files/mnt/user-data/outputs/a.txt", "/agents/writer", "/user-profile", "/approvals?revoked=true", "/memory/export", "/memory/facts/{fact}",
 		"/threads/t/artifacts/mnt/user-data/outputs/a.txt",
 	} {
 		w := s.Do("GET", s.Fill(path), "")

@@ -117,7 +117,9 @@ func (g *Group) clear(ctx context.Context, _ *nothing) (memory.Document, error) 
 	return g.changed(ctx, g.mine(ctx).Clear(ctx), "")
 }
 
-func (g *Group) config(context.Context, *nothing) (config.Memory, error) { return g.Memory.Settings(), nil }
+func (g *Group) config(context.Context, *nothing) (config.Memory, error) {
+	return g.Memory.Settings(), nil
+}
 
 // statusJSON is how the memory is set up, and what is in it.
 type statusJSON struct {

@@ -19,8 +19,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/assistants"
@@ -152,9 +152,9 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		FolderFiles: FolderFilesIn(st, shared), FolderQuota: 1 << 20, DeleteFolder: DeleteFolderIn(st, shared),
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
-		Agents:       agents.NewFolder(t.TempDir()),
-		Approvals:    approval.NewGrants(opened),
-		Memory:       memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
+		Agents:    agents.NewFolder(t.TempDir()),
+		Approvals: approval.NewGrants(opened),
+		Memory:    memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},

@@ -67,7 +67,7 @@ func (c *LogChannel[T]) Remove(ids ...string) Update {
 	return Update{newWrite(c, OpRemove, append([]string{}, ids...))}
 }
 
-// Appended returns the items that an update of this process adds at the end, or puts in the place of such with their ids.
+// Appended returns the items that an update of this process adds at the end. One whose id the log has is among them.
 func (c *LogChannel[T]) Appended(u Update) (items []T) {
 	for _, w := range u {
 		if list, ok := w.val.(entryList[T]); ok && w.op == OpAppend && w.ch.Name() == c.name {

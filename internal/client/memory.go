@@ -2,9 +2,9 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,7 +59,7 @@ func (c Memory) list(ctx context.Context, ask url.Values) (list []knownJSON, err
 // Facts lists facts by id; the server gives 1000 at once.
 func (c Memory) Facts(ctx context.Context, status, after string, limit int) (out []memory.Fact, err error) {
 	const most = 1000
-	list, err := c.list(ctx, url.Values{"status": {status}, "after": {after}, "limit": {fmt.Sprint(min(limit, most))}})
+	list, err := c.list(ctx, url.Values{"status": {status}, "after": {after}, "limit": {strconv.Itoa(min(limit, most))}})
 	for _, k := range list {
 		out = append(out, k.fact())
 	}
@@ -68,7 +68,7 @@ func (c Memory) Facts(ctx context.Context, status, after string, limit int) (out
 
 // Search finds facts by their words.
 func (c Memory) Search(ctx context.Context, q memory.Query) (out []memory.Hit, err error) {
-	list, err := c.list(ctx, url.Values{"q": {q.Words}, "status": {q.Status}, "limit": {fmt.Sprint(q.Limit)}})
+	list, err := c.list(ctx, url.Values{"q": {q.Words}, "status": {q.Status}, "limit": {strconv.Itoa(q.Limit)}})
 	for _, k := range list {
 		h := memory.Hit{Fact: k.fact()}
 		for _, p := range k.Excerpt {

@@ -71,10 +71,10 @@ func routeKit(t *testing.T, change func(*gateway.Config)) *gateways.FileKit {
 
 // remember adds a fact to the caller's memory; {fact} is its id.
 func remember(k *gateways.FileKit, content string) {
-	k.Helper()
-	f, err := k.Config.Memory.For(access.FromRow(gateways.User)).Add(k.Context(), memory.Fact{Content: content, Confidence: 1, Category: "context"})
+	k.T.Helper()
+	f, err := k.Config.Memory.For(access.FromRow(gateways.User)).Add(k.T.Context(), memory.Fact{Content: content, Confidence: 1, Category: "context"})
 	if err != nil {
-		k.Fatal(err)
+		k.T.Fatal(err)
 	}
 	k.Vars["fact"] = f.ID
 }

@@ -126,7 +126,7 @@ func docOf(f *Fact, user string) FactDoc {
 }
 
 // fact reads it.
-func (d FactDoc) fact(now time.Time) Fact {
+func (d FactDoc) fact() Fact {
 	f := Fact{
 		ID: d.ID, Status: Active, Content: d.Content, Confidence: 0.5, Revision: max(d.Revision, 1), CreatedAt: parseStamp(d.CreatedAt),
 		UpdatedAt: parseStamp(cmp.Or(d.UpdatedAt, d.CreatedAt)), Agent: strings.ToLower(d.Scope.AgentName), Folder: d.Scope.FolderID,
@@ -223,7 +223,7 @@ func (m *Mine) Import(ctx context.Context, d Document) error {
 	return m.change(ctx, "import memory", func(e *edit) error {
 		kept := make(map[string]bool)
 		for i, doc := range d.Facts {
-			f := doc.fact(e.now)
+			f := doc.fact()
 			if !there[f.Folder] {
 				f.Folder = ""
 			}

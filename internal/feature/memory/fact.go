@@ -119,10 +119,10 @@ func (f *Fact) SetCategory(s string) {
 
 // Errors of what is asked for.
 var (
-	ErrEmpty     = errors.New("Memory fact content cannot be empty.")                                                   //nolint:staticcheck,revive // DeerFlow's sentence
-	ErrDuplicate = errors.New("A fact with the same content already exists.")                                           //nolint:staticcheck,revive // DeerFlow's sentence
-	ErrEvicted   = errors.New("Fact was not stored because the configured memory.max_facts capacity policy evicted it") //nolint:staticcheck,revive // DeerFlow's sentence
-	ErrChanged   = errors.New("Memory changed concurrently; reload and retry.")                                         //nolint:staticcheck,revive // DeerFlow's sentence
+	ErrEmpty     = errors.New("Memory fact content cannot be empty.")                                                   //nolint:staticcheck // DeerFlow's sentence
+	ErrDuplicate = errors.New("A fact with the same content already exists.")                                           //nolint:staticcheck // DeerFlow's sentence
+	ErrEvicted   = errors.New("Fact was not stored because the configured memory.max_facts capacity policy evicted it") //nolint:staticcheck // DeerFlow's sentence
+	ErrChanged   = errors.New("Memory changed concurrently; reload and retry.")                                         //nolint:staticcheck // DeerFlow's sentence
 )
 
 // check says what is wrong with a fact that is to be kept.

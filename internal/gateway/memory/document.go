@@ -19,7 +19,7 @@ type documentIn struct {
 
 // replace takes a document in the place of what is there. What is missing in it becomes empty.
 func (g *Group) replace(ctx context.Context, in *documentIn) (memory.Document, error) {
-	d, err := readDocument(in.Rest.Input)
+	d, err := readDocument(in.Input)
 	if err == nil {
 		err = g.mine(ctx).Import(ctx, d)
 	}

@@ -35,9 +35,9 @@ type needed struct{ content }
 // ReadFrom implements [route.Reader].
 func (c *needed) ReadFrom(in *route.Input, name string) {
 	if in.Raw(name) == nil {
-		whole, _ := json.Marshal(in.Members)
-		if in.Members == nil {
-			whole = []byte("{}")
+		whole := []byte("{}")
+		if raw, err := json.Marshal(in.Members); err == nil && in.Members != nil {
+			whole = raw
 		}
 		in.Add("missing", "Field required", route.Quoted(whole), in.Loc(name)...)
 		c.value = new(string)

@@ -240,7 +240,10 @@ func (c *Config) check(d *decoder) {
 	if s := c.ToolOutput.StorageSubdir; s == "" || s == "." || s == ".." || strings.ContainsAny(s, "/\\\x00") {
 		d.failf(0, "tool_output.storage_subdir", "must be the name of one folder, got %q", s)
 	}
-	for _, m := range []struct{ key, name string }{{"title.model_name", c.Title.Model}, {"summarization.model_name", c.Summarization.Model}, {"memory.backend_config.model", string(c.Memory.Backend.Model)}} {
+	for _, m := range []struct{ key, name string }{
+		{"title.model_name", c.Title.Model}, {"summarization.model_name", c.Summarization.Model},
+		{"memory.backend_config.model", string(c.Memory.Backend.Model)},
+	} {
 		if _, ok := c.Model(m.name); m.name != "" && !ok {
 			d.warnf(0, m.key, "no configured model is named %q: the run's own model is used", m.name)
 		}

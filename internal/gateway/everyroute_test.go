@@ -128,7 +128,7 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"PATCH /assistants/{assistant_id}", "POST /assistants", "POST /assistants/{assistant_id}/latest",
 		"PATCH /threads/{thread_id}", "POST /threads/{thread_id}/state",
 		"PATCH /threads/{thread_id}/state", "PATCH /threads/{thread_id}/marks", "POST /runs/cancel", "PUT /store/items", "DELETE /store/items",
-		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}", "POST /memory/facts", "PATCH /memory/facts/{fact_id}", "POST /memory/import",
+		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
 		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
 		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile", "POST /approvals",

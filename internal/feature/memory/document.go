@@ -217,7 +217,11 @@ func (m *Mine) Import(ctx context.Context, d Document) error {
 	there := map[string]bool{"": true}
 	for _, f := range d.Facts {
 		if _, asked := there[f.Scope.FolderID]; !asked {
-			there[f.Scope.FolderID] = m.inFolder(ctx, f.Scope.FolderID) == nil
+			err := m.inFolder(ctx, f.Scope.FolderID)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return fmt.Errorf("import memory: %w", err)
+			}
+			there[f.Scope.FolderID] = err == nil
 		}
 	}
 	return m.change(ctx, "import memory", func(e *edit) error {

@@ -43,8 +43,6 @@ type edit struct {
 	drops   []string        // those that go for good
 	notes   []note
 	sources []Source
-	used    []use
-	read    *reading
 }
 
 // note is an entry of the history that is to be written.
@@ -60,14 +58,8 @@ type changed struct {
 	Sections *Sections `json:"sections,omitempty"`
 }
 
-// use is that a thread was told of a fact.
-type use struct {
-	fact, thread string
-	at           time.Time
-}
-
 func (e *edit) empty() bool {
-	return len(e.puts)+len(e.drops)+len(e.notes)+len(e.sources)+len(e.used) == 0 && e.read == nil && e.sections == e.was.Sections
+	return len(e.puts)+len(e.drops)+len(e.notes)+len(e.sources) == 0 && e.sections == e.was.Sections
 }
 
 // put writes a fact, new or changed, with an entry of the history.
@@ -153,15 +145,8 @@ func (e *edit) write(tx database.Tx) error {
 	for _, s := range e.sources {
 		err = exec(err, tx, "source", s.fact, s.Message, s.Thread, instant(s.At), database.Plain(s.Words))
 	}
-	for _, u := range e.used {
-		err = exec(err, tx, "use", u.fact, u.thread, instant(u.at))
-		err = exec(err, tx, "used", u.fact, instant(u.at))
-	}
 	if err == nil {
 		err = e.writeNotes(tx)
-	}
-	if err == nil && e.read != nil {
-		err = e.read.write(tx, e.now)
 	}
 	return err
 }

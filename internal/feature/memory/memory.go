@@ -1,10 +1,9 @@
 // Package memory keeps what Pudu knows about a user beyond one thread: short summaries, and facts, each with where it comes from and
 // for whom it is. [Memory] is everybody's, [Mine] one user's.
 //
-//	a run ends -> After -> a job -> Reader.Read: the log's head -> model -> gates in code -> facts, watermark and history, one transaction
-//	a run begins -> Mine.Told -> a note to the model (middleware memory) -> Why: which facts, and why
-//	people -> Add, Change, Forget, Accept, Undo, Search, Import, Export
+//	people -> Add, Change, Forget, Accept, Undo, Search, Import, Document -> facts and their history, one transaction
 //
+// Runs neither read nor write it yet: what is here was written, or imported, by people.
 // Every write raises the revision of the user's memory and is refused if another has written meanwhile, so each is decided by what is
 // there. Nothing that decides what a run may do reads from here.
 package memory

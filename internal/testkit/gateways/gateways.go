@@ -19,7 +19,6 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/approval"
@@ -152,9 +151,9 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		FolderFiles: FolderFilesIn(st, shared), FolderQuota: 1 << 20, DeleteFolder: DeleteFolderIn(st, shared),
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
-		Agents:    agents.NewFolder(t.TempDir()),
-		Approvals: approval.NewGrants(opened),
-		Memory:    memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
+		Agents:       agents.NewFolder(t.TempDir()),
+		Approvals:    approval.NewGrants(opened),
+		Memory:       memory.New(memory.Config{Store: opened}),
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
@@ -186,18 +185,6 @@ func RecordFrom(st store.Store) func(context.Context, access.User, string, strin
 			return nil, err
 		}
 		return replay.Encode(r)
-	}
-}
-
-// toldFrom says what runs were told of the memory.
-func toldFrom(st database.Store, schema state.Schema) func(context.Context, access.User, store.Run) ([]memory.Told, error) {
-	content := contentOf(st, schema)
-	return func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error) {
-		c, err := content(ctx, u, run.ThreadID)
-		if err != nil {
-			return nil, err
-		}
-		return memory.New(memory.Config{Store: st}).For(u).Why(ctx, c.Messages, run.ID)
 	}
 }
 

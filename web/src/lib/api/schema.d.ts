@@ -9067,61 +9067,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/threads/{thread_id}/runs/{run_id}/memory/why": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Which facts was a run told, and why? */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    thread_id: string;
-                    run_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description as asked for */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            facts: null | {
-                                fact_id: string;
-                                revision: number;
-                                content: string;
-                                why: string;
-                                since_run_id: string;
-                                now: string;
-                            }[];
-                        };
-                    };
-                };
-                /** @description see docs/api.md */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/threads/{thread_id}/runs/{run_id}/messages": {
         parameters: {
             query?: never;

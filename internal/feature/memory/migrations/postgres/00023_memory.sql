@@ -58,12 +58,6 @@ CREATE TABLE memory_uses (
     FOREIGN KEY (user_id, fact_id) REFERENCES memory_facts (user_id, id) ON DELETE CASCADE
 );
 CREATE INDEX memory_uses_by_thread ON memory_uses (thread_id);
-CREATE TABLE memory_reads (
-    user_id   TEXT COLLATE "C"  NOT NULL,
-    thread_id TEXT COLLATE "C"  NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,
-    at        BIGINT NOT NULL,
-    body      TEXT COLLATE "C"  NOT NULL
-);
 CREATE TABLE memory_history (
     user_id   TEXT COLLATE "C"  NOT NULL,
     seq       BIGINT NOT NULL,

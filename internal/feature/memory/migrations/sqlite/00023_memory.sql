@@ -2,7 +2,7 @@
 -- row of memory_facts: active, proposed (it waits for a yes), or gone, which it is for a while before it is deleted, so that it can
 -- come back. memory_terms are the words that it is found by; its seq grows, so that the last facts are the newest. memory_sources
 -- has what a human said that a fact was learned from, and goes with the thread. memory_uses says which threads were told of a fact,
--- memory_reads what of a thread was read, memory_history what became of each fact. Facts of a folder go with it.
+-- memory_history what became of each fact. Facts of a folder go with it.
 
 -- +goose Up
 CREATE TABLE memory_docs (
@@ -62,12 +62,6 @@ CREATE TABLE memory_uses (
     FOREIGN KEY (user_id, fact_id) REFERENCES memory_facts (user_id, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memory_uses_by_thread ON memory_uses (thread_id);
-CREATE TABLE memory_reads (
-    user_id   TEXT    NOT NULL,
-    thread_id TEXT    NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,
-    at        INTEGER NOT NULL,
-    body      TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
 CREATE TABLE memory_history (
     user_id   TEXT    NOT NULL,
     seq       INTEGER NOT NULL,

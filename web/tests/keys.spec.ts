@@ -53,7 +53,7 @@ describe('keys', () => {
     const { page } = v;
     const asks = await v.say('this needs approval');
     await v.sees('May Pudu run this command?');
-    await v.to('/settings/general');
+    await v.to('/library/agents');
     await page.getByRole('heading', { name: 'Needs you' }).waitFor();
     await page.keyboard.press('a');
     await page.waitForURL((url) => url.pathname === asks);

@@ -9,7 +9,9 @@ import { expect } from 'vitest';
 const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
 const browserPath = process.env['PUDU_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
 /** How long a test waits for what it looks for: machines that do other things too are slow. */
-export const patience = 25_000;
+export const patience = 60_000;
+/** How many times slower than the machine a page is to be: what only holds on a quick one shows itself so. */
+const slowness = Number(process.env['PUDU_TEST_SLOW'] ?? 1);
 
 const files = new URL('./server/', import.meta.url).pathname;
 
@@ -122,7 +124,7 @@ export class Visitor {
 
   /** A second tab of the same browser. */
   async tab(): Promise<Page> {
-    const page = await this.context.newPage();
+    const page = await newPage(this.context);
     this.listen(page);
     return page;
   }
@@ -137,5 +139,14 @@ export class Visitor {
 export async function visit(server: Server, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(patience);
-  return new Visitor(context, await context.newPage(), server);
+  return new Visitor(context, await newPage(context), server);
+}
+
+async function newPage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  if (slowness > 1) {
+    const devtools = await context.newCDPSession(page);
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: slowness });
+  }
+  return page;
 }

@@ -56,9 +56,29 @@ describe('without a server', () => {
     const other = await v.tab();
     await page.close();
     await v.context.setOffline(false);
-    await other.goto(`${server.url}/settings/general`);
+    await other.goto(`${server.url}/library/agents`);
     await other.getByRole('link', { name: /hello from nowhere/ }).waitFor();
     await expect.poll(async () => (await runsOf(server, at)).length, { timeout: patience }).toBe(1);
+  });
+
+  it('a new task that a busy server did not take goes out a little later', async () => {
+    v = await visit(server);
+    const { page } = v;
+    await v.to('/');
+    await v.quiet();
+    await v.context.setOffline(true);
+    await page.getByRole('textbox', { name: 'Task' }).fill('hello while busy');
+    await page.keyboard.press('Enter');
+    await v.sees('You are offline. Your message goes out when you are back.');
+    const at = new URL(page.url()).pathname;
+    const other = await v.tab();
+    await page.close();
+    await v.context.setOffline(false);
+    let refused = 0;
+    await other.route('**/threads', (r) => (refused++ === 0 ? r.fulfill({ status: 503, json: { detail: 'busy' } }) : r.continue()));
+    await other.goto(`${server.url}/library/agents`);
+    await expect.poll(async () => (await runsOf(server, at).catch(() => [])).length, { timeout: patience }).toBe(1);
+    expect(refused).toBeGreaterThan(1);
   });
 
   it('what was said and not sent can be taken back', async () => {

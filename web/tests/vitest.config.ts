@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config';
 
 // Each file has a server and a browser of its own. Two at a time take two thirds of the time on two processors.
 export default defineConfig({
-  test: { dir: 'tests', include: ['**/*.spec.ts'], environment: 'node', testTimeout: 90_000, hookTimeout: 120_000, maxWorkers: 2 },
+  test: { dir: 'tests', include: ['**/*.spec.ts'], environment: 'node', testTimeout: 180_000, hookTimeout: 180_000, maxWorkers: 2 },
 });

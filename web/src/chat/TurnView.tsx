@@ -5,6 +5,7 @@ import { Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { lasted, useWords } from '../lib/i18n';
 import { Markdown } from '../markdown/Markdown';
+import { useHold } from '../markdown/Maths';
 import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
 import { Answers, Asking } from './asked/Asking';
@@ -46,16 +47,19 @@ export interface TurnActs extends Acts {
 
 export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiting, answers, trouble, acts }: TurnProps): ReactNode {
   const waits = !turn.run && !!turn.ask?.open;
+  const [watched] = useState(waits || isActive(turn.run));
+  const said = turn.answer ? textOf(turn.answer.message).trim() : '';
+  const hold = useHold(said, watched);
   return (
     <section className={last ? 'turn last' : 'turn'} data-turn={turn.key}>
       {turn.ask && <Said turn={turn} trouble={trouble} busy={busy} acts={acts} />}
       {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
       <Answers turn={turn} answers={answers} />
-      {turn.answer && <Markdown text={textOf(turn.answer.message).trim()} writing={!!turn.answer.open} />}
+      {turn.answer && <Markdown text={said} writing={!!turn.answer.open} hold={hold} />}
       <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
-      <Given thread={thread} turn={turn} />
-      <End turn={turn} last={last} acts={acts} />
-      {turn.answer && !turn.answer.open && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}
+      {!hold && <Given thread={thread} turn={turn} />}
+      {!hold && <End turn={turn} last={last} acts={acts} />}
+      {turn.answer && !turn.answer.open && !hold && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}
     </section>
   );
 });
@@ -122,7 +126,13 @@ function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; wai
         <div className="run-head">
           <Mark live />
           <span>
-            <b>{run?.status === 'running' ? w.working : w.starting}</b> <span className="soft">{run && <Seconds since={run.began} />}</span>
+            <b>{run?.status === 'running' ? w.working : w.starting}</b>
+            {run && (
+              <span className="soft">
+                {' '}
+                <Seconds since={run.began} />
+              </span>
+            )}
           </span>
           <span className="right num">{n > 0 && w.step(n)}</span>
         </div>

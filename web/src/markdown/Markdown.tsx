@@ -1,17 +1,25 @@
 // Markdown as elements of the page. It is cut into blocks; while text is added at the end, only the last block is drawn anew. HTML
 // in it is shown as the text that it is, links lead to web pages and mail alone, images of other hosts are links.
 import type { Token, Tokens } from 'marked';
-import { lazy, memo, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
-import { useLate } from '../lib/late';
+import { lazy, memo, type ReactNode, Suspense, useMemo } from 'react';
 import { Code } from './Code';
 import { inline } from './inline';
-import { drawer, MathsBlock } from './Maths';
+import { MathsBlock, useHold } from './Maths';
 import { blocksOf, type Formula, firstFormula } from './maths';
 import { Table } from './Table';
 
-export const Markdown = memo(function Markdown({ text, writing = false }: { text: string; writing?: boolean }): ReactNode {
+interface MarkdownProps {
+  text: string;
+  /** It is being written. */
+  writing?: boolean;
+  /** Whether it stops before its first formula; without it that is so while it is written, until formulas can be drawn. */
+  hold?: boolean;
+}
+
+export const Markdown = memo(function Markdown({ text, writing = false, hold }: MarkdownProps): ReactNode {
   const blocks = useMemo(() => blocksOf(text, writing), [text, writing]);
-  const shown = useHeld(blocks, writing);
+  const own = useHold(text, writing && hold === undefined);
+  const shown = hold ?? own ? blocks.slice(0, Math.max(0, firstFormula(blocks))) : blocks;
   return (
     <div className="prose">
       {shown.map((block, i) => (
@@ -20,23 +28,6 @@ export const Markdown = memo(function Markdown({ text, writing = false }: { text
     </div>
   );
 });
-
-/** How long a text waits for what draws its first formula, in milliseconds. */
-const patience = 3000;
-
-/** The blocks that are shown: a text that is being written stops before its first formula until that can be drawn, so that nothing moves then. */
-function useHeld(blocks: Token[], writing: boolean): Token[] {
-  const first = useMemo(() => firstFormula(blocks), [blocks]);
-  const there = useLate(drawer, first >= 0);
-  const [tired, setTired] = useState(false);
-  const holds = writing && first >= 0 && !there && !tired;
-  useEffect(() => {
-    if (!holds) return;
-    const timer = setTimeout(() => setTired(true), patience);
-    return () => clearTimeout(timer);
-  }, [holds]);
-  return holds ? blocks.slice(0, first) : blocks;
-}
 
 interface BlockProps {
   raw: string;

@@ -1,17 +1,39 @@
 // A formula. Its source stands in its place until it can be drawn, and stays where it cannot; one of its own has a switch to it.
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useWords } from '../lib/i18n';
 import { late, useLate } from '../lib/late';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
-import type { Formula } from './maths';
+import { type Formula, hasFormula } from './maths';
 import { words } from './words';
 
-export const drawer = late(async () => {
+const drawer = late(async () => {
   const it = await import('./katex');
   await it.faces();
   return it;
 });
+
+/** How long a text waits for what draws its first formula, in milliseconds. */
+const patience = 10_000;
+
+/**
+ * Whether a text that somebody watches stops before its first formula until that can be drawn, so that nothing moves when it is. That
+ * the text is at its end changes nothing: a short one has often ended before what draws is there. What cannot be had is not waited for.
+ */
+export function useHold(text: string, watched: boolean): boolean {
+  const needed = useMemo(() => watched && hasFormula(text), [text, watched]);
+  const there = useLate(drawer, needed);
+  const [tired, setTired] = useState(false);
+  const holds = needed && !there && !tired;
+  useEffect(() => {
+    if (!holds) return;
+    const giveUp = (): void => setTired(true);
+    const timer = setTimeout(giveUp, patience);
+    void drawer.load().then((it) => it ?? giveUp());
+    return () => clearTimeout(timer);
+  }, [holds]);
+  return holds;
+}
 
 /** What is longer is shown as it is. */
 const longest = 5000;

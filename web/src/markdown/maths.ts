@@ -60,6 +60,9 @@ export function firstFormula(blocks: Token[]): number {
   return blocks.findIndex(holds);
 }
 
+/** Whether a text, which may be being written, has a formula. */
+export const hasFormula = (text: string): boolean => mayHold.test(text) && firstFormula(blocksOf(text, true)) >= 0;
+
 /** A formula within the last line whose end has not come. */
 const open = /(?:^|[^\\\w$])(\$(?![\s\d$])[^$\n]{0,300}|\\\((?:(?!\\\))[^\n]){0,300})$/;
 

@@ -2,7 +2,7 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type Answer, api } from '../lib/api/client';
 import { wordsNow } from '../lib/i18n';
-import { type Message, useNews } from '../lib/news/news';
+import { type Message, onNews, useNews } from '../lib/news/news';
 import { shell } from '../shell/words';
 import type { State } from '../ui/Glyph';
 
@@ -25,8 +25,29 @@ export const listsKey = ['lists'] as const;
 export const foldersKey = ['folders'] as const;
 
 async function load(): Promise<Tasks> {
-  const news = await api('get', '/news', { query: { limit: kept } });
-  return { threads: byTime((news.threads ?? []) as Task[]), counts: news.counts };
+  // What the news tell while the answer is on its way may be newer than it. Where it is older, what is newer follows.
+  const meanwhile: Message[] = [];
+  const enough = onNews((m) => meanwhile.push(m));
+  try {
+    const news = await api('get', '/news', { query: { limit: kept } });
+    return meanwhile.reduce(told, { threads: byTime((news.threads ?? []) as Task[]), counts: news.counts });
+  } finally {
+    enough();
+  }
+}
+
+/** The tasks after what the news tell of one. */
+function told(all: Tasks, m: Message): Tasks {
+  switch (m.event) {
+    case 'thread':
+      return { ...all, threads: withTask(all.threads, m.data as Task) };
+    case 'gone':
+      return { ...all, threads: all.threads.filter((t) => t.thread_id !== (m.data as { thread_id: string }).thread_id) };
+    case 'counts':
+      return { ...all, counts: m.data as Counts };
+    default:
+      return all;
+  }
 }
 
 /** Tasks, the last updated first: the news have those first of which something was told last, such as that they were read or moved. */
@@ -97,20 +118,18 @@ function hear(client: QueryClient, m: Message): void {
     case 'thread': {
       const task = m.data as Task;
       const before = client.getQueryData<Tasks>(tasksKey)?.threads.find((t) => t.thread_id === task.thread_id);
-      edit(client, (all) => ({ ...all, threads: withTask(all.threads, task) }));
+      edit(client, (all) => told(all, m));
       if (placeOf(before) !== placeOf(task)) void client.invalidateQueries({ queryKey: foldersKey });
       listsAgain(client);
       break;
     }
-    case 'gone': {
-      const { thread_id } = m.data as { thread_id: string };
-      edit(client, (all) => ({ ...all, threads: all.threads.filter((t) => t.thread_id !== thread_id) }));
+    case 'gone':
+      edit(client, (all) => told(all, m));
       void client.invalidateQueries({ queryKey: foldersKey });
       listsAgain(client);
       break;
-    }
     case 'counts':
-      edit(client, (all) => ({ ...all, counts: m.data as Counts }));
+      edit(client, (all) => told(all, m));
       break;
     case 'notice':
       if ((m.data as { notice?: string }).notice === 'folders') void client.invalidateQueries({ queryKey: foldersKey });

@@ -83,18 +83,19 @@ const putInto = (thread: string, folder: string): Promise<void> =>
     if (!(trouble instanceof Trouble && trouble.status === 404)) throw trouble;
   });
 
-let sending: Promise<void> | undefined;
+let sending: Promise<unknown> | undefined;
 
-/** Sends what waits for tasks that no page shows; those of a page it sends itself. */
-export function sendRest(shown: (thread: string) => boolean): Promise<void> {
+/** Sends what waits for tasks that no page shows; those of a page it sends itself. Gives what kept it from sending all. */
+export function sendRest(shown: (thread: string) => boolean): Promise<unknown> {
   return (sending ??= (async () => {
     for (const letter of letters()) {
       if (letter.refused || shown(letter.thread)) continue;
       try {
         await deliver(letter);
       } catch (trouble) {
-        if (passes(trouble)) return; // the others would not get there either
+        if (passes(trouble)) return trouble; // the others would not get there either
       }
     }
+    return undefined;
   })().finally(() => (sending = undefined)));
 }

@@ -24,7 +24,14 @@ export function followNews(): void {
     return;
   }
   const worker = new SharedWorker(new URL('./worker.ts', import.meta.url), { type: 'module', name: url });
-  worker.port.onmessage = (event) => heard(event.data as Message);
+  let joined = false;
+  worker.port.onmessage = (event) => {
+    const m = event.data as Message;
+    heard(m);
+    // The first message tells how the worker stands. A stream that is open already has told others what this page may have read too early.
+    if (!joined && m.event === 'open') heard({ event: 'reset', data: null });
+    joined = true;
+  };
   again = () => worker.port.postMessage('again');
   addEventListener('pagehide', () => worker.port.postMessage('bye'));
   addEventListener('pageshow', (event) => {

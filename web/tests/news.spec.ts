@@ -1,0 +1,123 @@
+// What the server tells while a page is still being made: nothing of it may be missed, however slow the page is.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+
+afterAll(closeBrowser);
+
+describe('news', () => {
+  const server = new Server();
+  let v: Visitor;
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+  afterEach(() => v.close());
+
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
+  /** Has a task begun elsewhere that waits for somebody, and comes back when the server says so. */
+  async function asked(): Promise<void> {
+    const thread = crypto.randomUUID();
+    await post('/threads', { thread_id: thread });
+    await post(`/threads/${thread}/runs`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: 'it needs approval' }] } });
+    const waiting = async (): Promise<boolean> => (await (await fetch(`${server.url}/news?state=waiting`)).text()).includes(thread);
+    await expect.poll(waiting, { timeout: patience }).toBe(true);
+  }
+
+  it('that come while the list is on its way are newer than the list', async () => {
+    v = await visit(server);
+    const { page } = v;
+    let arrive = (): void => {};
+    const delay = new Promise<void>((resolve) => (arrive = resolve));
+    const answered = new Promise<void>((resolve) => {
+      void page.route('**/news?*', async (r) => {
+        const response = await r.fetch();
+        resolve();
+        await delay;
+        await r.fulfill({ response });
+      });
+    });
+    await page.addInitScript(() => {
+      const w = window as unknown as { heard: string };
+      w.heard = '';
+      const Real = SharedWorker;
+      window.SharedWorker = class extends Real {
+        constructor(...args: ConstructorParameters<typeof SharedWorker>) {
+          super(...args);
+          this.port.addEventListener('message', (e: MessageEvent<{ data: unknown }>) => (w.heard += JSON.stringify(e.data.data)));
+        }
+      };
+    });
+    await v.to('/library/agents');
+    await answered;
+    await asked();
+    await page.waitForFunction(() => (window as unknown as { heard: string }).heard.includes('"waiting"'));
+    expect(await page.getByRole('heading', { name: 'Needs you' }).count()).toBe(0);
+    arrive();
+    await page.getByRole('heading', { name: 'Needs you' }).waitFor();
+  });
+
+  it('that came before a page had joined the tabs that listen are read by it', async () => {
+    v = await visit(server);
+    await v.to('/library/agents');
+    const waiting = (page: Page): Promise<number> => page.getByRole('region', { name: 'Needs you' }).getByRole('link').count();
+    const listed = (page: Page): Promise<void> => page.getByRole('navigation', { name: 'All tasks' }).getByRole('link', { name: 'All tasks' }).waitFor();
+    await listed(v.page);
+    const before = await waiting(v.page);
+    const late = await v.tab();
+    await late.addInitScript(() => {
+      const Real = SharedWorker;
+      const w = window as unknown as { join: () => void };
+      window.SharedWorker = class {
+        readonly port: MessagePort;
+        constructor(...args: ConstructorParameters<typeof SharedWorker>) {
+          const { port1, port2 } = new MessageChannel();
+          this.port = port1;
+          w.join = () => {
+            const { port } = new Real(...args);
+            port.onmessage = (e) => port2.postMessage(e.data);
+            port2.onmessage = (e) => port.postMessage(e.data);
+          };
+        }
+      } as unknown as typeof SharedWorker;
+    });
+    await late.goto(`${server.url}/library/agents`);
+    await listed(late);
+    await asked();
+    await expect.poll(() => waiting(v.page), { timeout: patience }).toBe(before + 1);
+    expect(await waiting(late)).toBe(before);
+    await late.evaluate(() => (window as unknown as { join: () => void }).join());
+    await expect.poll(() => waiting(late), { timeout: patience }).toBe(before + 1);
+  });
+
+  it('of a run that began while its task was being loaded are followed', async () => {
+    v = await visit(server);
+    const { page } = v;
+    const at = await v.say('hello loading');
+    await v.sees('You said: hello loading');
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
+    const late = await v.tab();
+    let arrive = (): void => {};
+    const delay = new Promise<void>((resolve) => (arrive = resolve));
+    const answered = new Promise<void>((resolve) => {
+      let first = true;
+      void late.route('**/runs?*', async (r) => {
+        if (!first) return await r.continue();
+        first = false;
+        const response = await r.fetch();
+        resolve();
+        await delay;
+        await r.fulfill({ response });
+      });
+    });
+    await late.goto(server.url + at);
+    await answered;
+    await page.getByRole('textbox', { name: 'Message' }).fill('a long story');
+    await page.keyboard.press('Enter');
+    await v.sees('Sentence number 2 ');
+    arrive();
+    await late.getByText('Sentence number 3 ').waitFor();
+    await page.keyboard.press('Control+.');
+    await v.sees('You stopped it');
+  });
+});

@@ -46,6 +46,9 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	}
 	c := e.leadConfig(s)
 	c.Folder = folder
+	if job.Run.Parent == "" {
+		c.Memory = e.memory().For(access.FromRow(job.Run.UserID)).Note
+	}
 	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run)
 	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)

@@ -150,6 +150,9 @@ func printAgent(a agents.Agent, stdio IO) {
 	if a.Thinking != nil {
 		line("thinking", strconv.FormatBool(*a.Thinking))
 	}
+	if a.Memory != nil {
+		line("memory", strconv.FormatBool(*a.Memory))
+	}
 	if a.ToolGroups != nil {
 		line("tool groups", cmp.Or(strings.Join(a.ToolGroups, ", "), "none"))
 	}

@@ -30,6 +30,8 @@ type Memory interface {
 	Refuse(ctx context.Context, id string) (memory.Fact, error)
 	Undo(ctx context.Context) (int, error)
 	Import(ctx context.Context, d memory.Document) error
+	// Why are the facts that a run knew of, or the newest run of a thread.
+	Why(ctx context.Context, runOrThread string) ([]memory.Told, error)
 }
 
 // withMemory has do work with the memory.
@@ -65,7 +67,7 @@ func memoryCommand(app App, o *Options, stdio IO) *cobra.Command {
 			_, err := m.Refuse(ctx, id)
 			return "Gave up the fact.", err
 		}),
-		undoMemory(with, stdio), exportMemory(with, stdio), importMemory(with, stdio),
+		whyMemory(with, stdio), undoMemory(with, stdio), exportMemory(with, stdio), importMemory(with, stdio),
 	)
 	return cmd
 }
@@ -209,6 +211,31 @@ func decideMemory(use, short string, with withMemory, stdio IO, do func(context.
 			return err
 		})
 	}}
+}
+
+func whyMemory(with withMemory, stdio IO) *cobra.Command {
+	return &cobra.Command{
+		Use: "why RUN|THREAD", Short: "List the facts that a run, or the newest run of a thread, knew of, and why", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(cmd, func(ctx context.Context, m Memory) error {
+				list, err := m.Why(ctx, args[0])
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf("there is no run and no thread %q: %w", args[0], err)
+				}
+				if err == nil && len(list) == 0 {
+					fmt.Fprintln(stdio.Err, "It was told no fact.")
+				}
+				rows := make([][]string, len(list))
+				for i, t := range list {
+					rows[i] = []string{t.ID, t.Now, inert.Line(t.Why), inert.Line(t.Content)}
+				}
+				if err == nil {
+					err = printTable(stdio.Out, rows)
+				}
+				return err
+			})
+		},
+	}
 }
 
 func undoMemory(with withMemory, stdio IO) *cobra.Command {

@@ -21,13 +21,14 @@ type agentJSON struct {
 	Skills      []string `json:"skills"`
 	Thinking    *bool    `json:"thinking_enabled"`
 	Effort      string   `json:"reasoning_effort"`
+	Memory      *bool    `json:"memory_enabled"`
 	Soul        string   `json:"soul"`
 }
 
 func (a agentJSON) agent() agents.Agent {
 	return agents.Agent{
 		Name: a.Name, Description: a.Description, Model: a.Model, ToolGroups: a.ToolGroups, Skills: a.Skills, Thinking: a.Thinking,
-		Effort: a.Effort, Soul: a.Soul,
+		Effort: a.Effort, Memory: a.Memory, Soul: a.Soul,
 	}
 }
 

@@ -131,6 +131,28 @@ func (c Memory) Undo(ctx context.Context) (int, error) {
 	return 1, c.call(ctx, http.MethodPost, "/memory/undo", nil, nil, nil)
 }
 
+// Why are the facts that a run knew of, or the newest run of a thread.
+func (c Memory) Why(ctx context.Context, id string) (out []memory.Told, err error) {
+	thread, run, err := Calls{c.Client}.Find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var page struct {
+		Facts []struct {
+			ID      string `json:"fact_id"`
+			Content string `json:"content"`
+			Why     string `json:"why"`
+			Run     string `json:"since_run_id"`
+			Now     string `json:"now"`
+		} `json:"facts"`
+	}
+	err = c.get(ctx, threadPath(thread)+"/runs/"+url.PathEscape(run)+"/memory/why", &page)
+	for _, t := range page.Facts {
+		out = append(out, memory.Told{ID: t.ID, Content: t.Content, Why: t.Why, Run: t.Run, Now: t.Now})
+	}
+	return out, err
+}
+
 // Import replaces what is remembered.
 func (c Memory) Import(ctx context.Context, d memory.Document) error {
 	return c.call(ctx, http.MethodPost, "/memory/import", nil, d, nil)

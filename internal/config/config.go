@@ -51,7 +51,7 @@ type Config struct {
 	Authorization   Authorization  `key:"authorization"`
 	ToolProgress    ToolProgress   `key:"tool_progress"`
 	Subagents       Subagents      `key:"subagents"`
-	Memory          Memory         `key:"memory" pending:"true"`
+	Memory          Memory         `key:"memory"`
 
 	Retention   Retention   `key:"retention"`
 	FileHistory FileHistory `key:"file_history"`

@@ -67,7 +67,7 @@ func (s *Server) newGroups() groups {
 		history: historyroutes.New(historyroutes.Config{
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
-		memory: memoryroutes.New(memoryroutes.Config{Env: s.env, Memory: s.Memory, News: s.News}),
+		memory: memoryroutes.New(memoryroutes.Config{Env: s.env, Memory: s.Memory, News: s.News, Told: s.Told}),
 		calls:  callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls, Record: s.Record}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files: files.New(files.Config{

@@ -66,8 +66,9 @@ type Config struct {
 	Items      *items.Items
 	Assistants *assistants.Assistants
 	Folders    *folders.Folders
-	// Memory is what is remembered of all users.
+	// Memory is what is remembered of all users, and Told what a run was told of it.
 	Memory *memory.Memory
+	Told   func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error)
 	// Agents are those that users have made; AgentsOff switches off the routes that change them.
 	Agents    *agents.Folder
 	AgentsOff bool

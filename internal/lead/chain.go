@@ -185,9 +185,12 @@ var places = []Place{
 		For:  "names the thread, at once by the user's first words, then beside the work by a model if one is configured",
 		Why:  "touches nothing that others look at",
 		make: threadTitle,
-	},
-	{Name: "MemoryMiddleware", For: "hands the turn to the memory", Later: "memory"},
-	{
+	}, {
+		Name: "MemoryMiddleware", Config: "memory", When: "memory.enabled, memory.injection_enabled",
+		For:  "tells the model what is remembered of the user, when the thread begins, when that has changed, and when it is out of sight",
+		Why:  "behind the date, so that the user's message stays the first of its turn, and behind the compaction, which decides what is in sight",
+		make: remembered,
+	}, {
 		Name: "ViewImageMiddleware", When: "the model has vision",
 		For:  "shows the model the images it looked at, from the files, downscaled",
 		Why:  "inside the compaction, which decides which images are still in sight",

@@ -5,6 +5,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	rules "github.com/pudu-ai/pudu/internal/feature/guardrail"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -16,13 +17,13 @@ func Full(settings *config.Config) Config {
 	for _, enabled := range []*bool{
 		&all.ToolOutput.Enabled, &all.Authorization.Enabled, &all.Guardrails.Enabled, &all.ReadBeforeWrite.Enabled,
 		&all.ToolProgress.Enabled, &all.Summarization.Enabled, &all.TokenUsage.Enabled, &all.Title.Enabled,
-		&all.LoopDetection.Enabled, &all.TokenBudget.Enabled, &all.SafetyFinish.Enabled,
+		&all.LoopDetection.Enabled, &all.TokenBudget.Enabled, &all.SafetyFinish.Enabled, &all.Memory.Enabled, &all.Memory.Injection,
 	} {
 		*enabled = true
 	}
 	return Config{
 		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
-		History: (*filehistory.Thread)(nil),
+		History: (*filehistory.Thread)(nil), Memory: (*memory.Mine)(nil).Note,
 		Guards:  Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
 	"github.com/pudu-ai/pudu/internal/middleware/loopdetection"
+	memorymw "github.com/pudu-ai/pudu/internal/middleware/memory"
 	"github.com/pudu-ai/pudu/internal/middleware/safetyfinish"
 	"github.com/pudu-ai/pudu/internal/middleware/subagentlimit"
 	"github.com/pudu-ai/pudu/internal/middleware/summarization"
@@ -110,6 +111,17 @@ func threadTitle(c *Config) agent.Middleware {
 	t := c.Settings.Title
 	return having(t.Enabled, title.New(title.Config{
 		Model: c.TitleModel, ModelName: t.Model, MaxWords: t.MaxWords, MaxChars: t.MaxChars, Prompt: t.Prompt,
+	}))
+}
+
+func remembered(c *Config) agent.Middleware {
+	set := c.Settings.Memory
+	return having(c.Memory != nil && set.On() && set.Injection && c.Agent.Remembers(), memorymw.New(memorymw.Config{
+		Note: c.Memory, Log: c.Log,
+		Visible: func(s state.State) int {
+			at := compaction.Channel.Get(s)
+			return len(at.Visible(agent.Messages.Get(s)))
+		},
 	}))
 }
 

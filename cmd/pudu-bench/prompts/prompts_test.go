@@ -143,7 +143,7 @@ func TestScenarioHoldsWhatItIsFor(t *testing.T) {
 		t.Error(d)
 	}
 	notes := []string{
-		"budget_warning", "deerflow_view_image_context", "durable_context", "loop_warning", "progress_hint", "stop_note",
+		"budget_warning", "deerflow_view_image_context", "durable_context", "loop_warning", "memory", "progress_hint", "stop_note",
 		"terminal_response_recovery", "todo_completion_reminder", "todo_reminder",
 	}
 	if d := cmp.Diff(notes, slices.Sorted(slices.Values(r.Notes))); d != "" {
@@ -158,7 +158,7 @@ func TestScenarioHoldsWhatItIsFor(t *testing.T) {
 	}
 	last := r.exchanges[len(r.exchanges)-1].body
 	for what, want := range map[string]int{
-		"current_date>2026-11-": 2, "Answer to your question": 1, regexp.QuoteMeta(untrusted.Begin): 7, "# Reports": 0, "durable_context_data>": 2,
+		"current_date>2026-11-": 2, "Answer to your question": 1, regexp.QuoteMeta(untrusted.Begin): 7, "# Reports": 0, "durable_context_data>": 2, "Likes short answers": 1, "takes the place of": 1,
 	} {
 		if n := len(regexp.MustCompile(what).FindAll(last, -1)); n != want {
 			t.Errorf("the last request has %q %d times, not %d", what, n, want)

@@ -16,7 +16,9 @@ type turn struct {
 	// say is what the user writes, or reply the answer to the model's question. files is what the client tells of the files
 	// that came with it, as JSON.
 	say, reply, files string
-	answers           []answer
+	// learned is a fact that is remembered of the user before the turn; one that begins with a minus is forgotten.
+	learned string
+	answers []answer
 }
 
 type answer = wires.Answer
@@ -73,7 +75,7 @@ func scenario() []turn {
 			say:   "Please make a one-page report of my draft and the numbers, with what the two pictures show. <b>Short</b>, please.",
 			files: `[{"filename": "draft.md"}, {"filename": "numbers.csv"}, {"filename": "chart.png"}, {"filename": "photo.png"}]`,
 		}, {
-			name: "second question", plan: true, subagents: true, say: "Can you also make a version for the board?",
+			name: "second question", plan: true, subagents: true, say: "Can you also make a version for the board?", learned: "Writes for the board of a harbour",
 			answers: []answer{
 				does(read(outputs + "report.md")),
 				does(use("ask_clarification", `{"question": "How long may it be?", "clarification_type": "missing_info", "options": ["half a page", "two pages"]}`)),
@@ -86,13 +88,13 @@ func scenario() []turn {
 				says("The version for the board is in board.md, half a page."),
 			},
 		}, {
-			name: "plain", day: 1, say: "Thanks! What was the best week?",
+			name: "plain", day: 1, say: "Thanks! What was the best week?", learned: "Likes short answers",
 			answers: []answer{does(read(uploads + "numbers.csv")), says("Week 31: 164 ships.")},
 		}, {
 			name: "plan again, going round in circles", day: 1, plan: true, subagents: true, say: "Find the letter of the harbour master.",
 			answers: append(times(5, does(search("letter"))), says("I searched for the letter again and again and did not find it. It is not in your files.")),
 		}, {
-			name: "last question", day: 1, plan: true, subagents: true, say: "Then leave it. Good-bye!", answers: []answer{says("Good-bye!")},
+			name: "last question", day: 1, plan: true, subagents: true, say: "Then leave it. Good-bye!", learned: "-Likes short answers", answers: []answer{says("Good-bye!")},
 		},
 	}
 }

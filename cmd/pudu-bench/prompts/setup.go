@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/clarification"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -49,6 +52,7 @@ type setup struct {
 	store   *sqlstore.Store
 	space   *sandbox.Files
 	manager *runs.Manager
+	memory  *memory.Mine
 	guard   lead.ModelGuard
 	album   *picture.Album
 	sent    *server
@@ -72,9 +76,10 @@ func newSetup(ctx context.Context, dir string, s settings) (k *setup, err error)
 	if k.space, err = sandbox.NewFiles(mounts, sandbox.FilesOptions{Make: true}); err != nil {
 		return nil, err
 	}
-	if k.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: filepath.Join(dir, "store")}); err != nil {
+	if k.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: filepath.Join(dir, "store"), Features: feature.All()}); err != nil {
 		return nil, errors.Join(err, k.space.Close())
 	}
+	k.memory = memory.New(memory.Config{Store: k.store, Now: k.clock}).For(access.FromRow(user))
 	k.manager = runs.NewManager(runs.Config{Store: k.store, Owner: "bench", Build: k.build, Now: k.clock})
 	return k, nil
 }
@@ -99,7 +104,7 @@ func (k *setup) build(_ context.Context, job runs.Job) (runs.Built, error) {
 		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
 		Choice:  agents.Choice{Model: config.Model{Name: "model", ContextWindow: k.window}},
 		Summary: lead.SummaryModel{Model: k.wire.Open(nowhere, "summary", &http.Client{Transport: k.side})},
-		Space:   place{k.space}, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
+		Space:   place{k.space}, Memory: k.memory.Note, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
 		Isolated: true, Inside: []agent.Middleware{observer{k.sent}},
 	})
 	if err != nil {
@@ -112,6 +117,9 @@ func (k *setup) build(_ context.Context, job runs.Job) (runs.Built, error) {
 func (k *setup) play(ctx context.Context, number int, t turn) error {
 	k.now.Store(noon(t.day).Add(time.Duration(number) * time.Minute).UnixNano())
 	k.sent.script, k.sent.next = t.answers, facts{turn: number}
+	if err := k.remember(ctx, t.learned); err != nil {
+		return err
+	}
 	input, err := k.input(ctx, t)
 	if err != nil {
 		return err
@@ -127,6 +135,25 @@ func (k *setup) play(ctx context.Context, number int, t turn) error {
 		return fmt.Errorf("%d answers of the script were not asked for", len(k.sent.script))
 	}
 	return nil
+}
+
+// remember adds a fact to the memory, or forgets one.
+func (k *setup) remember(ctx context.Context, what string) error {
+	known, forget := strings.CutPrefix(what, "-")
+	switch {
+	case what == "":
+		return nil
+	case !forget:
+		_, err := k.memory.Add(ctx, memory.Fact{Content: what, Category: "context", Confidence: 1})
+		return err
+	}
+	list, err := k.memory.Facts(ctx, memory.Active, "", 100)
+	for _, f := range list {
+		if f.Content == known && err == nil {
+			_, err = k.memory.Forget(ctx, f.ID)
+		}
+	}
+	return err
 }
 
 // runs is what the user does with runs.

@@ -54,9 +54,14 @@ type Agent struct {
 	Thinking *bool
 	// Effort is the reasoning effort: low, medium or high; empty leaves it to others.
 	Effort string
+	// Memory says whether it is told what is remembered, and whether its threads are read for that; nil means that it is.
+	Memory *bool
 	// Shared says that it comes from the folder that all users share; see [ErrShared].
 	Shared bool
 }
+
+// Remembers reports whether the agent has a memory.
+func (a Agent) Remembers() bool { return a.Memory == nil || *a.Memory }
 
 // Settings tune a model.
 type Settings struct {

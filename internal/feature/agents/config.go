@@ -20,6 +20,7 @@ func decode(raw []byte) (*document, Agent, error) {
 	a := Agent{
 		Description: r.text("description"), Model: r.text("model"), ToolGroups: r.list("tool_groups"), Skills: r.list("skills"),
 		Thinking: scalar(r, "thinking_enabled", "true or false", func(bool) bool { return true }),
+		Memory:   scalar(r, "memory_enabled", "true or false", func(bool) bool { return true }),
 		Settings: r.settings(), EmptyModel: member(r.mapping, "model") != nil && r.text("model") == "",
 	}
 	known := func(s string) bool { return slices.Contains(efforts(), s) }

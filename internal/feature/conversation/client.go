@@ -12,13 +12,16 @@ import (
 // hidden message is the program's own.
 const KeyFromClient = "pudu_from_client"
 
+// KeyMemory says what of the memory a message of the program tells.
+const KeyMemory = "memory_told"
+
 // keyImages marks the program's message that shows images.
 const keyImages = "deerflow_view_image_context"
 
 // programKeys are the members of additional_kwargs that say what the program has done with a message. What a client
 // writes there is dropped.
 func programKeys() []string {
-	return []string{KeyUserContent, KeyReminder, KeyReminderDate, KeyFromClient, keyImages}
+	return []string{KeyUserContent, KeyReminder, KeyReminderDate, KeyFromClient, KeyMemory, keyImages}
 }
 
 // FromClient returns a message that a client sent as it may enter the state: it cannot pass for the program's own words.

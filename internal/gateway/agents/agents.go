@@ -22,6 +22,7 @@ type agentJSON struct {
 	Settings    *settingsJSON `json:"model_settings"`
 	Thinking    *bool         `json:"thinking_enabled"`
 	Effort      *string       `json:"reasoning_effort"`
+	Memory      *bool         `json:"memory_enabled,omitempty"`
 	Soul        string        `json:"soul"`
 }
 
@@ -33,7 +34,7 @@ type settingsJSON struct {
 func agentOf(a agents.Agent) agentJSON {
 	out := agentJSON{
 		Name: a.Name, Description: a.Description, Model: shape.OrNil(a.Model), ToolGroups: a.ToolGroups, Skills: a.Skills,
-		Thinking: a.Thinking, Effort: shape.OrNil(a.Effort), Soul: a.Soul,
+		Thinking: a.Thinking, Effort: shape.OrNil(a.Effort), Memory: a.Memory, Soul: a.Soul,
 	}
 	if a.EmptyModel {
 		out.Model = new(string)

@@ -18,6 +18,7 @@ type fields struct {
 	Settings    settings `body:"model_settings" types:"object,null"`
 	Thinking    truth    `body:"thinking_enabled" types:"boolean,null"`
 	Effort      effort   `body:"reasoning_effort" types:"string,null"`
+	Memory      truth    `body:"memory_enabled" types:"boolean,null"`
 	Soul        maybe    `body:"soul" types:"string,null"`
 }
 
@@ -27,6 +28,7 @@ func (f *fields) change() agents.Change {
 	for key, m := range map[string]member{
 		"description": f.Description.member, "model": f.Model.member, "tool_groups": f.ToolGroups.member, "skills": f.Skills.member,
 		"model_settings": f.Settings.member, "thinking_enabled": f.Thinking.member, "reasoning_effort": f.Effort.member,
+		"memory_enabled": f.Memory.member,
 	} {
 		if m.there {
 			set[key] = m.any

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/lib/words"
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
 // content is what a fact says; nil if a client leaves it out.
@@ -317,4 +318,34 @@ type historyJSON struct {
 func (g *Group) history(ctx context.Context, in *historyIn) (historyJSON, error) {
 	list, err := g.mine(ctx).History(ctx, "", int64(in.Before), in.Limit)
 	return historyJSON{entriesOf(list)}, err
+}
+
+type whyIn struct {
+	Run store.Run `of:"run"`
+}
+
+// whyJSON are the facts that a run knew of.
+type whyJSON struct {
+	Facts []toldJSON `json:"facts"`
+}
+
+type toldJSON struct {
+	FactID   string `json:"fact_id"`
+	Revision int    `json:"revision"`
+	// Content is what the model was told; empty if the fact was forgotten since.
+	Content string `json:"content"`
+	Why     string `json:"why"`
+	// Since is the run that was told it.
+	Since string `json:"since_run_id"`
+	// Now is how the fact stands now: active, proposed, gone, changed, or forgotten.
+	Now string `json:"now"`
+}
+
+func (g *Group) why(ctx context.Context, in *whyIn) (whyJSON, error) {
+	list, err := g.Told(ctx, route.Caller(ctx).User, in.Run)
+	out := whyJSON{Facts: make([]toldJSON, len(list))}
+	for i, t := range list {
+		out.Facts[i] = toldJSON{t.ID, t.Revision, t.Content, t.Why, t.Run, t.Now}
+	}
+	return out, err
 }

@@ -26,6 +26,8 @@ type Config struct {
 	Memory *memory.Memory
 	// News tell the user's pages of what changes.
 	News *news.Hub
+	// Told are the facts that a run knew of.
+	Told func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error)
 }
 
 // Group has the handlers.
@@ -71,6 +73,8 @@ func (g *Group) Routes() []route.Route {
 		cheap(route.Get("/memory/history", "What became of the facts", g.history)),
 		change(route.Delete("/memory/threads/{thread_id}", "Forget what was learned in a thread, be it there or not", g.forgetThread)).
 			Audits(audit.Delete, "memory of a thread"),
+		route.Get("/threads/{thread_id}/runs/{run_id}/memory/why", "Which facts did a run know of, and why?", g.why).
+			Access(access.Viewer, "runs:read").Of(route.Run).Rate(route.Costly).Body(route.None),
 	)
 }
 

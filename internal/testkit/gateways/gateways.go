@@ -19,6 +19,7 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/approval"
@@ -153,7 +154,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
 		Agents:       agents.NewFolder(t.TempDir()),
 		Approvals:    approval.NewGrants(opened),
-		Memory:       memory.New(memory.Config{Store: opened}),
+		Memory:       memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
@@ -185,6 +186,22 @@ func RecordFrom(st store.Store) func(context.Context, access.User, string, strin
 			return nil, err
 		}
 		return replay.Encode(r)
+	}
+}
+
+// toldFrom says what runs were told of the memory.
+func toldFrom(st database.Store, schema state.Schema) func(context.Context, access.User, store.Run) ([]memory.Told, error) {
+	return func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error) {
+		mine := memory.New(memory.Config{Store: st}).For(u)
+		last, err := mine.LastOf(ctx, run.ID)
+		if err != nil || last == "" {
+			return []memory.Told{}, err
+		}
+		cp, err := st.For(u).Checkpoint(ctx, schema, run.ThreadID, last)
+		if err != nil {
+			return nil, err
+		}
+		return mine.Why(ctx, agent.Messages.Get(cp.State))
 	}
 }
 

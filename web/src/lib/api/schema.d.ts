@@ -74,6 +74,7 @@ export interface paths {
                                 };
                                 thinking_enabled: null | boolean;
                                 reasoning_effort: null | string;
+                                memory_enabled?: null | boolean;
                                 soul: string;
                             }[];
                         };
@@ -101,6 +102,7 @@ export interface paths {
                 content: {
                     "application/json": {
                         description?: string;
+                        memory_enabled?: boolean | null;
                         model?: string | null;
                         model_settings?: Record<string, never> | null;
                         name: string;
@@ -131,6 +133,7 @@ export interface paths {
                             };
                             thinking_enabled: null | boolean;
                             reasoning_effort: null | string;
+                            memory_enabled?: null | boolean;
                             soul: string;
                         };
                     };
@@ -235,6 +238,7 @@ export interface paths {
                             };
                             thinking_enabled: null | boolean;
                             reasoning_effort: null | string;
+                            memory_enabled?: null | boolean;
                             soul: string;
                         };
                     };
@@ -262,6 +266,7 @@ export interface paths {
                 content: {
                     "application/json": {
                         description?: string;
+                        memory_enabled?: boolean | null;
                         model?: string | null;
                         model_settings?: Record<string, never> | null;
                         reasoning_effort?: string | null;
@@ -291,6 +296,7 @@ export interface paths {
                             };
                             thinking_enabled: null | boolean;
                             reasoning_effort: null | string;
+                            memory_enabled?: null | boolean;
                             soul: string;
                         };
                     };
@@ -9050,6 +9056,61 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{thread_id}/runs/{run_id}/memory/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which facts did a run know of, and why? */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                    run_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            facts: null | {
+                                fact_id: string;
+                                revision: number;
+                                content: string;
+                                why: string;
+                                since_run_id: string;
+                                now: string;
+                            }[];
+                        };
+                    };
+                };
                 /** @description see docs/api.md */
                 default: {
                     headers: {

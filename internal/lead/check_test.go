@@ -46,7 +46,7 @@ func TestWhatAProgramBringsAlongIsCheckedBeforeAnyRun(t *testing.T) {
 		{"in the place of another", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, []string{"TitleMiddleware"}, ""},
 		{"without the tool of one", []tool.Tool{named("write_todos")}, nil, []string{"TodoMiddleware"}, ""},
 		{"without one that is not there", nil, nil, []string{"TitelMiddleware"}, `"TitelMiddleware": there is none of this name; there are InputSanitizationMiddleware, `},
-		{"without one that is not built", nil, nil, []string{"MemoryMiddleware"}, `"MemoryMiddleware": there is none of this name`},
+		{"without one that is not built", nil, nil, []string{"McpRoutingMiddleware"}, `"McpRoutingMiddleware": there is none of this name`},
 		{"without their own place", nil, nil, []string{"(your own)"}, "there is none of this name"},
 		{"a tool of every agent", []tool.Tool{named("bash")}, nil, nil, `"bash": the name is taken`},
 		{"a tool of a middleware", []tool.Tool{named("write_todos")}, nil, nil, `"write_todos": the name is taken`},

@@ -38,7 +38,7 @@ export default defineConfig({
   worker: { format: 'es' },
   server: {
     proxy: {
-      '^/(api|threads|runs|news|events|models|info|sessions?|folders|search|trash|agents|features|preview|user-profile|config|approvals)(/|\\?|$)': {
+      '^/(api|threads|runs|news|events|models|info|sessions?|folders|search|trash|agents|memory|features|preview|user-profile|config|approvals)(/|\\?|$)': {
         target: server,
         headers: { origin: server },
       },

@@ -12,6 +12,7 @@ const SignInPage = lazy(() => import('./shell/SignInPage'));
 const ModelsPage = lazy(() => import('./models/ModelsPage'));
 const ApprovalsPage = lazy(() => import('./settings/ApprovalsPage'));
 const AgentsPage = lazy(() => import('./agents/AgentsPage'));
+const MemoryPage = lazy(() => import('./memory/MemoryPage'));
 const GeneralPage = lazy(() => import('./settings/GeneralPage'));
 
 export interface Page {
@@ -30,6 +31,7 @@ export const pages: Page[] = [
   { form: '/settings/models', show: () => <ModelsPage /> },
   { form: '/settings/approvals', show: () => <ApprovalsPage /> },
   { form: '/library/agents/:name?', show: ({ name }) => <AgentsPage name={name} /> },
+  { form: '/library/memory', show: () => <MemoryPage /> },
   { form: '/welcome', show: () => <WelcomePage /> },
   { form: '/sign-in', show: () => <SignInPage /> },
 ];

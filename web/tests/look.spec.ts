@@ -33,6 +33,15 @@ async function prepare(server: Server, at: Map<string, string>): Promise<void> {
   at.set('bin', '/c?state=bin');
   await post('/agents', { name: 'bookkeeper', description: 'Answers for invoices and reminders. Always shows its sums.', soul: 'You never write to the bank.', tool_groups: ['file:read'] });
   await post('/approvals', { tool: 'bash', pattern: 'git status*' });
+  const facts = [
+    { id: 'owner', category: 'identity', content: 'Vera answers for the finance systems of a company of 60 people in Lund.' },
+    { id: 'reports', category: 'preference', content: 'Reports: two pages at most, the recommendation first, figures with their source.' },
+    { id: 'machine', category: 'context', content: 'The search machine has 16 cores, 64 GB of memory and no GPU.' },
+    { id: 'late', category: 'constraint', content: 'Invoices are late after 30 days; disputed ones are never reminded.', scope: { projectId: folder_id } },
+    { id: 'attic', category: 'context', content: 'The photo archive is on the drive named Attic.', status: 'proposed' },
+  ];
+  await post('/memory/import', { facts });
+  await post('/memory/facts/machine', { content: 'The search machine has 16 cores, 128 GB of memory and no GPU.' }, 'PATCH');
 }
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
@@ -51,6 +60,10 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     ['agents', '/library/agents'],
     ['new-agent', '/library/agents?new'],
     ['agent', '/library/agents/bookkeeper'],
+    ['memory', '/library/memory'],
+    ['fact', '/library/memory?fact=machine'],
+    ['new-fact', '/library/memory?add'],
+    ['memory-history', '/library/memory?show=history'],
     ['missing', '/c/11111111-2222-4333-8444-555555555555'],
   ]);
   beforeAll(async () => {
@@ -68,7 +81,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     await server.close();
   });
 
-  const still = ['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'models', 'model', 'approvals', 'agents', 'new-agent', 'agent', 'missing'];
+  const still = ['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'models', 'model', 'approvals', 'agents', 'new-agent', 'agent', 'memory', 'fact', 'new-fact', 'memory-history', 'missing'];
   it.each([...still, ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
     const { page } = v;
     for (const width of [1440, 390, 320]) {

@@ -1,12 +1,12 @@
 // All tasks: searched, by state, by folder; the bin. What is asked for stands in the address: /c?q=&state=&folder=
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useWords } from '../lib/i18n';
 import { ask, Link, useQueryOf } from '../lib/router';
+import { useWritten } from '../lib/settled';
 import { Shell } from '../shell/Shell';
 import { Icon } from '../ui/Icon';
 import { Bin } from './Bin';
 import { FolderForm } from './FolderForm';
-import { useSettled } from './found';
 import { Hits } from './Hits';
 import { ByDay, InState } from './Lists';
 import { lists } from './listWords';
@@ -72,23 +72,6 @@ export default function TasksPage(): ReactNode {
       </div>
     </Shell>
   );
-}
-
-/** What is written in the field of the search: the address follows when it stands still for a moment, and it follows the address. */
-function useWritten(asked: string): [string, (q: string) => void] {
-  const [q, setQ] = useState(asked);
-  const settled = useSettled(q, 150);
-  const told = useRef(asked);
-  useEffect(() => {
-    if (asked !== told.current) setQ(asked);
-    told.current = asked;
-  }, [asked]);
-  useEffect(() => {
-    if (settled === told.current) return;
-    told.current = settled;
-    ask({ q: settled || null }, true);
-  }, [settled]);
-  return [q, setQ];
 }
 
 function FolderCards(): ReactNode {

@@ -1,6 +1,5 @@
 // What a search finds: tasks by their titles, messages, files. The server finds; the titles that the page knows are there at once.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { type Answer, api } from '../lib/api/client';
 import { isShown, listsKey, type Task } from './tasks';
 
@@ -27,16 +26,6 @@ export const useFound = (q: string, by: Narrowed = {}) =>
     placeholderData: keepPreviousData,
     staleTime: 10_000,
   });
-
-/** A value as it was when it last stood still for a moment. */
-export function useSettled<T>(value: T, millis: number): T {
-  const [settled, set] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => set(value), millis);
-    return () => clearTimeout(timer);
-  }, [value, millis]);
-  return settled;
-}
 
 /** Where a hit leads: to its message or its file in its task. */
 export function addressOf(hit: Hit): string {

@@ -113,6 +113,9 @@ export function useTaskNews(): void {
   useNews((m) => void hear(client, m));
 }
 
+/** What is read anew when the news tell that it has changed; by other notices it is what the models are. */
+const noticed: Record<string, (readonly string[])[]> = { folders: [foldersKey], memory: [['memory']] };
+
 function hear(client: QueryClient, m: Message): void {
   switch (m.event) {
     case 'thread': {
@@ -132,8 +135,7 @@ function hear(client: QueryClient, m: Message): void {
       edit(client, (all) => told(all, m));
       break;
     case 'notice':
-      if ((m.data as { notice?: string }).notice === 'folders') void client.invalidateQueries({ queryKey: foldersKey });
-      else for (const queryKey of [['models'], ['info'], ['config-models']]) void client.invalidateQueries({ queryKey });
+      for (const queryKey of noticed[(m.data as { notice?: string }).notice ?? ''] ?? [['models'], ['info'], ['config-models']]) void client.invalidateQueries({ queryKey });
       break;
     case 'reset':
       for (const queryKey of [tasksKey, foldersKey, listsKey]) void client.invalidateQueries({ queryKey });

@@ -10,6 +10,8 @@ interface Toast {
   act?: { label: string; go: () => void };
   /** Something went wrong: it is read out at once. */
   bad?: boolean;
+  /** Called when it goes, with whether the button was pressed: what can be undone until then is done then. */
+  gone?: (acted: boolean) => void;
 }
 
 /** How long it stands, in milliseconds. */
@@ -18,9 +20,11 @@ const stands = 10_000;
 let now: Toast | null = null;
 const listeners = new Set<() => void>();
 
-function set(next: Toast | null): void {
+function set(next: Toast | null, acted = false): void {
+  const before = now;
   now = next;
   for (const tell of listeners) tell();
+  before?.gone?.(acted);
 }
 
 /** Shows a line, in the place of the one that is there. */
@@ -60,7 +64,7 @@ export function Toasts(): ReactNode {
             <button
               type="button"
               onClick={() => {
-                set(null);
+                set(null, true);
                 it.act?.go();
               }}
             >

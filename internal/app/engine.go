@@ -24,6 +24,7 @@ import (
 	addedmodels "github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/job"
@@ -68,6 +69,7 @@ type engine struct {
 	guard     *outgoing.Guard     // of the tools' calls
 	schema    state.Schema        // every channel that a thread can have
 	agents    *agents.Folder
+	skills    *skills.Skills
 	album     *picture.Album
 	history   *filehistory.History // of the threads' files
 	calls     *calls.Calls
@@ -135,6 +137,9 @@ func (e *engine) close() error {
 
 func (e *engine) openDatabase(ctx context.Context) (err error) {
 	e.store, err = openStore(ctx, e.cfg, e.options, e.dir, false)
+	if err == nil {
+		e.skills = e.newSkills()
+	}
 	return err
 }
 

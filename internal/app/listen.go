@@ -202,7 +202,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), Calls: e.calls, Record: e.recorded, CloneFiles: e.cloneFiles,
 		News: e.news, Keeper: e.keeper(),
-		Answers: e.answers, Bin: e.bin(), Memory: e.memory(), Told: e.knew,
+		Answers: e.answers, Bin: e.bin(), Memory: e.memory(), Told: e.knew, Skills: e.skills,
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
 			Proxies: server.Proxies},
 		Rates: ratesOf(server.Rates), Log: e.log, Ready: e.ready,

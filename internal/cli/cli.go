@@ -93,6 +93,8 @@ type App interface {
 	Folders(ctx context.Context, o Options, do func(Folders) error) error
 	// Memory has do work with what is remembered of the user, here or at the server.
 	Memory(ctx context.Context, o Options, do func(Memory) error) error
+	// Skills has do work with the skills of the user, here or at the server.
+	Skills(ctx context.Context, o Options, do func(Skills) error) error
 	// Approvals has do work with what the user has approved of calls to come, here or at the server.
 	Approvals(ctx context.Context, o Options, do func(Approvals) error) error
 	// Search finds words in what the user's threads have, here or at the server.
@@ -401,6 +403,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		approvalsCommand(app, &o, stdio),
 		searchCommand(app, &o, stdio),
 		memoryCommand(app, &o, stdio),
+		skillsCommand(app, &o, stdio),
 		agentsCommand(app, &o, stdio),
 		profileCommand(app, &o, stdio),
 		newsCommand(app, &o, stdio),

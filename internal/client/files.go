@@ -27,6 +27,22 @@ func (c *Client) upload(ctx context.Context, threadID, name string, content []by
 
 // sendFile uploads a file of a size to a path.
 func (c *Client) sendFile(ctx context.Context, path, name string, content io.Reader, size int64) error {
+	var done struct {
+		Files []struct {
+			Filename string `json:"filename"`
+		} `json:"files"`
+	}
+	if err := c.sendForm(ctx, path, name, content, size, &done); err != nil {
+		return err
+	}
+	if len(done.Files) != 1 || done.Files[0].Filename != name {
+		return fmt.Errorf("upload %q: %w: %s takes no file of this name; give it another one", name, errRefused, c.name)
+	}
+	return nil
+}
+
+// sendForm sends a form with one file of a size to a path, and reads the JSON of the answer.
+func (c *Client) sendForm(ctx context.Context, path, name string, content io.Reader, size int64, into any) error {
 	var head bytes.Buffer
 	form := multipart.NewWriter(&head)
 	if _, err := form.CreateFormFile("files", name); err != nil {
@@ -45,18 +61,7 @@ func (c *Client) sendFile(ctx context.Context, path, name string, content io.Rea
 		return fmt.Errorf("upload %s: %w", name, err)
 	}
 	defer res.Body.Close()
-	var done struct {
-		Files []struct {
-			Filename string `json:"filename"`
-		} `json:"files"`
-	}
-	if err := c.decode(res.Body, &done); err != nil {
-		return err
-	}
-	if len(done.Files) != 1 || done.Files[0].Filename != name {
-		return fmt.Errorf("upload %q: %w: %s takes no file of this name; give it another one", name, errRefused, c.name)
-	}
-	return nil
+	return c.decode(res.Body, into)
 }
 
 // ReadFile reads a file of a thread by the path that the agent knows, of at most limit bytes. One that is not there is

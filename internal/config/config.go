@@ -53,6 +53,10 @@ type Config struct {
 	Subagents       Subagents      `key:"subagents"`
 	Memory          Memory         `key:"memory"`
 
+	Skills         Skills         `key:"skills"`
+	SkillScan      Switch         `key:"skill_scan"`
+	SkillEvolution SkillEvolution `key:"skill_evolution"`
+
 	Retention   Retention   `key:"retention"`
 	FileHistory FileHistory `key:"file_history"`
 
@@ -63,6 +67,8 @@ type Config struct {
 	Raw map[string]json.RawMessage
 	// Extensions is the content of extensions_config.json; nil means there is none.
 	Extensions json.RawMessage
+	// SkillSwitches are those of extensions_config.json, by the names of skills; nil means there are none.
+	SkillSwitches map[string]bool
 }
 
 // Switch is a section with nothing but an "enabled".
@@ -243,7 +249,8 @@ func Default() *Config {
 		Authorization: Authorization{FailClosed: true, DefaultRole: "user"},
 		ToolProgress:  defaultToolProgress(),
 		Memory:        defaultMemory(),
-		Subagents:     Subagents{MaxTotalPerRun: 6},
+		SkillScan:     Switch{Enabled: true}, SkillEvolution: SkillEvolution{FailClosed: true},
+		Subagents: Subagents{MaxTotalPerRun: 6},
 	}
 }
 

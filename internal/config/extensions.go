@@ -23,8 +23,12 @@ func (c *Config) readExtensions(cwd string) ([]Warning, error) {
 		return nil, jsonError(path, data, err)
 	}
 	c.Extensions = data
+	c.SkillSwitches = skillSwitches(content["skills"])
 	var filled []string
 	for key, raw := range content {
+		if key == "skills" {
+			continue
+		}
 		if s := strings.Join(strings.Fields(string(raw)), ""); s != "{}" && s != "[]" && s != "null" {
 			filled = append(filled, key)
 		}

@@ -218,7 +218,7 @@ func pendingSections() []string {
 	return []string{
 		"acp_agents", "agent_storage", "auth", "browser_control", "channel_connections", "channels",
 		"dedupe_storage", "extensions", "input_polish", "logging", "mcp_tasks", "plugins",
-		"run_events", "run_ownership", "scheduler", "skill_evolution", "skill_scan", "skills",
+		"run_events", "run_ownership", "scheduler",
 		"stream_bridge", "suggestions", "tool_search", "uploads",
 	}
 }
@@ -233,6 +233,7 @@ func (c *Config) check(d *decoder) {
 		d.failf(0, "token_budget", "hard_stop_threshold %g must not be below warn_threshold %g", b.HardStopThreshold, b.WarnThreshold)
 	}
 	c.checkCost(d)
+	c.checkSkills(d)
 	c.checkFallbacks(d)
 	if l := c.LLMCall; l.RetryCapDelay < l.RetryBaseDelay {
 		d.failf(0, "llm_call", "retry_cap_delay_ms must not be below retry_base_delay_ms")

@@ -384,8 +384,8 @@ func TestExtensions(t *testing.T) {
 		t.Errorf("empty: %s %v %v", cfg.Extensions, warnings, err)
 	}
 	path := write(t, dir+"/extensions_config.json", "{\"skills\": {\"a\": {}},\n\"mcpServers\": {\"b\": {}}}")
-	_, warnings, err = load(nil)
-	if err != nil || lines(warnings) != path+": not built yet, without effect: mcpServers, skills\n" {
+	cfg, warnings, err = load(nil)
+	if err != nil || lines(warnings) != path+": not built yet, without effect: mcpServers\n" || !cfg.SkillSwitches["a"] {
 		t.Errorf("filled: %v %v", warnings, err)
 	}
 	write(t, dir+"/other.json", "{\n]")

@@ -16,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/job"
 )
 
@@ -35,5 +36,6 @@ func All() []database.Feature {
 		job.Feature(),
 		search.Feature(),
 		memory.Feature(),
+		skills.Feature(),
 	}
 }

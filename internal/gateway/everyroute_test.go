@@ -1,7 +1,11 @@
 package gateway_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -13,6 +17,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -35,7 +40,7 @@ func filled(r route.Route) string {
 	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
 		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", asset(), "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x",
-		"{approval_id}", "{approval}", "{fact_id}", "{fact}").Replace(r.Path)
+		"{approval_id}", "{approval}", "{fact_id}", "{fact}", "{skill}", "taught").Replace(r.Path)
 }
 
 // bodies are the routes that read a JSON body.
@@ -66,7 +71,30 @@ func routeKit(t *testing.T, change func(*gateway.Config)) *gateways.FileKit {
 		Keep: map[string]string{"approval_id": "approval"},
 	}})
 	remember(k, "likes tea")
+	teach(k, "what it does")
 	return k
+}
+
+// teach installs a skill named taught for the caller, whose text has the words, and gives it a history.
+func teach(k *gateways.FileKit, words string) {
+	k.T.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("SKILL.md")
+	text := "---\nname: taught\ndescription: For tests.\n---\n\n"
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err = errors.Join(err, z.Close()); err == nil {
+		mine := k.Skills.For(access.FromRow(gateways.User))
+		_, err = mine.Install(k.T.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), "taught.skill")
+		if err == nil {
+			_, err = mine.Edit(k.T.Context(), "taught", text+words+"\n", skills.Human(skills.HumanEdit))
+		}
+	}
+	if err != nil {
+		k.T.Fatal(err)
+	}
 }
 
 // remember adds a fact to the caller's memory; {fact} is its id.
@@ -133,6 +161,7 @@ func TestRequestsWithoutABody(t *testing.T) {
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
 		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile", "POST /approvals",
 		"POST /config/models", "POST /config/models/test", "PUT /config/models/{name...}", "PUT /config/default-model",
+		"PUT /skills/{skill}", "POST /skills/install", "PUT /skills/custom/{skill}", "POST /skills/custom/{skill}/rollback",
 		"POST /memory/import", "POST /memory/facts", "PATCH /memory/facts/{fact_id}",
 	}
 	for _, r := range bodies(k) {

@@ -21,6 +21,7 @@ import (
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
 	searchroutes "github.com/pudu-ai/pudu/internal/gateway/search"
 	"github.com/pudu-ai/pudu/internal/gateway/sessions"
+	skillroutes "github.com/pudu-ai/pudu/internal/gateway/skills"
 	storeroutes "github.com/pudu-ai/pudu/internal/gateway/store"
 	"github.com/pudu-ai/pudu/internal/gateway/threads"
 )
@@ -37,6 +38,7 @@ type groups struct {
 	approvals  *approvals.Group
 	history    *historyroutes.Group
 	memory     *memoryroutes.Group
+	skills     *skillroutes.Group
 	calls      *callroutes.Group
 	store      *storeroutes.Group
 	files      *files.Group
@@ -68,6 +70,7 @@ func (s *Server) newGroups() groups {
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
 		}),
 		memory: memoryroutes.New(memoryroutes.Config{Env: s.env, Memory: s.Memory, News: s.News, Told: s.Told}),
+		skills: skillroutes.New(skillroutes.Config{Env: s.env, Skills: s.Skills, Files: s.Files, News: s.News}),
 		calls:  callroutes.New(callroutes.Config{Env: s.env, Calls: s.Calls, Record: s.Record}),
 		store:  storeroutes.New(storeroutes.Config{Env: s.env, Items: s.Items}),
 		files: files.New(files.Config{
@@ -100,6 +103,7 @@ func (s *Server) Routes() []route.Route {
 		g.approvals.Routes(),  // of calls to come
 		g.history.Routes(),    // messages by pages, events, versions, branches
 		g.memory.Routes(),     // what is remembered of the caller
+		g.skills.Routes(),     // what an agent can be taught
 		g.calls.Routes(),      // what happened in a run, and what models were sent
 		g.store.Routes(),      // items and namespaces
 		g.files.Routes(),      // uploads and artifacts

@@ -29,6 +29,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 
 	"github.com/pudu-ai/pudu/internal/access"
@@ -69,6 +70,8 @@ type Config struct {
 	// Memory is what is remembered of all users, and Told what a run was told of it.
 	Memory *memory.Memory
 	Told   func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error)
+	// Skills are those of all users.
+	Skills *skills.Skills
 	// Agents are those that users have made; AgentsOff switches off the routes that change them.
 	Agents    *agents.Folder
 	AgentsOff bool

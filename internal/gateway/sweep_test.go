@@ -71,6 +71,7 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 	})
 	k.Expect("a file of the folder", k.UploadTo("/folders/{folder}/files?path=mnt/user-data/outputs", gateways.File("a.txt", secret)), 200, `{"skipped_files":[]}`)
 	remember(k, secret)
+	teach(k, secret)
 	return &sweep{FileKit: k}
 }
 
@@ -88,6 +89,7 @@ func (s *sweep) bodies() map[string]string {
 		"assistant": `{"assistant_id":"{own}","graph_id":"lead_agent","name":"taken over","version":1,"input":{"messages":"x"}}`,
 		"folder":    `{"name":"taken over","instructions":"taken over"}`,
 		"fact":      `{"content":"taken over","facts":[{"id":"{fact}","content":"taken over"}]}`,
+		"skill":     `{"enabled":false,"content":"---\nname: taught\ndescription: taken over\n---\n","history_index":0,"thread_id":"t","path":"/mnt/user-data/outputs/a.txt"}`,
 		"approval":  `{"tool":"bash","pattern":"taken over","scope":"thread","thread_id":"t"}`,
 		"a search":  `{"name":"owners","query":"owners","metadata":{"m":"shared"}}`,
 	}
@@ -156,7 +158,7 @@ func (s *sweep) has() map[string]string {
 	for _, path := range []string{
 		"/threads/t", "/threads/t/state", "/threads/t/runs", "/threads/t/runs/{run}", "/store/items?namespace=ns&key=k",
 		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/folders/{folder}/files",
-		"/folders/{folder}/files/mnt/user-data/outputs/a.txt", "/agents/writer", "/user-profile", "/approvals?revoked=true", "/memory/export", "/memory/facts/{fact}",
+		"/folders/{folder}/files/mnt/user-data/outputs/a.txt", "/agents/writer", "/user-profile", "/approvals?revoked=true", "/memory/export", "/memory/facts/{fact}", "/skills", "/skills/custom/taught", "/skills/custom/taught/history",
 		"/threads/t/artifacts/mnt/user-data/outputs/a.txt",
 	} {
 		w := s.Do("GET", s.Fill(path), "")

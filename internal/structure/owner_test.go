@@ -29,6 +29,7 @@ func systemCallers() []string {
 		"internal/feature/models/models.go",     // whose rows are the installation's
 		"internal/feature/search/jobs.go",       // looks for threads that are not indexed
 		"internal/feature/session/session.go",   // finds out who asks
+		"internal/feature/skills/skills.go",     // switches public skills for everybody
 		"internal/job/queue.go",                 // what operators see of all jobs
 		"internal/job/runner.go",                // does everybody's jobs
 		"internal/replay/play.go",               // gives the thread of a replay its past

@@ -2,23 +2,17 @@ package durablecontext
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
 	"github.com/pudu-ai/pudu/message"
 )
-
-// skillFile is the name of a skill's main file.
-const skillFile = "SKILL.md"
-
-// maxHead bounds how much of a skill file is searched for its description, in bytes.
-const maxHead = 16 << 10
 
 // skillsRead returns the skills that calls of the answer, which is message at, have read, unless they are known from
 // these very reads.
@@ -27,7 +21,7 @@ func (m *Middleware) skillsRead(
 ) []threadstate.SkillEntry {
 	var read []threadstate.SkillEntry
 	for _, c := range answer.ToolCalls {
-		if !bytes.Contains(c.Args, []byte(skillFile)) || !slices.Contains(m.cfg.ReadTools, c.Name) {
+		if !bytes.Contains(c.Args, []byte(skills.FileName)) || !slices.Contains(m.cfg.ReadTools, c.Name) {
 			continue
 		}
 		file := m.skillPath(c.Args)
@@ -59,7 +53,7 @@ func (m *Middleware) skillPath(args json.RawMessage) string {
 		return ""
 	}
 	file := path.Clean(in.Path)
-	if path.Base(file) != skillFile || !strings.HasPrefix(file, path.Clean(m.cfg.SkillsRoot)+"/") {
+	if path.Base(file) != skills.FileName || !strings.HasPrefix(file, path.Clean(m.cfg.SkillsRoot)+"/") {
 		return ""
 	}
 	return file
@@ -73,26 +67,10 @@ func failed(m message.Message) bool {
 	return ok && meta.Status == toolmeta.StatusError
 }
 
-// describe reads name and description from the YAML head of a skill file; the name of its folder serves if there is
-// none.
+// describe reads name and description from a skill file; the name of its folder serves if there is none.
 func describe(file, text string) threadstate.SkillEntry {
-	e := threadstate.SkillEntry{Path: file, Name: path.Base(path.Dir(file))}
-	text = strings.ReplaceAll(text[:min(len(text), maxHead)], "\r\n", "\n")
-	head, ok := strings.CutPrefix(text, "---\n")
-	if !ok {
-		return e
-	}
-	head, _, ok = strings.Cut(head, "\n---")
-	var meta struct {
-		Name        string `yaml:"name"`
-		Description string `yaml:"description"`
-	}
-	if !ok || yaml.Unmarshal([]byte(head), &meta) != nil {
-		return e
-	}
-	if meta.Name != "" {
-		e.Name = strings.Join(strings.Fields(meta.Name), " ")
-	}
-	e.Description = strings.Join(strings.Fields(meta.Description), " ")
+	e := threadstate.SkillEntry{Path: file}
+	e.Name, e.Description = skills.Describe(text)
+	e.Name = cmp.Or(e.Name, path.Base(path.Dir(file)))
 	return e
 }

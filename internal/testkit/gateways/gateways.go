@@ -34,6 +34,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/gateway"
@@ -155,6 +156,9 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Agents:       agents.NewFolder(t.TempDir()),
 		Approvals:    approval.NewGrants(opened),
 		Memory:       memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
+		Skills: skills.New(skills.Config{Store: opened, Ask: func(context.Context, string, string) (string, error) {
+			return `{"decision":"allow","reason":"Plain instructions."}`, nil
+		}}),
 		News:         hubOfNews,
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},

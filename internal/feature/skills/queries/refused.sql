@@ -1,0 +1,1 @@
+SELECT at, body FROM skill_refusals WHERE user_id = $1 ORDER BY seq DESC

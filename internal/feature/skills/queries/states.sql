@@ -1,0 +1,1 @@
+SELECT name, enabled, uses, used_at FROM skill_states WHERE user_id = $1

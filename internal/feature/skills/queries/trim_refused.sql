@@ -1,0 +1,1 @@
+DELETE FROM skill_refusals WHERE user_id = $1 AND seq <= $2

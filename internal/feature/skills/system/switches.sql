@@ -1,0 +1,1 @@
+SELECT name, enabled FROM skill_switches

@@ -31,8 +31,8 @@ const (
 
 // Errors of what cannot be installed.
 var (
-	ErrNoArchive = errors.New("File is not a valid ZIP archive")                                             //nolint:staticcheck // DeerFlow's words
-	ErrEmpty     = errors.New("Skill archive is empty")                                                      //nolint:staticcheck // DeerFlow's words
+	ErrNoArchive = errors.New("File is not a valid ZIP archive") //nolint:staticcheck // DeerFlow's words
+	ErrEmpty     = errors.New("Skill archive is empty")          //nolint:staticcheck // DeerFlow's words
 	ErrLarge     = fmt.Errorf("Skill archive is too large: at most %d MiB can be installed", MaxArchive>>20)
 )
 

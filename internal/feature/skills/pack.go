@@ -47,9 +47,9 @@ const (
 type writer struct {
 	*packed
 
-	zip    *zip.Writer
-	sum    interface{ io.Writer }
-	total  func() []byte
+	zip   *zip.Writer
+	sum   interface{ io.Writer }
+	total func() []byte
 }
 
 func newWriter(to io.Writer) *writer {
@@ -116,8 +116,8 @@ func pack(r io.ReaderAt, size int64, scan bool, known func(Head) error) (p *pack
 		return nil, nil, fmt.Errorf("pack skill %s: %w", head.Name, err)
 	}
 	closed = func() {
-		file.Close()           //nolint:gosec // it is removed
-		os.Remove(file.Name()) //nolint:gosec // what stays is a temporary file
+		file.Close()
+		os.Remove(file.Name())
 	}
 	w := newWriter(file)
 	w.head, w.text, w.found = head, a.text, a.found

@@ -118,8 +118,8 @@ func (g *Group) upload(w http.ResponseWriter, r *http.Request, _ *nothing) error
 	body.Drain()
 	if file != nil {
 		defer func() {
-			file.Close()           //nolint:gosec // it is removed
-			os.Remove(file.Name()) //nolint:gosec // what stays is a temporary file
+			file.Close()
+			os.Remove(file.Name())
 		}()
 	}
 	var tooLarge *http.MaxBytesError

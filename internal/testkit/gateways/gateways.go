@@ -153,9 +153,9 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		FolderFiles: FolderFilesIn(st, shared), FolderQuota: 1 << 20, DeleteFolder: DeleteFolderIn(st, shared),
 		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
-		Agents:       agents.NewFolder(t.TempDir()),
-		Approvals:    approval.NewGrants(opened),
-		Memory:       memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
+		Agents:    agents.NewFolder(t.TempDir()),
+		Approvals: approval.NewGrants(opened),
+		Memory:    memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
 		Skills: skills.New(skills.Config{Store: opened, Ask: func(context.Context, string, string) (string, error) {
 			return `{"decision":"allow","reason":"Plain instructions."}`, nil
 		}}),

@@ -8,7 +8,7 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Spent is what a run has used so far. The zero value is a run that has asked no model.
+// Spent is what a run has used so far, without the runs below it: they have theirs. The zero value is a run that has asked no model.
 type Spent struct {
 	// Usage are the tokens of all its model calls.
 	message.Usage
@@ -17,8 +17,6 @@ type Spent struct {
 	// Beside are the tokens of the calls beside the loop's own, such as those for a summary or a title. They are part
 	// of TotalTokens.
 	Beside int
-	// Below are the tokens of the runs below this one. They are part of TotalTokens, and their calls none of Calls.
-	Below int
 	// Said is how many messages the run has added to the conversation: the user's, the model's and the tools', without
 	// hidden ones.
 	Said int
@@ -26,8 +24,7 @@ type Spent struct {
 
 // Add returns the sum.
 func (s Spent) Add(t Spent) Spent {
-	return Spent{Usage: s.Usage.Add(t.Usage), Calls: s.Calls + t.Calls, Beside: s.Beside + t.Beside,
-		Below: s.Below + t.Below, Said: s.Said + t.Said}
+	return Spent{Usage: s.Usage.Add(t.Usage), Calls: s.Calls + t.Calls, Beside: s.Beside + t.Beside, Said: s.Said + t.Said}
 }
 
 // spending adds up what a run uses, whose calls may come side by side.

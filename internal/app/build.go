@@ -49,7 +49,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if job.Run.Parent == "" {
 		c.Memory = e.memory().For(access.FromRow(job.Run.UserID)).Note
 	}
-	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run)
+	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run, place.Thread())
 	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)
 	if err == nil {
@@ -74,6 +74,9 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 // choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the model.
 func (e *engine) choose(s *settings, c *lead.Config, job runs.Job) (err error) {
 	c.Options = optionsOf(job.Request)
+	if err = e.family(s, c, job); err != nil {
+		return err
+	}
 	if c.Agent, err = e.agent(c.Options, job.Run.UserID); err != nil {
 		return err
 	}
@@ -91,7 +94,9 @@ func (e *engine) choose(s *settings, c *lead.Config, job runs.Job) (err error) {
 		summary, entry := s.models.named(s.cfg.Summarization.Model)
 		c.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}
 	}
-	if c.Agent.Name == "" && c.Agent.Soul == "" {
+	if c.Kind != nil {
+		c.Choice.Skills = skillsWithin(c.Kind.Skills, c.Choice.Skills)
+	} else if c.Agent.Name == "" && c.Agent.Soul == "" {
 		c.System = s.prompt
 	}
 	return nil

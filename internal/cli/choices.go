@@ -15,6 +15,7 @@ import (
 // client sends it; what is not chosen stays out.
 type choices struct {
 	Plan   bool   `json:"is_plan_mode,omitempty"`
+	Tasks  bool   `json:"subagent_enabled,omitempty"`
 	Agent  string `json:"agent_name,omitempty"`
 	Think  *bool  `json:"thinking_enabled,omitempty"`
 	Effort string `json:"reasoning_effort,omitempty"`
@@ -25,6 +26,7 @@ func (c *choices) flags(cmd *cobra.Command) (read func() error) {
 	var think bool
 	flags := cmd.Flags()
 	flags.BoolVar(&c.Plan, "plan", false, "let the agent keep a list of things to do")
+	flags.BoolVar(&c.Tasks, "subagents", false, "let the agent give tasks to sub-agents")
 	flags.StringVar(&c.Agent, "agent", "", "let the custom agent `NAME` do it")
 	flags.BoolVar(&think, "think", false, "have the model think before it answers; --think=false keeps it from that (default: as configured)")
 	flags.StringVar(&c.Effort, "effort", "", "how hard the model shall think, a `LEVEL` of "+levels())
@@ -54,6 +56,9 @@ func (c choices) context() json.RawMessage {
 func (c choices) String() (s string) {
 	if c.Plan {
 		s += " --plan"
+	}
+	if c.Tasks {
+		s += " --subagents"
 	}
 	if c.Agent != "" {
 		s += " --agent " + c.Agent

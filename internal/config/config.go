@@ -250,7 +250,7 @@ func Default() *Config {
 		ToolProgress:  defaultToolProgress(),
 		Memory:        defaultMemory(),
 		SkillScan:     Switch{Enabled: true}, SkillEvolution: SkillEvolution{FailClosed: true},
-		Subagents: Subagents{MaxTotalPerRun: 6},
+		Subagents: defaultSubagents(),
 	}
 }
 

@@ -235,6 +235,7 @@ func (c *Config) check(d *decoder) {
 	c.checkCost(d)
 	c.checkSkills(d)
 	c.checkFallbacks(d)
+	c.checkSubagents(d)
 	if l := c.LLMCall; l.RetryCapDelay < l.RetryBaseDelay {
 		d.failf(0, "llm_call", "retry_cap_delay_ms must not be below retry_base_delay_ms")
 	}

@@ -36,6 +36,8 @@ type Place struct {
 	Config string
 	// Why says what its place among the others is for.
 	Why string
+	// Lead says that a sub-agent does not have it.
+	Lead bool
 	// Later names the system that the middleware comes with, where that is not built yet. Then there is no make.
 	Later string
 
@@ -49,7 +51,7 @@ func Chain(c Config) []agent.Middleware {
 	for _, p := range places {
 		if p.Name == customName {
 			chain = append(chain, c.Middlewares...)
-		} else if p.make != nil && !slices.Contains(c.Without, p.Name) {
+		} else if p.make != nil && !slices.Contains(c.Without, p.Name) && (!p.Lead || c.Kind == nil) {
 			if m := p.make(&c); m != nil {
 				chain = append(chain, m)
 			}
@@ -87,7 +89,7 @@ var places = []Place{
 		Why:  "before anything looks for either",
 		make: func(*Config) agent.Middleware { return threaddata.New(threaddata.Config{}) },
 	}, {
-		Name: "UploadsMiddleware",
+		Name: "UploadsMiddleware", Lead: true,
 		For:  "tells the model once of each new file of the user, with its size and outline",
 		Why:  "needs the folders; the message must be complete before its first request",
 		make: func(c *Config) agent.Middleware { return uploads.New(uploads.Config{Files: c.files()}) },
@@ -171,22 +173,22 @@ var places = []Place{
 		Why:  "after everything that adds to the conversation before a call, and inside the model's error handling, to which it reports what does not fit",
 		make: summary,
 	}, {
-		Name: "TodoMiddleware", When: "is_plan_mode",
+		Name: "TodoMiddleware", Lead: true, When: "is_plan_mode",
 		For:  "gives the model a plan to keep (write_todos), and reminds it of the plan when it is out of sight or left unfinished",
 		Why:  "behind the summarization, which decides what is in sight",
 		make: plan,
 	}, {
-		Name: "TokenUsageMiddleware", Config: "token_usage", When: "token_usage.enabled",
+		Name: "TokenUsageMiddleware", Lead: true, Config: "token_usage", When: "token_usage.enabled",
 		For:  "writes on each answer what its tokens were spent for, and adds those of sub-agents",
 		Why:  "after-hooks run backwards: it sees the answer as the guards below have left it",
 		make: func(c *Config) agent.Middleware { return having(c.Settings.TokenUsage.Enabled, tokenusage.New()) },
 	}, {
-		Name: "TitleMiddleware", Config: "title", When: "title.enabled",
+		Name: "TitleMiddleware", Lead: true, Config: "title", When: "title.enabled",
 		For:  "names the thread, at once by the user's first words, then beside the work by a model if one is configured",
 		Why:  "touches nothing that others look at",
 		make: threadTitle,
 	}, {
-		Name: "MemoryMiddleware", Config: "memory", When: "memory.enabled, memory.injection_enabled",
+		Name: "MemoryMiddleware", Lead: true, Config: "memory", When: "memory.enabled, memory.injection_enabled",
 		For:  "tells the model what is remembered of the user, when the thread begins, when that has changed, and when it is out of sight",
 		Why:  "behind the date, so that the user's message stays the first of its turn, and behind the compaction, which decides what is in sight",
 		make: remembered,
@@ -242,7 +244,7 @@ var places = []Place{
 		For:  "turns a question of the model into one that clients show, and ends the turn",
 		Why:  "always the last, so the innermost around the tools: a question never reaches a tool",
 		make: func(c *Config) agent.Middleware {
-			return clarification.New(clarification.Config{Disabled: c.Options.NoClarification})
+			return clarification.New(clarification.Config{Disabled: c.Options.NoClarification || c.Kind != nil})
 		},
 	},
 }

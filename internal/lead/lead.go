@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/subagents"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
@@ -41,6 +42,13 @@ type Config struct {
 	Options Options
 	Agent   agents.Agent
 	Choice  agents.Choice
+	// Kind is the sub-agent that the run is; nil is the lead agent.
+	Kind *subagents.Kind
+	// Outside says that who gave the sub-agent its task has read what came from outside.
+	Outside bool
+	// Delegate gives tasks to the Kinds of sub-agents; nil means that the run gives none.
+	Delegate subagents.Delegate
+	Kinds    []subagents.Kind
 	// TitleModel names threads; nil leaves it to their first words. Summary sums up; without a model the run's own does.
 	TitleModel model.ChatModel
 	Summary    SummaryModel
@@ -100,16 +108,16 @@ func Build(c Config) (*agent.Agent, error) {
 			return nil, err
 		}
 	}
-	if about := agents.ProfileSection(c.Profile); about != "" {
+	if about := agents.ProfileSection(c.Profile); about != "" && c.Kind == nil {
 		c.System += "\n\n" + about
 	}
 	c.System += c.Folder.section()
-	tools, err := tools(c)
+	tools, sources, err := offered(c)
 	if err != nil {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Model: c.Model, System: c.System, Tools: append(tools, c.Tools...), Sources: c.Sources, Channels: threadstate.Channels(), Settings: settings(c.Choice),
+		Model: c.Model, System: c.System, Tools: tools, Sources: sources, Channels: threadstate.Channels(), Settings: settings(c.Choice),
 	}, Chain(c)...)
 }
 
@@ -148,7 +156,10 @@ func Prompt(c Config) (string, error) {
 		Begin, End     string
 		Soul           string
 		Bash           bool
-	}{c, int(c.Settings.Sandbox.CommandTimeout.Seconds()), untrusted.Begin, untrusted.End, agents.SoulSection(c.Agent.Soul), c.Choice.Has(groupBash)})
+	}{
+		c, int(c.Settings.Sandbox.CommandTimeout.Seconds()), untrusted.Begin, untrusted.End, agents.SoulSection(c.Agent.Soul),
+		c.Choice.Has(groupBash) && (c.Kind == nil || c.Kind.Has(groupBash)),
+	})
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}

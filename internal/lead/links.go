@@ -63,7 +63,7 @@ func authorization(c *Config) agent.Middleware {
 	}
 	return guardrail.New(guardrail.Config{
 		Name: authorizationName, Provider: c.Guards.roles, FailOpen: !c.Settings.Authorization.FailClosed,
-		Exempt: []string{"tool_search"}, Remote: c.Guards.remote, Log: c.Log,
+		Exempt: []string{"tool_search"}, Remote: c.Guards.remote, Subagent: c.Kind != nil, Outside: c.Outside, Log: c.Log,
 	})
 }
 
@@ -74,7 +74,7 @@ func explicitRules(c *Config) agent.Middleware {
 	g := c.Settings.Guardrails
 	return guardrail.New(guardrail.Config{
 		Provider: c.Guards.rules, FailOpen: !g.FailClosed, AgentID: cmp.Or(g.Passport, c.Agent.Name), Remote: c.Guards.remote,
-		Unattended: c.Options.NoClarification, Grants: c.Grants, Log: c.Log,
+		Unattended: c.Options.NoClarification, Subagent: c.Kind != nil, Outside: c.Outside, Grants: c.Grants, Log: c.Log,
 	})
 }
 
@@ -150,6 +150,9 @@ func loops(c *Config) agent.Middleware {
 
 func budget(c *Config) agent.Middleware {
 	b := c.Settings.TokenBudget
+	if c.Kind != nil {
+		b = c.Kind.Budget
+	}
 	if !b.Enabled {
 		return nil
 	}

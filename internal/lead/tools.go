@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/tools/file"
 	"github.com/pudu-ai/pudu/internal/tools/present"
 	"github.com/pudu-ai/pudu/internal/tools/shell"
+	"github.com/pudu-ai/pudu/internal/tools/task"
 	"github.com/pudu-ai/pudu/internal/tools/uploads"
 	"github.com/pudu-ai/pudu/internal/tools/view"
 	"github.com/pudu-ai/pudu/tool"
@@ -46,6 +47,9 @@ func tools(c Config) ([]tool.Tool, error) {
 	list = append(list, present.New(files), clarify.New(), uploads.New(files))
 	if c.Vision {
 		list = append(list, view.New(view.Config{Files: files, Album: c.Album}))
+	}
+	if c.Options.Subagents && c.Delegate != nil {
+		list = append(list, task.New(task.Config{Delegate: c.Delegate, Kinds: c.Kinds}))
 	}
 	return append(list, ownAgent(c)...), nil
 }

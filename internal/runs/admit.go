@@ -71,6 +71,8 @@ type Request struct {
 	WebhookDropped bool `json:"webhook_dropped,omitempty"`
 	// Namespace is the path of a run below others, as readers of the run at the top see it; see [Children].
 	Namespace []string `json:"namespace,omitempty"`
+	// Task is the task that the run is there for; nil if it is for none.
+	Task *Task `json:"task,omitempty"`
 	// Strategy says what becomes of the run if the thread has an active one; empty means store.Reject.
 	Strategy store.Strategy `json:"strategy,omitempty"`
 
@@ -78,6 +80,14 @@ type Request struct {
 	NotBefore time.Time `json:"-"`
 	Key       string    `json:"-"`
 	MustExist bool      `json:"-"`
+}
+
+// Task is a task that one run has given to another, below it.
+type Task struct {
+	// Kind names the sub-agent.
+	Kind string `json:"kind"`
+	// Outside says that who gave it has read what came from outside.
+	Outside bool `json:"outside,omitempty"`
 }
 
 // Values of Request.OnDisconnect and OnCompletion; empty means the opposite.

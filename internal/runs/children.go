@@ -10,10 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/frames"
+	"github.com/pudu-ai/pudu/message"
 )
 
 // Children starts runs below a run that is executed here, and waits for them. A [Job] has it for the tools of its run.
@@ -38,8 +40,12 @@ type Child struct {
 	Run store.Run
 
 	of   *Children
+	stop context.CancelCauseFunc
 	done chan struct{} // closed at its end, or when this process does not go on with it
 	err  error         // why it does not
+
+	mu   sync.Mutex
+	news chan struct{} // closed, and another one made, with each event that is in its log
 }
 
 // children are those of a run which is executed with the context.
@@ -84,6 +90,7 @@ func (c *Children) admission(key string, asked Request) (store.Admission, error)
 	if asked.Context != nil {
 		req.Context = asked.Context
 	}
+	req.Task, req.Metadata = asked.Task, nil // a child is not what its parent is to replace
 	req.Answers, req.Resume, req.Continue, req.Goto, req.Checkpoint = nil, nil, false, "", ""
 	req.InterruptBefore, req.InterruptAfter, req.OnDisconnect, req.OnCompletion = nil, nil, "", ""
 	req.Webhook, req.WebhookDropped, req.Strategy = "", false, ""
@@ -110,19 +117,44 @@ func (c *Children) begin(run store.Run) (*Child, error) {
 	if c.closed {
 		return nil, fmt.Errorf("start a run below run %s: %w: that one is at its end", c.parent.ID, store.ErrConflict)
 	}
-	ch := &Child{Run: run, of: c, done: make(chan struct{})}
+	ch := &Child{Run: run, of: c, done: make(chan struct{}), news: make(chan struct{})}
+	ctx, stop := context.WithCancelCause(c.ctx)
+	ch.stop = stop
 	c.list[run.ID] = ch
 	if !run.Active() {
+		stop(nil)
 		close(ch.done)
 		return ch, nil
 	}
-	heard := c.m.audience(run, nil) // there before anybody can follow the run
+	heard := c.m.audience(run, ch.hear) // there before anybody can follow the run
 	c.working.Go(func() {
 		defer close(ch.done)
-		ch.err = c.perform(run, heard)
+		defer stop(nil)
+		ch.err = c.perform(ctx, ch, heard)
 	})
 	return ch, nil
 }
+
+// hear wakes who reads the child's log.
+func (ch *Child) hear(ev event.Event) {
+	if ev.Data.Kind().Live() {
+		return
+	}
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	close(ch.news)
+	ch.news = make(chan struct{})
+}
+
+// more is closed when there is more in the child's log than there was when it was asked for.
+func (ch *Child) more() <-chan struct{} {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.news
+}
+
+// Stop ends the child, with all below it. It does not wait for that.
+func (ch *Child) Stop() { ch.stop(ErrCancelled) }
 
 // adopt goes on with the children that an owner before has begun.
 func (c *Children) adopt(ctx context.Context) error {
@@ -139,34 +171,34 @@ func (c *Children) adopt(ctx context.Context) error {
 }
 
 // perform executes a child to its end, again when that could not be recorded: the process is still its owner.
-func (c *Children) perform(run store.Run, heard audience) error {
-	p := &place{m: c.m}
-	p.take(c.ctx) // one that is to stop comes to its end without
+func (c *Children) perform(ctx context.Context, ch *Child, heard audience) error {
+	p, run := &place{m: c.m}, ch.Run
+	p.take(ctx) // one that is to stop comes to its end without
 	defer p.drop()
 	for wait := store.Beat; ; wait = min(2*wait, longestWait) {
 		var err error
 		if run.Stalled > maxStalled {
 			heard.leave()
-			err = c.m.fail(c.ctx, run, stalledFor(run))
+			err = c.m.fail(ctx, run, stalledFor(run))
 		} else {
-			_, err = c.m.execute(c.ctx, run, heard, seat{p, c.root})
+			_, err = c.m.execute(ctx, run, heard, seat{p, c.root})
 		}
 		if err == nil || errors.Is(err, ErrStopped) || errors.Is(err, store.ErrFenced) {
 			return err
 		}
 		c.m.cfg.Log.Warn("a run below another is left unfinished and taken up again", "run", run.ID, "reason", err)
 		select {
-		case <-c.ctx.Done():
+		case <-ctx.Done():
 			return err
 		case <-time.After(wait):
 		}
-		if run, err = c.m.system().Run(c.ctx, run.ID); err == nil && run.Active() {
-			run, err = c.m.claim(c.ctx, run)
+		if run, err = c.m.system().Run(ctx, run.ID); err == nil && run.Active() {
+			run, err = c.m.claim(ctx, run)
 		}
 		if err != nil || !run.Active() {
 			return err
 		}
-		heard = c.m.audience(run, nil)
+		heard = c.m.audience(run, ch.hear)
 	}
 }
 
@@ -179,16 +211,15 @@ func (c *Children) end() {
 	c.working.Wait()
 }
 
-// Wait returns the outcome of the child when it is at its end. The run that waits holds no place among those that are
+// Wait gives said each message that the child has added to its conversation, the first one first, and returns the
+// outcome of the child, with the usage of those below it, when it is at its end. said may be nil. The run that waits holds no place among those that are
 // executed side by side meanwhile. An error means that ctx has ended, or that this process does not go on with the
 // child.
-func (ch *Child) Wait(ctx context.Context) (Outcome, error) {
+func (ch *Child) Wait(ctx context.Context, said func(message.Message)) (Outcome, error) {
 	ch.of.place.lend()
 	defer ch.of.place.regain(ctx)
-	select {
-	case <-ch.done:
-	case <-ctx.Done():
-		return Outcome{Run: ch.Run}, context.Cause(ctx)
+	if err := ch.follow(ctx, said); err != nil {
+		return Outcome{Run: ch.Run}, err
 	}
 	if ch.err != nil {
 		return Outcome{Run: ch.Run}, ch.err
@@ -198,7 +229,50 @@ func (ch *Child) Wait(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{Run: ch.Run}, fmt.Errorf("read run %s: %w", ch.Run.ID, err)
 	}
-	return Ended(ctx, data, run)
+	out, err := Ended(ctx, data, run)
+	if err != nil {
+		return out, err
+	}
+	below, err := ch.of.m.of(run).SpentBelow(ctx, run.ID)
+	out.Usage = out.Usage.Add(below)
+	return out, err
+}
+
+// follow reads the child's log until the child is at its end.
+func (ch *Child) follow(ctx context.Context, said func(message.Message)) error {
+	mine, read := ch.of.m.of(ch.Run), event.ID{}
+	tell := func(ev event.Event) bool {
+		read = ev.ID
+		if st, ok := ev.Data.(event.State); ok {
+			u, _ := mine.schema().DecodeUpdate(st.Writes) // what cannot be read has no message to show
+			for _, m := range agent.Messages.Appended(u) {
+				said(m)
+			}
+		}
+		return true
+	}
+	for {
+		more, over := ch.more(), false
+		select {
+		case <-ch.done:
+			over = true
+		default:
+		}
+		if said != nil {
+			if _, err := mine.events(ctx, ch.Run.ID, read, tell); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("read the log of run %s: %w", ch.Run.ID, err)
+			}
+		}
+		if over {
+			return nil
+		}
+		select {
+		case <-more:
+		case <-ch.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // activeBelow lists the children of a run that are not at their end.
@@ -210,6 +284,25 @@ func (m *Manager) activeBelow(ctx context.Context, run store.Run) ([]store.Run, 
 		err = fmt.Errorf("list the runs below run %s: %w", run.ID, err)
 	}
 	return list, err
+}
+
+// SpentBelow is what the runs below a run took, to any depth. A run that is gone took nothing.
+func (u *UserRuns) SpentBelow(ctx context.Context, runID string) (sum message.Usage, err error) {
+	list, err := u.data.ListRuns(ctx, store.RunFilter{Parent: runID, Limit: store.MaxChildren})
+	for _, run := range list {
+		var own, deeper message.Usage
+		if err == nil && run.Usage != nil {
+			err = json.Unmarshal(run.Usage, &own)
+		}
+		if err == nil {
+			deeper, err = u.SpentBelow(ctx, run.ID)
+		}
+		sum = sum.Add(own).Add(deeper)
+	}
+	if err != nil {
+		err = fmt.Errorf("add up what the runs below run %.40s took: %w", runID, err)
+	}
+	return sum, err
 }
 
 // Between lists the events of a run behind an id, up to another. A run that is gone has none.

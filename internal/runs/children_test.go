@@ -84,7 +84,7 @@ func (f *family) tools(below *runs.Children) []tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		out, err := child.Wait(ctx)
+		out, err := child.Wait(ctx, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -114,7 +114,7 @@ func (g *granting) tools(below *runs.Children) []tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		out, err := one.Wait(ctx)
+		out, err := one.Wait(ctx, nil)
 		return tool.Text(out.Run.Status), err
 	})
 	return []tool.Tool{bash, child}

@@ -247,6 +247,7 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 	last, errRun := m.drive(ctx, job, rec)
 	job.Children.end()
 	end := ending(ctx, run.ID, last, errRun)
+	last = rec.closeTasks(last, end)
 	rec.asks = end.Status == event.StatusSuccess && Asks(last)
 	if err := m.finish(ctx, job, rec, end); err != nil {
 		m.lose(run, err)

@@ -53,7 +53,7 @@ func delegate(below *runs.Children) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		out, err := child.Wait(ctx)
+		out, err := child.Wait(ctx, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -139,7 +139,7 @@ func (b *bed) tools(job runs.Job) []tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		out, err := child.Wait(ctx)
+		out, err := child.Wait(ctx, nil)
 		return tool.Text("it is " + out.Run.Status), err
 	})
 	return []tool.Tool{below, tool.MustNew(tool.Spec{Name: "echo", Description: "Says <it> again."}, func(_ context.Context, _ *tool.Call, in struct {

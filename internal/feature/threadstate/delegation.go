@@ -24,8 +24,8 @@ type Delegation struct {
 	SubagentType string `json:"subagent_type"`
 	Status       string `json:"status"`
 	CreatedAt    string `json:"created_at"`
-	// ResultBrief is the beginning of the result, ResultSHA256 the hash of all of it in hex, and ResultRef the message
-	// that holds it. They are set once the task was completed.
+	// ResultBrief is the beginning of the result, or why there is none, ResultSHA256 the hash of all of it in hex, and
+	// ResultRef the message that holds it. They are set once the task has ended, if its call tells.
 	ResultBrief  string `json:"result_brief,omitempty"`
 	ResultSHA256 string `json:"result_sha256,omitempty"`
 	ResultRef    string `json:"result_ref,omitempty"`

@@ -9,4 +9,6 @@ const (
 	// KeySubagentBrief is the beginning of the result, KeySubagentSHA256 the hash of all of it in hex. Completed tasks only.
 	KeySubagentBrief  = "subagent_result_brief"
 	KeySubagentSHA256 = "subagent_result_sha256"
+	// KeySubagentError says why a task is not completed.
+	KeySubagentError = "subagent_error"
 )

@@ -111,19 +111,29 @@ func (g *Group) describe(ctx context.Context, run store.Run) (runJSON, error) {
 	if req.Resume != nil || req.Goto != "" {
 		out.Kwargs.Command = &commandJSON{req.Resume, req.Goto}
 	}
-	if run.Usage != nil {
-		var u agent.Spent
-		if err := json.Unmarshal(run.Usage, &u); err != nil {
-			return out, err
-		}
-		out.Input, out.Output, out.Total = u.InputTokens, u.OutputTokens, u.TotalTokens
-		out.Calls, out.Messages = u.Calls, u.Said
-		out.Lead, out.Subagent, out.Middleware = max(0, u.TotalTokens-u.Below-u.Beside), u.Below, u.Beside
+	if err := g.spent(ctx, run, &out); err != nil {
+		return out, err
 	}
 	if run.Status == event.StatusPending && run.NotBefore.After(g.Now()) {
 		out.NotBefore = shape.Stamp(run.NotBefore)
 	}
 	return out, nil
+}
+
+// spent says what a run, and those below it, took.
+func (g *Group) spent(ctx context.Context, run store.Run, out *runJSON) error {
+	var u agent.Spent
+	if run.Usage != nil {
+		if err := json.Unmarshal(run.Usage, &u); err != nil {
+			return err
+		}
+	}
+	below, err := g.runs(ctx).SpentBelow(ctx, run.ID)
+	all := u.Usage.Add(below)
+	out.Input, out.Output, out.Total = all.InputTokens, all.OutputTokens, all.TotalTokens
+	out.Calls, out.Messages = u.Calls, u.Said
+	out.Lead, out.Subagent, out.Middleware = max(0, u.TotalTokens-u.Beside), below.TotalTokens, u.Beside
+	return err
 }
 
 // place is a run with its place among those that wait, 0 if it does not. One that has begun since it was read is read

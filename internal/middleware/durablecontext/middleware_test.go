@@ -137,6 +137,9 @@ func TestDelegationsEndAsTheirResultsSay(t *testing.T) {
 				d.Status, d.ResultBrief, d.ResultSHA256, d.StopReason = "completed", "42", "ab", "turn_capped"
 			}},
 		{"failed", map[string]string{"subagent_status": "failed", "subagent_result_brief": "not for me"}, func(d *threadstate.Delegation) { d.Status = "failed" }},
+		{"failed, and says why", map[string]string{"subagent_status": "failed", "subagent_error": "no"}, func(d *threadstate.Delegation) {
+			d.Status, d.ResultBrief, d.ResultSHA256 = "failed", "no", "9390298f3fb0c5b160498935d79cb139aef28e1c47358b4bbba61862b9c26e59"
+		}},
 		{"timed out", map[string]string{"subagent_status": "timed_out"}, func(d *threadstate.Delegation) { d.Status = "timed_out" }},
 		{"text alone", nil, func(d *threadstate.Delegation) { d.Status = "cancelled" }},
 		{"nonsense", map[string]string{"subagent_status": "in_progress"}, func(d *threadstate.Delegation) { d.Status = "cancelled" }},
@@ -148,7 +151,7 @@ func TestDelegationsEndAsTheirResultsSay(t *testing.T) {
 			want := begun
 			tt.want(&want)
 			got := threadstate.Delegations.Get(b.state)
-			if want.Status == "completed" && len(got) == 1 {
+			if tt.fields["subagent_status"] == want.Status && len(got) == 1 {
 				msgs := agent.Messages.Get(b.state)
 				if got[0].ResultRef != msgs[2].ID {
 					t.Errorf("the result is said to be in %q", got[0].ResultRef)

@@ -1,6 +1,8 @@
 package durablecontext
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/toolmeta"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // taskTool gives a task to a sub-agent.
@@ -86,12 +89,34 @@ func withResult(d threadstate.Delegation, m message.Message) threadstate.Delegat
 		d.Status = threadstate.DelegationCancelled
 		return d
 	}
-	d.StopReason = field(m, toolmeta.KeySubagentStopReason)
+	d.StopReason, d.ResultRef = field(m, toolmeta.KeySubagentStopReason), m.ID
 	if d.Status == threadstate.DelegationCompleted {
 		d.ResultBrief, d.ResultSHA256 = field(m, toolmeta.KeySubagentBrief), field(m, toolmeta.KeySubagentSHA256)
-		d.ResultRef = m.ID
+	} else if why := field(m, toolmeta.KeySubagentError); why != "" {
+		sum := sha256.Sum256([]byte(why))
+		d.ResultBrief, d.ResultSHA256 = why, hex.EncodeToString(sum[:])
 	}
 	return d
+}
+
+// Close is the update that ends what is still in progress in the state of a run that is at its end: as its result says,
+// if there is one, else as cancelled.
+func Close(s state.State) state.Update {
+	var ended []threadstate.Delegation
+	known, msgs := threadstate.Delegations.Get(s), agent.Messages.Get(s)
+	if answer, at, ok := lastAnswer(msgs); ok {
+		ended = endedBy(answer, msgs[at+1:], known)
+	}
+	for _, d := range known {
+		if !d.Terminal() && find(ended, d.ID) == nil {
+			d.Status = threadstate.DelegationCancelled
+			ended = append(ended, d)
+		}
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	return threadstate.Delegations.Put(ended)
 }
 
 func field(m message.Message, key string) string {

@@ -42,6 +42,8 @@ type Config struct {
 	// AgentID is the agent's passport, Role the user's role; both may be empty.
 	AgentID, Role string
 	Subagent      bool
+	// Outside says that the run works for one that has read what came from outside.
+	Outside bool
 	// Exempt are tools that are not judged.
 	Exempt []string
 	// Remote are the tools whose results come from outside; nil means the usual ones, see [guardrail.RemoteTools].

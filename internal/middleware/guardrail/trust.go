@@ -20,7 +20,7 @@ func (m *Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.St
 	if len(m.cfg.Remote) == 0 || Untrusted.Get(s) {
 		return agent.Command{}, nil
 	}
-	outside := slices.ContainsFunc(agent.Messages.Get(s), func(msg message.Message) bool {
+	outside := m.cfg.Outside || slices.ContainsFunc(agent.Messages.Get(s), func(msg message.Message) bool {
 		return msg.Role == message.Tool && m.cfg.Remote.Match(msg.Name)
 	})
 	if !outside {

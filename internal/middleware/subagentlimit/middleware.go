@@ -142,7 +142,7 @@ func refusal(text string) *tool.Result {
 	if err != nil { // a string always encodes
 		return res
 	}
-	res.Kwargs = message.Fields{toolmeta.KeySubagentStatus: json.RawMessage(`"failed"`), "subagent_error": raw}
+	res.Kwargs = message.Fields{toolmeta.KeySubagentStatus: json.RawMessage(`"failed"`), toolmeta.KeySubagentError: raw}
 	return res
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/feature/clarification"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/middleware/durablecontext"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
@@ -75,3 +76,24 @@ func titleOf(input []message.Message) string {
 	}
 	return ""
 }
+
+// closeTasks ends, in the state of a run that comes to its end so, the tasks that are still in progress there, and
+// returns the state. Those of a run that waits for a person go on with the answer.
+func (r *recorder) closeTasks(last state.State, end event.Run) state.State {
+	if end.Status == event.StatusInterrupted && end.StopReason == "" {
+		return last
+	}
+	u := durablecontext.Close(last)
+	next, _, err := last.Apply(u)
+	if len(u) == 0 || err != nil {
+		return last
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Updates = append(r.last.Updates, agent.NodeUpdate{Node: nodeCloseTasks, Update: u})
+	r.last.State, r.last.Next = next, agent.Done
+	return next
+}
+
+// nodeCloseTasks is the node name of what closeTasks writes.
+const nodeCloseTasks = "DurableContextMiddleware.after_agent"

@@ -48,7 +48,7 @@ func levels() []level {
 		{"how features keep rows", []string{"internal/database"}},
 		{"what requests are made of, jobs, and where files lie", []string{
 			"internal/job", "internal/model/tokens", "internal/model/history", "internal/userdata",
-			"internal/feature/compaction",
+			"internal/feature/compaction", "internal/feature/toolmeta",
 		}},
 		{"suites and what several features share", []string{
 			"model/*test", "sandbox/*test", "internal/*/*test", "internal/model/*", "internal/model/*/*test", "internal/feature/*",

@@ -128,12 +128,18 @@ func (g *Group) spent(ctx context.Context, run store.Run, out *runJSON) error {
 			return err
 		}
 	}
-	below, err := g.runs(ctx).SpentBelow(ctx, run.ID)
+	var below message.Usage
+	if run.Attempt > 0 { // else it has begun no other
+		var err error
+		if below, err = g.runs(ctx).SpentBelow(ctx, run.ID); err != nil {
+			return err
+		}
+	}
 	all := u.Usage.Add(below)
 	out.Input, out.Output, out.Total = all.InputTokens, all.OutputTokens, all.TotalTokens
 	out.Calls, out.Messages = u.Calls, u.Said
 	out.Lead, out.Subagent, out.Middleware = max(0, u.TotalTokens-u.Beside), below.TotalTokens, u.Beside
-	return err
+	return nil
 }
 
 // place is a run with its place among those that wait, 0 if it does not. One that has begun since it was read is read

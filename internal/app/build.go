@@ -84,7 +84,9 @@ func (e *engine) choose(s *settings, c *lead.Config, job runs.Job) (err error) {
 		return err
 	}
 	for _, w := range c.Choice.Warnings {
-		e.log.Warn(w, "run", job.Run.ID)
+		if c.Kind == nil { // who gives tasks has heard of it
+			e.log.Warn(w, "run", job.Run.ID)
+		}
 	}
 	m := s.models.of(c.Choice.Model)
 	c.Model, c.Guard, c.Vision = m.model, m.guard, m.entry.SupportsVision

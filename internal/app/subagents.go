@@ -59,7 +59,7 @@ func (d delegate) Start(ctx context.Context, o subagents.Order) (subagents.Task,
 	}
 	child, err := d.below.Start(ctx, o.Key, runs.Request{
 		Input: []message.Message{message.New(message.Human, o.Prompt)}, Model: model, MaxSteps: o.Kind.MaxTurns,
-		Task: &runs.Task{Kind: o.Kind.Name, Outside: guardrail.Untrusted.Get(o.Call.State)},
+		Task: &runs.Task{Kind: o.Kind.Name, Call: o.Call.ID, Description: o.Description, Outside: guardrail.Untrusted.Get(o.Call.State)},
 	})
 	if err != nil {
 		return nil, err

@@ -84,8 +84,10 @@ type Request struct {
 
 // Task is a task that one run has given to another, below it.
 type Task struct {
-	// Kind names the sub-agent.
-	Kind string `json:"kind"`
+	// Kind names the sub-agent, Call is the call that gave the task, and Description what it said of it.
+	Kind        string `json:"kind"`
+	Call        string `json:"call"`
+	Description string `json:"description,omitempty"`
 	// Outside says that who gave it has read what came from outside.
 	Outside bool `json:"outside,omitempty"`
 }

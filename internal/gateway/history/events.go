@@ -80,8 +80,9 @@ func (g *Group) told(ctx context.Context, run store.Run, msgs []history.Message)
 	out := []rowJSON{r.event(run, "run.start", "trace", begin, map[string]any{"chain": "unknown"}, about)}
 	out[0].CreatedAt = shape.Stamp(run.CreatedAt)
 	out = append(out, r.list(msgs)...)
-	if run.Active() {
-		return out, nil
+	tasks, err := g.tasks(ctx, r, run, msgs, begin)
+	if err != nil || run.Active() {
+		return append(out, tasks...), err
 	}
 	status := map[string]any{"status": statusOf(run)}
 	if run.Status == event.StatusError && run.Error != store.Undelivered {
@@ -95,7 +96,8 @@ func (g *Group) told(ctx context.Context, run store.Run, msgs []history.Message)
 		out = append(out, r.event(run, "workspace_changes", "workspace", end, changes.String(), map[string]any{"workspace_changes": changes.Record}))
 	}
 	// Behind a run there is room for two rows: the third one's place is also that of the next run's beginning.
-	return append(out, r.event(run, "run.delivery", "outputs", end+1, delivered(run, msgs, changes), nil)), err
+	out = append(out, r.event(run, "run.delivery", "outputs", end+1, delivered(run, msgs, changes), nil))
+	return append(out, tasks...), err
 }
 
 // statusOf is how a run came to its end: one that stopped to ask has succeeded, and one that only lacks a delivery.

@@ -8,7 +8,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Spent is what a run has used so far, without the runs below it: they have theirs. The zero value is a run that has asked no model.
+// Spent is what a run has used so far, without the runs below it: they have theirs. The zero value is a run that has
+// asked no model.
 type Spent struct {
 	// Usage are the tokens of all its model calls.
 	message.Usage
@@ -24,7 +25,8 @@ type Spent struct {
 
 // Add returns the sum.
 func (s Spent) Add(t Spent) Spent {
-	return Spent{Usage: s.Usage.Add(t.Usage), Calls: s.Calls + t.Calls, Beside: s.Beside + t.Beside, Said: s.Said + t.Said}
+	return Spent{Usage: s.Usage.Add(t.Usage), Calls: s.Calls + t.Calls, Beside: s.Beside + t.Beside,
+		Said: s.Said + t.Said}
 }
 
 // spending adds up what a run uses, whose calls may come side by side.

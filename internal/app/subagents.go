@@ -98,7 +98,7 @@ func (t *task) Wait(ctx context.Context, said func(message.Message)) (subagents.
 	run := out.Run
 	end := subagents.End{Outcome: subagents.OutcomeOf(
 		event.Run{Status: run.Status, Error: run.Error, StopReason: run.StopReason}, subagents.Answer(agent.Messages.Get(out.State)))}
-	end.Outcome.Model, end.Usage = t.model, out.Usage
+	end.Model, end.Usage = t.model, out.Usage
 	if guardrail.Untrusted.Get(out.State) {
 		end.Update = guardrail.Untrusted.Put(true)
 	}

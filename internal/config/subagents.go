@@ -73,7 +73,8 @@ type CustomSubagent struct {
 const Inherit = "inherit"
 
 func defaultSubagents() Subagents {
-	return Subagents{Timeout: 30 * time.Minute, MaxTotalPerRun: 6, MaxDepth: 1}
+	return Subagents{Timeout: 30 * time.Minute, MaxTotalPerRun: 6, MaxDepth: 1,
+		TokenBudget: SubagentBudget{Enabled: true, MaxTokens: 2_000_000, WarnThreshold: 0.7, HardStopThreshold: 1}}
 }
 
 // Over is the budget with what b was given in place of its own.

@@ -114,7 +114,10 @@ func usageOf(u message.Usage) *Usage {
 }
 
 func encode(v any) json.RawMessage {
-	raw, _ := json.Marshal(v) // texts and numbers can be encoded
+	raw, err := json.Marshal(v)
+	if err != nil { // texts and numbers can be encoded
+		return nil
+	}
 	return raw
 }
 

@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,10 +125,9 @@ func wait(ctx context.Context, t subagents.Task, kind *subagents.Kind, said func
 
 // keyOf names the task: models use the ids of calls again, but not within an answer.
 func keyOf(call *tool.Call) string {
-	msgs := agent.Messages.Get(call.State)
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Role == message.AI {
-			return call.ID + "@" + msgs[i].ID
+	for _, m := range slices.Backward(agent.Messages.Get(call.State)) {
+		if m.Role == message.AI {
+			return call.ID + "@" + m.ID
 		}
 	}
 	return call.ID

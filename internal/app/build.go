@@ -37,7 +37,8 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, err
 	}
-	ws, past, err := e.space(ctx, job.Run, slices.Concat(s.mounts, mounts))
+	tools, names := e.kit.shown(ctx)
+	ws, past, err := e.space(ctx, job.Run, slices.Concat(s.mounts, mounts, tools))
 	if err != nil {
 		return runs.Built{}, err
 	}
@@ -45,7 +46,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, errors.Join(fmt.Errorf("bring the files of then back: %w", err), ws.Close())
 	}
 	c := e.leadConfig(s)
-	c.Folder = folder
+	c.Folder, c.Toolbox = folder, names
 	if job.Run.Parent == "" {
 		c.Memory = e.memory().For(access.FromRow(job.Run.UserID)).Note
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -36,7 +36,9 @@ func (a App) Doctor(ctx context.Context, o cli.Options, report func(cli.Check)) 
 	report(cli.Check{Name: "config", OK: true, Detail: detail})
 	a.checkData(ctx, cfg, o, dir, report)
 	report(checkDisk(dir))
-	report(a.checkSandbox(ctx, cfg))
+	b := openSandbox(ctx, cfg, a.Sandbox)
+	report(checkSandbox(ctx, b))
+	report(checkToolbox(ctx, b, newToolbox(cfg, dir, slog.New(slog.DiscardHandler))))
 	report(a.checkModel(ctx, readAdded(ctx, cfg, o, dir), o.Model))
 }
 
@@ -81,30 +83,45 @@ func checkDisk(dir string) cli.Check {
 	return c
 }
 
-func (a App) checkSandbox(ctx context.Context, cfg *config.Config) cli.Check {
-	b := openSandbox(ctx, cfg, a.Sandbox)
+func checkSandbox(ctx context.Context, b box) cli.Check {
 	if b.off != "" {
 		return failed("sandbox", errors.New(b.off), "until then the agent works without running code")
 	}
-	dir, err := os.MkdirTemp("", "pudu-doctor-")
-	if err != nil {
-		return failed("sandbox", err, "check that the temporary folder can be written")
-	}
-	defer os.RemoveAll(dir)
-	work := filepath.Join(dir, "workspace")
-	if err := os.Mkdir(work, 0o755); err != nil {
-		return failed("sandbox", err, "check that the temporary folder can be written")
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return failed("sandbox", err, "check that the temporary folder can be written")
-	}
 	start := time.Now()
-	if err := b.check(ctx, work); err != nil {
-		return failed("sandbox", err, "run `bwrap --version` and see the README, section Sandbox")
+	if err := b.check(ctx); err != nil {
+		return failed("sandbox", err, "check that the temporary folder can be written, run `bwrap --version`, and see the README, section Sandbox")
 	}
 	detail := fmt.Sprintf("%s, started and ran a command in %s", b.name, time.Since(start).Round(time.Millisecond))
 	return cli.Check{Name: "sandbox", OK: true, Detail: detail}
 }
+
+// checkToolbox tells which packages the sandbox's Python has. That it has none is worth a look.
+func checkToolbox(ctx context.Context, b box, tools *toolbox.Box) cli.Check {
+	c := cli.Check{Name: "toolbox", OK: true, Warning: true}
+	if b.off != "" {
+		c.Warning, c.Detail = false, "not needed while code tools are off"
+		return c
+	}
+	t, err := b.target(ctx)
+	if err != nil {
+		c.Detail, c.Remedy = err.Error(), "until then the agent's programs have the standard library alone"
+		return c
+	}
+	v, ok, err := tools.Find(t)
+	switch {
+	case err != nil:
+		c.Detail, c.Remedy = err.Error(), "check that the data folder can be read"
+	case !ok:
+		c.Detail, c.Remedy = "not installed: the agent's programs have the standard library of Python alone", installIt
+	case !v.Current:
+		c.Detail, c.Remedy = v.Name+", which an older Pudu has installed", installIt
+	default:
+		c.Warning, c.Detail = false, v.Name+": "+strings.Join(v.Names(), ", ")
+	}
+	return c
+}
+
+const installIt = "`pudu toolbox install` downloads about 120 MB of packages for tables, charts, documents and PDF"
 
 // checkModel asks the model for one word.
 func (a App) checkModel(ctx context.Context, cfg *config.Config, name string) cli.Check {

@@ -58,6 +58,7 @@ type engine struct {
 	store     database.Store
 	audit     *audit.Log
 	box       box
+	kit       *kit // what the sandboxes show beside
 	pool      *pool.Pool
 	reaped    atomic.Bool              // nothing is left of killed servers, and no other can be killed
 	current   atomic.Pointer[settings] // for the runs that begin
@@ -190,6 +191,7 @@ func (e *engine) closeOutgoing(context.Context) error {
 
 func (e *engine) openSandboxes(ctx context.Context) error {
 	e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)
+	e.kit = newKit(newToolbox(e.cfg, e.dir, e.log), e.box, e.log)
 	history := historyConfig(e.cfg)
 	history.Quota, history.Watch, history.Log = e.box.limits.Disk, e.watch.metrics, e.log
 	e.history = filehistory.New(history)
@@ -197,7 +199,11 @@ func (e *engine) openSandboxes(ctx context.Context) error {
 	return nil
 }
 
-func (e *engine) closeSandboxes(context.Context) error { return e.pool.Close() }
+func (e *engine) closeSandboxes(context.Context) error {
+	err := e.pool.Close()
+	e.kit.close()
+	return err
+}
 
 // openBus connects to the other processes by NATS; without a URL there is no bus.
 func (e *engine) openBus(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -99,23 +100,37 @@ func (b box) owner(id string) sandbox.FilesOptions {
 }
 
 // check opens a sandbox of the provider and runs a command in it.
-func (b box) check(ctx context.Context, dir string) error {
+func (b box) check(ctx context.Context) error {
 	if b.off != "" {
 		return errors.New(b.off)
 	}
-	mount := sandbox.Mount{Host: dir, Path: sandbox.Workspace}
-	box, err := b.provider.Open(ctx, sandbox.Spec{ID: "doctor", Mounts: []sandbox.Mount{mount}})
+	out, res, err := b.ask(ctx, "doctor", "echo $((6*7)); cat /etc/shadow /proc/1/environ 2>/dev/null | tr '\\0' '\\n' | grep -c .")
 	if err != nil {
 		return err
+	}
+	if !strings.HasPrefix(out, "42\n") {
+		return fmt.Errorf("a command gave %q and exit code %d", out, res.Exit)
+	}
+	return nil
+}
+
+// ask runs a script in a sandbox of its own, with an empty folder, and returns what it has written.
+func (b box) ask(ctx context.Context, id, script string) (string, sandbox.Result, error) {
+	dir, err := os.MkdirTemp("", "pudu-"+id+"-")
+	if err != nil {
+		return "", sandbox.Result{}, err
+	}
+	defer os.RemoveAll(dir)
+	work := filepath.Join(dir, "workspace")
+	if err := errors.Join(os.Mkdir(work, 0o755), os.Chmod(dir, 0o755)); err != nil { //nolint:gosec // the sandbox of root runs as another user
+		return "", sandbox.Result{}, err
+	}
+	box, err := b.provider.Open(ctx, sandbox.Spec{ID: id, Mounts: []sandbox.Mount{{Host: work, Path: sandbox.Workspace}}})
+	if err != nil {
+		return "", sandbox.Result{}, err
 	}
 	defer box.Close()
 	var out strings.Builder
-	res, err := box.Run(ctx, sandbox.Command{Script: "echo $((6*7)); cat /etc/shadow /proc/1/environ 2>/dev/null | tr '\\0' '\\n' | grep -c .", Stdout: &out})
-	if err != nil {
-		return err
-	}
-	if !strings.HasPrefix(out.String(), "42\n") {
-		return fmt.Errorf("a command gave %q and exit code %d", out.String(), res.Exit)
-	}
-	return nil
+	res, err := box.Run(ctx, sandbox.Command{Script: script, Stdout: &out})
+	return out.String(), res, err
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/feature/transcript"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/model/probe"
@@ -121,6 +122,8 @@ type App interface {
 	Jobs(ctx context.Context, o Options, do func(Jobs) error) error
 	// Audit returns rows of the audit log, the newest first.
 	Audit(ctx context.Context, o Options, f audit.Filter) ([]audit.Entry, error)
+	// Toolbox returns the Python packages of the data folder, which a server may be using, and what asks the sandbox for its Python.
+	Toolbox(o Options) (*toolbox.Box, func(ctx context.Context) (toolbox.Target, error), error)
 	// TokensFile is the file of the named tokens that callers of the server bring.
 	TokensFile(o Options) (path string, err error)
 	// Doctor examines the machine, the configuration and what is stored. It reports each check as soon as it is known.
@@ -414,6 +417,7 @@ func command(app App, version string, stdio IO) *cobra.Command {
 		backupCommand(app, &o, stdio),
 		restoreCommand(app, &o, stdio),
 		gcCommand(app, &o, stdio),
+		toolboxCommand(app, &o, stdio),
 		replayCommand(app, &o, stdio),
 		tokenCommand(app, &o, stdio),
 		auditCommand(app, &o, stdio),

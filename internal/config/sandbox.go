@@ -33,6 +33,9 @@ type Sandbox struct {
 	LsOutputMaxChars       int           `key:"ls_output_max_chars" allow:"[0,)"`
 	CommandTimeout         time.Duration `key:"bash_command_timeout" unit:"s" allow:"(0,)"`
 	Limits                 Limits        `key:"limits"`
+	// ToolboxIndex is the base URL of the index of Python packages that the toolbox is installed from; empty means the usual one.
+	// PUDU_TOOLBOX_INDEX goes before it.
+	ToolboxIndex string `key:"toolbox_index"`
 	// Extra are the other keys, most of them of providers that Pudu does not have.
 	Extra map[string]json.RawMessage `key:"*" later:"image,port,replicas,overflow_policy,acquire_timeout,burst_limit,container_prefix,idle_timeout,health_check_skip_seconds,ownership,thread_data_mounts,provisioner_url,provisioner_api_key,auto_start,base_url,api_key,template,domain,home_dir,memory_mib,cpus"`
 	Line  int                        `key:"@line"`
@@ -147,7 +150,7 @@ func (m *Mount) usable(d *decoder, at string) bool {
 		d.warnf(m.Line, at, "left out: %s is not below /mnt; write container_path: /mnt/%s", m.ContainerPath, path.Base(m.ContainerPath))
 		return false
 	}
-	for _, own := range []string{"/mnt/user-data", "/mnt/folder", "/mnt/skills", "/mnt/acp-workspace"} {
+	for _, own := range []string{"/mnt/user-data", "/mnt/folder", "/mnt/skills", "/mnt/toolbox", "/mnt/acp-workspace"} {
 		if m.ContainerPath == own || strings.HasPrefix(m.ContainerPath, own+"/") {
 			d.warnf(m.Line, at, "left out: %s belongs to Pudu; choose another folder below /mnt", own)
 			return false

@@ -7,7 +7,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/clarification"
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
 	"github.com/pudu-ai/pudu/internal/middleware/durablecontext"
-	"github.com/pudu-ai/pudu/internal/middleware/dynamiccontext"
 	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
 	"github.com/pudu-ai/pudu/internal/middleware/inputsanitization"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
@@ -154,9 +153,9 @@ var places = []Place{
 		},
 	}, {
 		Name: "DynamicContextMiddleware",
-		For:  "tells the model the date, once at the start and once on each new day",
-		Why:  "after the uploads: the date comes behind the finished message",
-		make: func(*Config) agent.Middleware { return dynamiccontext.New() },
+		For:  "tells the model the date, once at the start and once on each new day, and which packages the sandbox's Python has",
+		Why:  "after the uploads: what it tells comes behind the finished message",
+		make: changing,
 	},
 	{Name: "SkillActivationMiddleware", For: "puts the skill that a message names with a slash before it", Later: "skills"},
 	{Name: "SkillToolPolicyMiddleware", For: "limits the tools to those that the active skills allow", Later: "skills"},

@@ -71,6 +71,8 @@ type Config struct {
 	Mounts []sandbox.Mount
 	// Programs lists what the sandbox has, for the prompt.
 	Programs string
+	// Toolbox are the names of the packages that the toolbox gives the sandbox's Python; nil means that there is none.
+	Toolbox  []string
 	Isolated bool
 	// CodeOff is why commands cannot be run; then there is no bash tool. Empty means that they can.
 	CodeOff string

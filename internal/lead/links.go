@@ -6,6 +6,8 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
+	"github.com/pudu-ai/pudu/internal/middleware/dynamiccontext"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
 	"github.com/pudu-ai/pudu/internal/middleware/loopdetection"
 	memorymw "github.com/pudu-ai/pudu/internal/middleware/memory"
@@ -105,6 +107,17 @@ func plan(c *Config) agent.Middleware {
 		at := compaction.Channel.Get(s)
 		return at.Visible(agent.Messages.Get(s))
 	}}))
+}
+
+func changing(c *Config) agent.Middleware {
+	line := ""
+	if c.CodeOff == "" && c.Choice.Has(groupBash) {
+		line = toolbox.Note(c.Toolbox)
+	}
+	return dynamiccontext.New(dynamiccontext.Config{Toolbox: line, Visible: func(s state.State) int {
+		at := compaction.Channel.Get(s)
+		return len(at.Visible(agent.Messages.Get(s)))
+	}})
 }
 
 func threadTitle(c *Config) agent.Middleware {

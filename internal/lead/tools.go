@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	agenttools "github.com/pudu-ai/pudu/internal/tools/agents"
 	"github.com/pudu-ai/pudu/internal/tools/clarify"
 	"github.com/pudu-ai/pudu/internal/tools/file"
@@ -41,7 +42,7 @@ func tools(c Config) ([]tool.Tool, error) {
 	}
 	if box := c.Settings.Sandbox; c.CodeOff == "" && has(groupBash) {
 		list = append(list, shell.New(shell.Config{
-			Space: c.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(box.Environment),
+			Space: c.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(c),
 		}))
 	}
 	list = append(list, present.New(files), clarify.New(), uploads.New(files))
@@ -89,7 +90,12 @@ func unbounded(n int) int {
 }
 
 // environment writes variables in a fixed order, so that equal configurations make equal commands.
-func environment(vars map[string]string) []string {
+func environment(c Config) []string {
+	vars := map[string]string{}
+	if c.Toolbox != nil {
+		vars = toolbox.Environment()
+	}
+	maps.Copy(vars, c.Settings.Sandbox.Environment)
 	list := make([]string, 0, len(vars))
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		list = append(list, name+"="+vars[name])

@@ -42,6 +42,7 @@ type thread struct {
 	model *fakeModel
 	s     state.State
 	runs  int
+	cfg   Config
 }
 
 func newThread(t *testing.T, past ...message.Message) *thread {
@@ -56,7 +57,7 @@ func newThread(t *testing.T, past ...message.Message) *thread {
 // turn runs one turn at a time with the input, and returns the messages after it as lines.
 func (th *thread) turn(now time.Time, input ...message.Message) []string {
 	th.t.Helper()
-	a, err := agent.New(agent.Config{Model: th.model}, New())
+	a, err := agent.New(agent.Config{Model: th.model}, New(th.cfg))
 	if err != nil {
 		th.t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestSecondRunOfTheHook(t *testing.T) {
 	th := newThread(t, human("x", "hello"))
 	rt := &agent.Runtime{Now: func() time.Time { return saturday }, NewID: func() string { return "new" }}
 	for range 2 {
-		cmd, err := New().BeforeAgent(t.Context(), rt, th.s)
+		cmd, err := New(Config{}).BeforeAgent(t.Context(), rt, th.s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,5 +229,51 @@ func TestSecondRunOfTheHook(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, lines(agent.Messages.Get(th.s)), "human x hello", "system date 2026-11-21, Saturday")
+	}
+}
+
+// TestToolboxIsToldOnceAndWhenItChanges: behind all that was sent, never in its place.
+func TestToolboxIsToldOnceAndWhenItChanges(t *testing.T) {
+	th := newThread(t)
+	note := func(text string) string { return "human note <system-reminder>\n" + text + "\n</system-reminder>" }
+	check(t, th.turn(saturday, human("x", "one")), "human x one", "system date 2026-11-21, Saturday", "ai")
+	th.cfg.Toolbox = "has a and b."
+	th.turn(saturday, human("y", "two"))
+	th.turn(saturday, human("z", "three"))
+	th.cfg.Toolbox = "has a, b and c."
+	th.turn(saturday, human("u", "four"))
+	th.cfg.Toolbox = ""
+	th.turn(saturday, human("v", "five"))
+	got := th.turn(saturday, human("w", "six"))
+	for i, m := range agent.Messages.Get(th.s) {
+		if conversation.IsNote(m, NoteName) {
+			got[i] = "human note " + m.Text()
+		}
+	}
+	check(t, got, "human x one", "system date 2026-11-21, Saturday", "ai",
+		"human y two", note("has a and b."), "ai", "human z three", "ai",
+		"human u four", note("has a, b and c."), "ai",
+		"human v five", note("python3 in the sandbox has its standard library alone now."), "ai", "human w six", "ai")
+	for i, next := range th.model.requests[1:] {
+		if diff := cmp.Diff(th.model.requests[i], next[:len(th.model.requests[i])]); diff != "" {
+			t.Errorf("request %d does not begin as the one before it: %s", i+1, diff)
+		}
+	}
+}
+
+// TestToolboxOutOfSightIsToldAgain: what a compaction has hidden is not known any more.
+func TestToolboxOutOfSightIsToldAgain(t *testing.T) {
+	th := newThread(t)
+	th.cfg = Config{Toolbox: "has a.", Visible: func(state.State) int { return 1 }}
+	th.turn(saturday, human("x", "one"))
+	th.turn(saturday, human("y", "two"))
+	n := 0
+	for _, m := range agent.Messages.Get(th.s) {
+		if conversation.IsNote(m, NoteName) {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("it was told %d times", n)
 	}
 }

@@ -98,7 +98,7 @@ func conversationOf(t *rapid.T) []*model.Request {
 		a, err := agent.New(
 			agent.Config{Model: rec, System: "the prompt", Tools: []tool.Tool{page(words().Draw(t, "page"))}},
 			inputsanitization.New(), toolresultsanitization.New(toolresultsanitization.Config{}),
-			dynamiccontext.New(), systemmessages.New(),
+			dynamiccontext.New(dynamiccontext.Config{}), systemmessages.New(),
 		)
 		if err != nil {
 			t.Fatal(err)

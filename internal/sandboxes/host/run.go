@@ -58,7 +58,10 @@ func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbo
 	}
 	defer remove()
 	c := exec.Command("bash", args...) //nolint:noctx // await ends it, with all its children
-	c.Dir, c.Env = dir, append(append([]string(nil), b.env...), cmd.Env...)
+	c.Dir, c.Env = dir, append([]string(nil), b.env...)
+	for _, variable := range cmd.Env {
+		c.Env = append(c.Env, translate(variable, b.in))
+	}
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	b.keeper.give(c)
 	ends, err := b.connect(c, cmd.Stdout, cmd.Stderr)

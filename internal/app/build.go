@@ -37,7 +37,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, err
 	}
-	tools, names := e.kit.shown(ctx)
+	tools, names := e.tools(ctx)
 	ws, past, err := e.space(ctx, job.Run, slices.Concat(s.mounts, mounts, tools))
 	if err != nil {
 		return runs.Built{}, err

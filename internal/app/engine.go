@@ -25,6 +25,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/job"
@@ -58,7 +59,7 @@ type engine struct {
 	store     database.Store
 	audit     *audit.Log
 	box       box
-	kit       *kit // what the sandboxes show beside
+	kit       *toolbox.Kit // what the sandboxes show beside
 	pool      *pool.Pool
 	reaped    atomic.Bool              // nothing is left of killed servers, and no other can be killed
 	current   atomic.Pointer[settings] // for the runs that begin
@@ -191,7 +192,7 @@ func (e *engine) closeOutgoing(context.Context) error {
 
 func (e *engine) openSandboxes(ctx context.Context) error {
 	e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)
-	e.kit = newKit(newToolbox(e.cfg, e.dir, e.log), e.box, e.log)
+	e.kit = toolbox.NewKit(newToolbox(e.cfg, e.dir, e.log), e.box.target, e.log)
 	history := historyConfig(e.cfg)
 	history.Quota, history.Watch, history.Log = e.box.limits.Disk, e.watch.metrics, e.log
 	e.history = filehistory.New(history)
@@ -201,7 +202,7 @@ func (e *engine) openSandboxes(ctx context.Context) error {
 
 func (e *engine) closeSandboxes(context.Context) error {
 	err := e.pool.Close()
-	e.kit.close()
+	e.kit.Close()
 	return err
 }
 
@@ -268,6 +269,9 @@ func (e *engine) session(notes []string) *cli.Session {
 		Notes: append(append(notes, e.box.notes...), e.now().notes...),
 		Model: m.name(), Why: m.why, NoModel: m.missing,
 		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Create: e.mine().CreateThread, Close: e.close,
+	}
+	if e.box.off == "" {
+		s.Toolbox = e.kit
 	}
 	if m.entry.IsDemo() {
 		s.Demo = demo()

@@ -201,7 +201,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Files: e.files, FileHistory: e.pastOf, Makers: makersIn(e.pastOf), Links: threadfiles.NewLinks(e.secrets),
 		DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), Calls: e.calls, Record: e.recorded, CloneFiles: e.cloneFiles,
-		News: e.news, Keeper: e.keeper(),
+		News: e.news, Keeper: e.keeper(), Toolbox: e.kit,
 		Answers: e.answers, Bin: e.bin(), Memory: e.memory(), Told: e.knew, Skills: e.skills,
 		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
 			Proxies: server.Proxies},

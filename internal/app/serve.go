@@ -74,6 +74,7 @@ func (e *engine) serve(ctx context.Context, server config.Server, notes []string
 		return err
 	}
 	ready(e.shown)
+	e.bringTools(ctx)
 	<-ctx.Done()
 	return e.close() //nolint:contextcheck // ctx has ended
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/outgoing"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 const (
@@ -50,4 +51,23 @@ func (b box) target(ctx context.Context) (toolbox.Target, error) {
 		return toolbox.Target{}, err
 	}
 	return toolbox.ParseAnswer(out)
+}
+
+// tools is what a run that begins now has of the toolbox: its folder, and the names of its packages.
+func (e *engine) tools(ctx context.Context) ([]sandbox.Mount, []string) {
+	v, ok := e.kit.Shown(ctx)
+	if !ok {
+		return nil, nil
+	}
+	return []sandbox.Mount{{Host: v.Host, Path: toolbox.Mount, ReadOnly: true}}, v.Names()
+}
+
+// bringTools has a server install the toolbox where nobody can be asked, but has said so beforehand.
+func (e *engine) bringTools(ctx context.Context) {
+	if e.cfg.Env.Get("PUDU_TOOLBOX") != "install" {
+		return
+	}
+	if err := e.kit.Begin(ctx); err != nil {
+		e.log.Warn("PUDU_TOOLBOX=install: the toolbox cannot be installed", "error", err)
+	}
 }

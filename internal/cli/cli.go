@@ -186,6 +186,8 @@ type Session struct {
 	Token         bool
 	// Model is "provider/model" and Why how it was chosen; Sandbox names the provider.
 	Model, Why, Sandbox string
+	// Toolbox has the Python packages of a server's sandboxes; nil for other sessions, and where no code is run.
+	Toolbox *toolbox.Kit
 	// NoModel says that there is no model for runs that name none, and how to add one; it is a config.ErrNoModel. nil
 	// if there is one.
 	NoModel error

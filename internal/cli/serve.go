@@ -35,6 +35,9 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 					fmt.Fprintln(stdio.Err, look.yellow("! "+note))
 				}
 				greet(stdio, look, s)
+				if s.Toolbox != nil {
+					go offer(ctx, stdio, s.Toolbox) // whoever does not answer is not waited for
+				}
 			})
 		},
 	}
@@ -57,6 +60,9 @@ func greet(stdio IO, look style, s *Session) {
 		model = "none: runs are refused until there is one"
 	}
 	fmt.Fprintf(stdio.Err, "  model    %s\n  sandbox  %s\n  data     %s\n", model, s.Sandbox, s.Data)
+	if s.Toolbox != nil {
+		fmt.Fprintf(stdio.Err, "  toolbox  %s\n", standing(s.Toolbox.Status(context.Background())))
+	}
 	if s.NoModel != nil {
 		fmt.Fprintf(stdio.Err, "There is %v\n", s.NoModel)
 	}

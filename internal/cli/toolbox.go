@@ -198,3 +198,41 @@ func removeToolbox(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "remove all versions")
 	return cmd
 }
+
+// standing says in a line where the toolbox stands.
+func standing(s toolbox.Status) string {
+	switch s.State {
+	case toolbox.Installed:
+		return Count(len(s.Packages), "package") + " for python3"
+	case toolbox.Outdated:
+		return Count(len(s.Packages), "package") + " for python3, of an older Pudu; `pudu toolbox install` brings the new ones"
+	case toolbox.Installing:
+		return "is being installed"
+	case toolbox.Unavailable:
+		return inert.Line(s.Why)
+	}
+	return "none: programs have Python's standard library alone; `pudu toolbox install` brings tables, charts, documents and PDF"
+}
+
+// offer asks once, where a person is, whether the toolbox is to be installed in the background.
+func offer(ctx context.Context, stdio IO, kit *toolbox.Kit) {
+	s := kit.Status(ctx)
+	if s.State != toolbox.Missing || !stdio.InTTY || !stdio.ErrTTY || kit.Declined() {
+		return
+	}
+	fmt.Fprintf(stdio.Err, "Install Python packages for tables, charts, documents and PDF? %s are downloaded into the data folder, in the\n"+
+		"background; nothing else of this machine changes. [y/N] ", amount(s.Total))
+	answer, err := stdio.line()
+	if err != nil || ctx.Err() != nil {
+		return
+	}
+	if !strings.HasPrefix(strings.ToLower(answer), "y") {
+		fmt.Fprintln(stdio.Err, "Not now. `pudu toolbox install` does it at any time; you are not asked again.")
+		err = kit.Decline()
+	} else if err = kit.Begin(ctx); err == nil {
+		fmt.Fprintln(stdio.Err, "It is being installed; runs have it when that is done. GET /toolbox tells how far it is.")
+	}
+	if err != nil {
+		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+inert.Line(err.Error())))
+	}
+}

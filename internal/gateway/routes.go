@@ -24,6 +24,7 @@ import (
 	skillroutes "github.com/pudu-ai/pudu/internal/gateway/skills"
 	storeroutes "github.com/pudu-ai/pudu/internal/gateway/store"
 	"github.com/pudu-ai/pudu/internal/gateway/threads"
+	toolboxroutes "github.com/pudu-ai/pudu/internal/gateway/toolbox"
 )
 
 // groups are the groups of routes, each with what it works with.
@@ -44,6 +45,7 @@ type groups struct {
 	files      *files.Group
 	past       *filehistory.Group
 	models     *models.Group
+	toolbox    *toolboxroutes.Group
 	sessions   *sessions.Group
 	operations *operations.Group
 	pages      *pages.Group
@@ -76,13 +78,14 @@ func (s *Server) newGroups() groups {
 		files: files.New(files.Config{
 			Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory, FolderFiles: s.FolderFiles, FolderQuota: s.FolderQuota,
 		}),
-		past:   filehistory.New(filehistory.Config{Env: s.env, History: s.FileHistory}),
-		models: models.New(models.Config{Env: s.env, Models: s.Models, Agents: !s.AgentsOff, Keeper: s.Keeper}),
+		past:    filehistory.New(filehistory.Config{Env: s.env, History: s.FileHistory}),
+		models:  models.New(models.Config{Env: s.env, Models: s.Models, Agents: !s.AgentsOff, Keeper: s.Keeper}),
+		toolbox: toolboxroutes.New(toolboxroutes.Config{Env: s.env, Kit: s.Toolbox}),
 		sessions: sessions.New(sessions.Config{
 			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: cmp.Or(s.Browsers, &s.Guard).sum,
 		}),
 		operations: operations.New(operations.Config{
-			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, All: s.Routes,
+			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, Toolbox: s.Toolbox, All: s.Routes,
 		}),
 		pages: pages.New(pages.Config{Env: s.env, About: s.About, All: s.Routes}),
 	}
@@ -109,6 +112,7 @@ func (s *Server) Routes() []route.Route {
 		g.files.Routes(),      // uploads and artifacts
 		g.past.Routes(),       // what was changed in files, and back
 		g.models.Routes(),     // models and features
+		g.toolbox.Routes(),    // Python packages of the sandbox
 		g.sessions.Routes(),   // a browser signs in and out
 		g.operations.Routes(), // health, info, metrics, OpenAPI
 		g.pages.Routes(),      // the user interface, and this list

@@ -31,6 +31,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	modelroutes "github.com/pudu-ai/pudu/internal/gateway/models"
@@ -123,6 +124,8 @@ type Config struct {
 	Models []Model
 	// Keeper changes them, for admins.
 	Keeper modelroutes.Keeper
+	// Toolbox has the Python packages of the sandbox.
+	Toolbox *toolbox.Kit
 	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.
 	Answers func(req runs.Request) error
 	// Guard says who may call.

@@ -77,8 +77,8 @@ type Version struct {
 // Names are those of the packages by which programs import them, sorted.
 func (v Version) Names() []string { return importNames(v.Packages) }
 
-// Wanted is the name of the version that this program would install for a target.
-func (b *Box) Wanted(t Target) (string, error) {
+// wanted is the name of the version that this program would install for a target.
+func (b *Box) wanted(t Target) (string, error) {
 	set, err := b.lock.For(t)
 	if err != nil {
 		return "", err
@@ -93,7 +93,7 @@ func (b *Box) Find(t Target) (v Version, ok bool, err error) {
 	if err != nil || t.check() != nil {
 		return Version{}, false, err
 	}
-	wanted, err := b.Wanted(t)
+	wanted, err := b.wanted(t)
 	if err != nil && !errors.Is(err, ErrTarget) {
 		return Version{}, false, err
 	}
@@ -110,8 +110,8 @@ func (b *Box) Find(t Target) (v Version, ok bool, err error) {
 	return Version{}, false, nil
 }
 
-// Empty reports whether nothing was ever installed, which takes no time to find out.
-func (b *Box) Empty() bool {
+// empty reports whether nothing was ever installed, which takes no time to find out.
+func (b *Box) empty() bool {
 	_, err := os.Stat(b.cfg.Dir)
 	return errors.Is(err, fs.ErrNotExist)
 }
@@ -141,7 +141,7 @@ func (b *Box) List() ([]Version, error) {
 			continue
 		}
 		v := Version{Name: e.Name(), Host: filepath.Join(b.cfg.Dir, e.Name()), Bytes: m.Bytes, Packages: m.Packages}
-		wanted, err := b.Wanted(m.Target)
+		wanted, err := b.wanted(m.Target)
 		v.Current = err == nil && wanted == v.Name
 		list = append(list, dated{v, m.Installed.UnixNano()})
 	}

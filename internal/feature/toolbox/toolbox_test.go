@@ -363,7 +363,7 @@ func TestAnswersOfPythons(t *testing.T) {
 			t.Errorf("%s: %v, %v", answer, got, err)
 		}
 	}
-	if _, err := New(Config{}).Wanted(Target{"3.10", "amd64"}); !errors.Is(err, ErrTarget) {
+	if _, err := New(Config{}).wanted(Target{"3.10", "amd64"}); !errors.Is(err, ErrTarget) {
 		t.Errorf("3.10: %v", err)
 	}
 }

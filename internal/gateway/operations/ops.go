@@ -11,6 +11,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/job"
@@ -29,6 +30,8 @@ type Config struct {
 	Metrics http.Handler
 	// Jobs are those of all users.
 	Jobs *job.Queue
+	// Toolbox has the Python packages of the sandbox.
+	Toolbox *toolbox.Kit
 	// All is the list of routes.
 	All func() []route.Route
 }
@@ -116,15 +119,16 @@ type infoJSON struct {
 	Why     string          `json:"why"`
 	NoModel string          `json:"no_model,omitempty"`
 	Sandbox string          `json:"sandbox"`
+	Toolbox string          `json:"toolbox"` // its state, as /toolbox tells it
 	Notes   []string        `json:"notes,omitempty"`
 	Started string          `json:"started_at"`
 	Flags   map[string]bool `json:"flags"`
 }
 
 // info says what is served, as LangGraph's servers do, and what pudu run tells of it.
-func (g *Group) info(context.Context, *nothing) (infoJSON, error) {
+func (g *Group) info(ctx context.Context, _ *nothing) (infoJSON, error) {
 	a := g.About
-	return infoJSON{a.Version, a.PID, a.Model, a.Why, a.NoModel, a.Sandbox, a.Notes, shape.Stamp(a.Started), map[string]bool{
+	return infoJSON{a.Version, a.PID, a.Model, a.Why, a.NoModel, a.Sandbox, g.Toolbox.Status(ctx).State, a.Notes, shape.Stamp(a.Started), map[string]bool{
 		"assistants": true, "store": true, "crons": false, "langsmith": false,
 	}}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -37,6 +38,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/replay"
@@ -163,7 +165,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 		Histories: history.New(st), Calls: asked, FileHistory: HistoryIn(t.TempDir()), Record: RecordFrom(st),
-		Bin: trash, Keeper: &Keeper{},
+		Bin: trash, Keeper: &Keeper{}, Toolbox: noToolbox(),
 	}
 	if change != nil {
 		change(&c)
@@ -180,6 +182,12 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		}
 	})
 	return k
+}
+
+// noToolbox has none for the Python of the sandbox, and touches nothing.
+func noToolbox() *toolbox.Kit {
+	ask := func(context.Context) (toolbox.Target, error) { return toolbox.Target{}, toolbox.ErrTarget }
+	return toolbox.NewKit(toolbox.New(toolbox.Config{}), ask, slog.New(slog.DiscardHandler))
 }
 
 // RecordFrom makes tests of the runs in a store.

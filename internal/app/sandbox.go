@@ -122,7 +122,7 @@ func (b box) ask(ctx context.Context, id, script string) (string, sandbox.Result
 	}
 	defer os.RemoveAll(dir)
 	work := filepath.Join(dir, "workspace")
-	if err := errors.Join(os.Mkdir(work, 0o755), os.Chmod(dir, 0o755)); err != nil { //nolint:gosec // the sandbox of root runs as another user
+	if err := errors.Join(os.Mkdir(work, 0o755), os.Chmod(dir, 0o755)); err != nil { // the sandbox of root runs as another user
 		return "", sandbox.Result{}, err
 	}
 	box, err := b.provider.Open(ctx, sandbox.Spec{ID: id, Mounts: []sandbox.Mount{{Host: work, Path: sandbox.Workspace}}})

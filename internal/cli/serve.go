@@ -34,7 +34,7 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 				for _, note := range s.Notes {
 					fmt.Fprintln(stdio.Err, look.yellow("! "+note))
 				}
-				greet(stdio, look, s)
+				greet(ctx, stdio, look, s)
 				if s.Toolbox != nil {
 					go offer(ctx, stdio, s.Toolbox) // whoever does not answer is not waited for
 				}
@@ -50,7 +50,7 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 }
 
 // greet says what is up, where, and how to try it.
-func greet(stdio IO, look style, s *Session) {
+func greet(ctx context.Context, stdio IO, look style, s *Session) {
 	fmt.Fprintf(stdio.Err, "%s %s\n", look.bold("Pudu is ready at"), look.bold(s.Address))
 	model := s.Model
 	if s.Why != "" {
@@ -61,7 +61,7 @@ func greet(stdio IO, look style, s *Session) {
 	}
 	fmt.Fprintf(stdio.Err, "  model    %s\n  sandbox  %s\n  data     %s\n", model, s.Sandbox, s.Data)
 	if s.Toolbox != nil {
-		fmt.Fprintf(stdio.Err, "  toolbox  %s\n", standing(s.Toolbox.Status(context.Background())))
+		fmt.Fprintf(stdio.Err, "  toolbox  %s\n", standing(s.Toolbox.Status(ctx)))
 	}
 	if s.NoModel != nil {
 		fmt.Fprintf(stdio.Err, "There is %v\n", s.NoModel)

@@ -132,7 +132,7 @@ func chosenTarget(ctx context.Context, here func(context.Context) (toolbox.Targe
 func listToolbox(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the versions that are installed, and their packages", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			box, _, err := app.Toolbox(*o)
 			if err != nil {
 				return failedWith(err)

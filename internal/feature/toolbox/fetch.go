@@ -36,9 +36,6 @@ type Progress struct {
 	Done, Total int64
 }
 
-// source brings a wheel into the folder dir and returns its path there. Its bytes are those of the lock.
-type source func(ctx context.Context, dir string, w Wheel, done func(n int64)) (string, error)
-
 // fetch takes a wheel from the index. What an earlier try has brought is not asked for again.
 func (b *Box) fetch(ctx context.Context, dir string, w Wheel, done func(int64)) (string, error) {
 	name := filepath.Join(dir, w.SHA256)

@@ -146,7 +146,7 @@ func (b *Box) bring(ctx context.Context, s *set, loads string, file io.Reader, t
 // build makes the version in a folder.
 func (b *Box) build(ctx context.Context, s *set, paths []string, dir string, tell func(Progress)) error {
 	for _, name := range []string{"", modules, fonts, settings} {
-		if err := errors.Join(mkdir(filepath.Join(dir, name)), os.Chmod(filepath.Join(dir, name), 0o755)); err != nil {
+		if err := mkdir(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
@@ -184,11 +184,13 @@ func (b *Box) build(ctx context.Context, s *set, paths []string, dir string, tel
 	return writePublic(filepath.Join(dir, manifestFile), text)
 }
 
+// mkdir makes a folder that everybody may look into, whatever the umask is: the sandbox of root runs as another user.
 func mkdir(dir string) error {
-	if err := os.Mkdir(dir, 0o755); !errors.Is(err, os.ErrExist) {
-		return err
+	err := os.Mkdir(dir, 0o755) //nolint:gosec // as said
+	if errors.Is(err, os.ErrExist) {
+		err = nil
 	}
-	return nil
+	return errors.Join(err, os.Chmod(dir, 0o755)) //nolint:gosec // as said
 }
 
 // unpackFile unpacks a wheel, whose bytes are compared with the lock once more: those of the folder of downloads may be old.

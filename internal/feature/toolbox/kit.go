@@ -55,7 +55,7 @@ type Kit struct {
 // NewKit makes the kit of a process. ask finds out for which Python it is to be; it is asked when that is needed.
 func NewKit(b *Box, ask func(ctx context.Context) (Target, error), log *slog.Logger) *Kit {
 	k := &Kit{box: b, ask: ask, log: log, held: map[string]func(){}}
-	k.ctx, k.stop = context.WithCancel(context.Background()) //nolint:gosec // Close calls it
+	k.ctx, k.stop = context.WithCancel(context.Background())
 	return k
 }
 

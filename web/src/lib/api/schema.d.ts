@@ -2548,6 +2548,7 @@ export interface paths {
                             why: string;
                             no_model?: string;
                             sandbox: string;
+                            toolbox: string;
                             notes?: null | string[];
                             started_at: string;
                             flags: {
@@ -11058,6 +11059,92 @@ export interface paths {
                 };
             };
         };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/toolbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the Python packages of the sandbox stand */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            state: string;
+                            version?: string;
+                            packages: null | string[];
+                            why?: string;
+                            step?: string;
+                            done?: number;
+                            total?: number;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        /** Install them in the background; asking again finds it under way */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            state: string;
+                            version?: string;
+                            packages: null | string[];
+                            why?: string;
+                            step?: string;
+                            done?: number;
+                            total?: number;
+                        };
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;

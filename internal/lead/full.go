@@ -24,7 +24,7 @@ func Full(settings *config.Config) Config {
 	return Config{
 		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
 		History: (*filehistory.Thread)(nil), Memory: (*memory.Mine)(nil).Note,
-		Guards:  Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
+		Guards: Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
 	}
 }
 

@@ -209,7 +209,7 @@ func (u *unpacker) file(f *zip.File, want fact) (err error) {
 		return fmt.Errorf("%w: %w", ErrBad, err)
 	}
 	defer r.Close()
-	var out io.Writer = io.Discard
+	out := io.Discard
 	if name := place(f.Name); name != "" {
 		if err := u.folders(path.Dir(name)); err != nil {
 			return err

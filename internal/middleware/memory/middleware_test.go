@@ -100,8 +100,10 @@ func TestOutOfSightIsToldAgain(t *testing.T) {
 func TestARunGoesOnWithoutTheMemory(t *testing.T) {
 	var said strings.Builder
 	mw := New(Config{
-		Log:  slog.New(slog.NewTextHandler(&said, nil)),
-		Note: func(context.Context, string, string, memory.Last) (memory.Note, error) { return memory.Note{}, errors.New("no disk") },
+		Log: slog.New(slog.NewTextHandler(&said, nil)),
+		Note: func(context.Context, string, string, memory.Last) (memory.Note, error) {
+			return memory.Note{}, errors.New("no disk")
+		},
 	})
 	th := agenttest.New(t, agent.Config{}, []agent.Middleware{mw})
 	check(t, talk(th.Run(t, "one")), "human: one", "ai: done")

@@ -91,7 +91,11 @@ func (c *Children) admission(key string, asked Request) (store.Admission, error)
 		req.Context = asked.Context
 	}
 	req.Task, req.Metadata = asked.Task, nil // a child is not what its parent is to replace
-	req.Answers, req.Resume, req.Continue, req.Goto, req.Checkpoint = nil, nil, false, "", ""
+	known := asked.ThreadID != ""
+	if known {
+		req.ThreadID = asked.ThreadID
+	}
+	req.Answers, req.Resume, req.Continue, req.Goto, req.Checkpoint = asked.Answers, nil, false, "", ""
 	req.InterruptBefore, req.InterruptAfter, req.OnDisconnect, req.OnCompletion = nil, nil, "", ""
 	req.Webhook, req.WebhookDropped, req.Strategy = "", false, ""
 	req.Namespace = append(slices.Clip(req.Namespace), "tools:"+frames.TaskID(c.parent.ID, 0, "tools", key))
@@ -103,8 +107,37 @@ func (c *Children) admission(key string, asked Request) (store.Admission, error)
 		Run: store.Run{ID: id.New(now), ThreadID: req.ThreadID, Key: key, Request: raw, CreatedAt: now,
 			UpdatedAt: now},
 		Thread: store.Thread{Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now},
-		Begin:  firstEvent(1, now),
+		Begin:  firstEvent(1, now), MustExist: known,
 	}, nil
+}
+
+// Earlier finds the child of the key that an earlier run of the thread has begun, if the present run is there to answer
+// what that one's thread was asked. It is at its end, and Wait tells how that was.
+func (c *Children) Earlier(ctx context.Context, key string) (*Child, error) {
+	if len(c.req.Answers) == 0 && c.req.Resume == nil {
+		return nil, nil
+	}
+	const most = 100
+	data := c.m.of(c.parent).data
+	before, err := data.ListRuns(ctx, store.RunFilter{ThreadID: c.parent.ThreadID, Limit: most}) // the newest first
+	for _, run := range before {
+		if err != nil {
+			break
+		}
+		var list []store.Run
+		if run.ID != c.parent.ID {
+			list, err = data.ListRuns(ctx, store.RunFilter{Parent: run.ID, Limit: store.MaxChildren})
+		}
+		for _, child := range list {
+			if child.Key == key && !child.Active() {
+				return c.begin(child)
+			}
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("look for the run %q below an earlier one: %w", key, err)
+	}
+	return nil, err
 }
 
 // begin executes a child that is this process's, unless that is done already or the child is at its end.
@@ -235,7 +268,18 @@ func (ch *Child) Wait(ctx context.Context, said func(message.Message)) (Outcome,
 	}
 	below, err := ch.of.m.of(run).SpentBelow(ctx, run.ID)
 	out.Usage = out.Usage.Add(below)
+	if err == nil && run.Status == event.StatusInterrupted && run.StopReason == "" {
+		var at Snapshot
+		at, err = ch.of.m.of(run).Snapshot(ctx, run.ThreadID, "")
+		out.Questions = at.Questions
+	}
 	return out, err
+}
+
+// Namespace is the path of the child, as readers of the run at the top see it.
+func (ch *Child) Namespace() []string {
+	req, _ := RequestOf(ch.Run) // it was written by this program
+	return req.Namespace
 }
 
 // follow reads the child's log until the child is at its end.

@@ -192,6 +192,8 @@ type Outcome struct {
 	Run   store.Run
 	State state.State
 	Usage message.Usage
+	// Questions are what a child that has stopped to ask wants to know; see [Child.Wait].
+	Questions []event.Interrupt
 }
 
 // Free returns store.ErrConflict if the thread has an active run, so that Admit would refuse another. It is for what

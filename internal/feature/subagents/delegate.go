@@ -2,6 +2,7 @@ package subagents
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/pudu-ai/pudu/message"
@@ -32,6 +33,8 @@ type Task interface {
 	Where() (run, thread string)
 	// Model is the configured name of the model.
 	Model() string
+	// Before is how many messages the task had before a person was asked; 0 if nobody was.
+	Before() int
 	// Left is how much is left of the task's time; at 0 it is over.
 	Left() time.Duration
 	// Wait gives said each message of the task, the first one first, and returns at its end. The error says that the
@@ -44,6 +47,9 @@ type Task interface {
 // End is what came of a task.
 type End struct {
 	Outcome
+
+	// Question is what the sub-agent asks a person, if it stopped for that; then there is no outcome yet.
+	Question json.RawMessage
 
 	// Update goes into the state of who gave the task.
 	Update state.Update

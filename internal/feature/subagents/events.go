@@ -56,9 +56,10 @@ type Ended struct {
 type Teller struct {
 	TaskID, Model string
 	Emit          func(v any)
+	// Index is how many messages were told of before.
+	Index int
 
-	index int
-	took  message.Usage
+	took message.Usage
 }
 
 // Started tells that the task has begun.
@@ -78,9 +79,9 @@ func (t *Teller) Said(m message.Message) {
 	if m.Usage != nil {
 		t.took = t.took.Add(*m.Usage)
 	}
-	t.index++
+	t.Index++
 	t.Emit(Running{
-		Type: EventRunning, TaskID: t.TaskID, Message: raw, Index: t.index, Total: t.index, Usage: usageOf(t.took), Model: t.Model,
+		Type: EventRunning, TaskID: t.TaskID, Message: raw, Index: t.Index, Total: t.Index, Usage: usageOf(t.took), Model: t.Model,
 	})
 }
 

@@ -100,14 +100,34 @@ func admitChild(tx *tx, parent store.Fence, a store.Admission) (store.Run, error
 	if a.Thread.Root, err = lockFilesOf(tx, above.ThreadID); err != nil {
 		return a.Run, err
 	}
-	if err := tx.exec(insertThread, threadValues(a.Thread)...); err != nil {
+	head, err := hiddenThread(tx, a)
+	if err != nil {
 		return a.Run, err
 	}
 	r, err := insertRun(tx, a, true)
 	if err == nil {
-		r.Begun, err = true, insertBegin(tx, r, *a.Begin)
+		r.Begun, r.Head, err = true, head, insertBegin(tx, r, *a.Begin)
 	}
 	return r, err
+}
+
+// hiddenThread is the head of the thread of a child: a new one, or, if it must exist, one on which another child has
+// stopped to ask. That one works on the same files, and nobody works on it.
+func hiddenThread(tx *tx, a store.Admission) (head string, err error) {
+	if !a.MustExist {
+		return "", tx.exec(insertThread, threadValues(a.Thread)...)
+	}
+	err = tx.scan("SELECT head FROM threads WHERE id = $1 AND user_id = $2 AND root_id = $3"+tx.k.dialect.locking(),
+		[]any{a.Thread.ID, a.Thread.UserID, a.Thread.Root}, &head)
+	if err != nil {
+		return "", found(err)
+	}
+	var n int
+	err = tx.scan("SELECT count(*) FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running')", []any{a.Thread.ID}, &n)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%w: the thread has an active run", store.ErrConflict)
+	}
+	return head, err
 }
 
 // lockFilesOf is the thread on whose files a thread works: its own, or, if it is hidden, another's. That one is locked,

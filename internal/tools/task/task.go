@@ -82,12 +82,15 @@ func (cfg Config) run(ctx context.Context, call *tool.Call, in taskArgs) (*tool.
 		}
 		return failed(err.Error()), nil
 	}
-	teller := subagents.Teller{TaskID: call.ID, Model: t.Model(), Emit: call.Emit}
+	teller := subagents.Teller{TaskID: call.ID, Model: t.Model(), Emit: call.Emit, Index: t.Before()}
 	run, thread := t.Where()
 	teller.Started(in.Description, &kind, run, thread)
 	end, err := wait(ctx, t, &kind, teller.Said)
 	if err != nil {
 		return nil, err
+	}
+	if end.Question != nil {
+		return nil, &tool.InterruptError{Value: end.Question}
 	}
 	teller.Ended(&end.Outcome)
 	res := end.Tool()
@@ -115,6 +118,7 @@ func wait(ctx context.Context, t subagents.Task, kind *subagents.Kind, said func
 	if after, err := t.Wait(grace, func(message.Message) {}); err == nil { // what it took, and what it was told
 		end = after
 	}
+	end.Question = nil
 	end.Outcome = subagents.Outcome{Status: threadstate.DelegationCancelled, Error: "The task was stopped with the run that gave it.",
 		Model: t.Model(), Usage: end.Usage}
 	if ctx.Err() == nil {

@@ -29,6 +29,8 @@ type work struct {
 	lasts   bool // until it is stopped
 	stuck   bool // even then
 	left    time.Duration
+	before  int
+	asks    string
 
 	order   subagents.Order
 	stopped chan struct{}
@@ -42,6 +44,7 @@ func (w *work) Start(_ context.Context, o subagents.Order) (subagents.Task, erro
 
 func (*work) Where() (string, string) { return "r1", "t1" }
 func (*work) Model() string           { return "m" }
+func (w *work) Before() int           { return w.before }
 func (w *work) Left() time.Duration   { return w.left }
 
 func (w *work) Stop() {
@@ -61,7 +64,11 @@ func (w *work) Wait(ctx context.Context, said func(message.Message)) (subagents.
 			return subagents.End{}, context.Cause(ctx)
 		}
 	}
-	return subagents.End{Outcome: w.end}, w.breaks
+	end := subagents.End{Outcome: w.end}
+	if w.asks != "" {
+		end.Question = json.RawMessage(w.asks)
+	}
+	return end, w.breaks
 }
 
 // give calls the tool, and returns the result with the events as JSON.
@@ -223,6 +230,16 @@ func TestTaskInTime(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestTaskThatAsks stops its run with the question; behind the answer its messages are counted on.
+func TestTaskThatAsks(t *testing.T) {
+	w := &work{asks: `{"q":1}`, before: 4, says: []message.Message{said(message.AI, "May I?", 1)}}
+	_, events, err := w.give(t.Context(), t, given)
+	var ask *tool.InterruptError
+	if !errors.As(err, &ask) || string(ask.Value) != `{"q":1}` || len(events) != 2 || !strings.Contains(events[1], `"message_index":5,`) {
+		t.Errorf("%v %q", err, events)
 	}
 }
 

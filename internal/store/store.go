@@ -296,6 +296,7 @@ type Admission struct {
 	// Thread is created if there is none of that id, unless MustExist. One that has no title yet gets Thread's, and its
 	// metadata gets the members of Thread's that it has none of, if there is room for them.
 	Thread    Thread
+	// A child with MustExist goes on on the hidden thread of another one, which nobody works on.
 	MustExist bool
 	// Begin is the first event of attempt 1, which is written with the admission if that claims the run; nil writes none.
 	// Its time is the run's CreatedAt.

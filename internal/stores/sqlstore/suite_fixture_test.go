@@ -80,6 +80,7 @@ func conforms(t *testing.T, open opener) {
 		{"run claim race", runClaimRace},
 		{"tree admission", treeAdmission},
 		{"tree keys", treeKeys},
+		{"tree goes on", treeGoesOn},
 		{"tree fence", treeFence},
 		{"tree claim", treeClaim},
 		{"tree stop", treeStop},

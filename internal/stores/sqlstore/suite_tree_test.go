@@ -78,6 +78,35 @@ func treeAdmission(f *fixture) {
 	f.equal("children", len(children), 1)
 }
 
+// treeGoesOn: a child goes on, on the hidden thread of one that is at its end, of the same files alone.
+func treeGoesOn(f *fixture) {
+	o, other := f.running("x"), f.running("y")
+	c := o.child("a")
+	head := c.say("may I?")
+	goOn := func(o *owner, name, thread string) (store.Run, error) {
+		now := f.tick()
+		return f.AdmitChild(f.Context(), o.fence, store.Admission{
+			Run:       store.Run{ID: name, ThreadID: thread, Key: name, Request: json.RawMessage(`{}`), CreatedAt: now, UpdatedAt: now},
+			Begin:     &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}},
+			Thread:    store.Thread{CreatedAt: now, UpdatedAt: now},
+			MustExist: true,
+		})
+	}
+	_, err := goOn(o, "early", c.thread)
+	f.want(err, store.ErrConflict, "active run")
+	c.end()
+	for _, thread := range []string{"nowhere", o.thread, other.child("b").thread} {
+		_, err = goOn(o, "lost", thread)
+		f.want(err, store.ErrNotFound, "lost")
+	}
+	r, err := goOn(o, "later", c.thread)
+	f.must(err)
+	f.equal("head", r.Head, head)
+	f.equal("begun", r.Begun, true)
+	f.equal("parent", f.stored("later").Parent, o.fence.RunID)
+	(&owner{f: f, thread: r.ThreadID, fence: store.Fence{RunID: r.ID, Attempt: r.Attempt}, n: 1}).say("it goes on")
+}
+
 // treeKeys: what a parent calls its child is no key of a client.
 func treeKeys(f *fixture) {
 	o := f.running("x")

@@ -293,10 +293,9 @@ type Admission struct {
 	// claimed by admission: running, with attempt 1. Else the owner is not kept. Its CreatedAt is the time of admission; the
 	// store makes it later than that of the thread's other runs, whatever the clock says, since they wait in that order.
 	Run Run
-	// Thread is created if there is none of that id, unless MustExist. One that has no title yet gets Thread's, and its
-	// metadata gets the members of Thread's that it has none of, if there is room for them.
+	// Thread is created if there is none of that id, unless MustExist, as that of a child that goes on. One without a
+	// title gets Thread's, and its metadata the members of Thread's that it has none of, if there is room for them.
 	Thread    Thread
-	// A child with MustExist goes on on the hidden thread of another one, which nobody works on.
 	MustExist bool
 	// Begin is the first event of attempt 1, which is written with the admission if that claims the run; nil writes none.
 	// Its time is the run's CreatedAt.

@@ -25,7 +25,7 @@ run: export PUDU_MAKE_FILE = $(value FILE)
 run: setup build ## build and bring the server up at http://127.0.0.1:2026; with TASK="..." [FILE=...] do that task instead
 	@if [ -n "$$PUDU_MAKE_TASK" ]; then \
 		exec bin/pudu run $${PUDU_MAKE_FILE:+--file "$$PUDU_MAKE_FILE"} "$$PUDU_MAKE_TASK"; \
-	fi; exec bin/pudu serve
+	fi; exec bin/pudu serve --open
 
 build: need-go ## build bin/pudu, one static file
 	@CGO_ENABLED=0 scripts/build $(BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(OUT) ./cmd/pudu

@@ -30,7 +30,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: { index: 'index.html', diagram: 'diagram.html', offline: 'offline.html', sw: 'src/outside/sw.ts' },
+      input: { index: 'index.html', diagram: 'diagram.html', offline: 'offline.html', 'sign-in': 'sign-in.html', sw: 'src/outside/sw.ts' },
       // The worker's address is one for all versions.
       output: { entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'), chunkFileNames: 'assets/[name]-[hash].js' },
     },

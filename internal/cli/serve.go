@@ -9,6 +9,7 @@ import (
 )
 
 func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
+	open := false
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the LangGraph API, go on with unfinished runs, and carry out what pudu run hands in",
@@ -35,6 +36,9 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 					fmt.Fprintln(stdio.Err, look.yellow("! "+note))
 				}
 				greet(ctx, stdio, look, s)
+				if open {
+					openPages(ctx, s.Address)
+				}
 				if s.Toolbox != nil {
 					go offer(ctx, stdio, s.Toolbox) // whoever does not answer is not waited for
 				}
@@ -44,6 +48,7 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
 	cmd.Flags().StringVar(&o.Addr, "addr", "", "listen at `HOST:PORT` (default: $PUDU_ADDR, then 127.0.0.1:2026)")
 	cmd.Flags().BoolVar(&o.Insecure, "insecure", false, "let everybody in who reaches an address beyond this machine, without a token ($PUDU_TOKEN)")
+	cmd.Flags().BoolVar(&open, "open", false, "show the pages in a browser when they are there, if somebody sits at this machine")
 	adoptFlag(cmd.Flags(), o)
 	cmd.Flags().StringVar(&o.NATS, "nats", "", "NATS `URL` that servers of one PostgreSQL share for live events (default: $PUDU_NATS)")
 	return cmd

@@ -8,7 +8,6 @@ const InspectPage = lazy(() => import('./inspect/InspectPage'));
 const WelcomePage = lazy(() => import('./welcome/WelcomePage'));
 const FolderPage = lazy(() => import('./threads/FolderPage'));
 const TasksPage = lazy(() => import('./threads/TasksPage'));
-const SignInPage = lazy(() => import('./shell/SignInPage'));
 const ModelsPage = lazy(() => import('./models/ModelsPage'));
 const ApprovalsPage = lazy(() => import('./settings/ApprovalsPage'));
 const AgentsPage = lazy(() => import('./agents/AgentsPage'));
@@ -33,5 +32,4 @@ export const pages: Page[] = [
   { form: '/library/agents/:name?', show: ({ name }) => <AgentsPage name={name} /> },
   { form: '/library/memory', show: () => <MemoryPage /> },
   { form: '/welcome', show: () => <WelcomePage /> },
-  { form: '/sign-in', show: () => <SignInPage /> },
 ];

@@ -4,8 +4,35 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { zipped } from './zipped';
 
 const pictures = process.env['PUDU_PICTURES'] ?? '';
+
+const relations = (of: Record<string, string>): string => `<Relationships>${Object.entries(of).map(([id, to]) => `<Relationship Id="${id}" Target="${to}"/>`).join('')}</Relationships>`;
+
+/** A workbook with a shared text, a day, a number, a truth, and a second sheet. */
+const book = {
+  'xl/workbook.xml': '<workbook xmlns:r="urn:r"><sheets><sheet name="Sales" r:id="r1"/><sheet name="Notes" r:id="r2"/></sheets></workbook>',
+  'xl/_rels/workbook.xml.rels': relations({ r1: 'worksheets/sheet1.xml', r2: '/xl/worksheets/sheet2.xml' }),
+  'xl/sharedStrings.xml': '<sst><si><t>Month</t></si><si><r><t>Only words</t></r><r><t> &amp; more</t></r></si></sst>',
+  'xl/styles.xml': '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
+  'xl/worksheets/sheet1.xml':
+    '<worksheet><sheetData><row><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>Sum</t></is></c><c r="D1" t="str"><v>Whole</v></c></row>' +
+    '<row><c r="A2" s="1"><v>45627</v></c><c r="C2"><v>73969.500000000001</v></c><c r="D2" t="b"><v>1</v></c></row></sheetData></worksheet>',
+  'xl/worksheets/sheet2.xml': '<worksheet><sheetData><row><c r="A1" t="s"><v>1</v></c></row></sheetData></worksheet>',
+};
+const letter =
+  '<w:document xmlns:w="urn:w"><w:body><w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Three best months</w:t></w:r></w:p>' +
+  '<w:p><w:r><w:t xml:space="preserve">Plain and </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>bold</w:t></w:r></w:p>' +
+  '<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>A point</w:t></w:r></w:p>' +
+  '<w:tbl><w:tr><w:tc><w:p><w:r><w:t>2024-12</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>73,969</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:body></w:document>';
+const slide = (text: string): string => `<p:sld xmlns:p="urn:p" xmlns:a="urn:a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p><a:p><a:r><a:t>below</a:t></a:r></a:p></p:sld>`;
+const talk = {
+  'ppt/presentation.xml': '<p:presentation xmlns:p="urn:p" xmlns:r="urn:r"><p:sldIdLst><p:sldId id="9" r:id="r2"/><p:sldId id="8" r:id="r1"/></p:sldIdLst></p:presentation>',
+  'ppt/_rels/presentation.xml.rels': relations({ r1: 'slides/slide1.xml', r2: 'slides/slide2.xml' }),
+  'ppt/slides/slide1.xml': slide('Second in order'),
+  'ppt/slides/slide2.xml': slide('First in order'),
+};
 
 describe('files', () => {
   const server = new Server();
@@ -25,7 +52,6 @@ describe('files', () => {
   /** A task with files. */
   const begin = async (options = {}): Promise<Visitor> => {
     v = await visit(server, options);
-    v.page.setDefaultTimeout(20_000);
     address = await v.say('make a report');
     await v.sees('The report is there.');
     return v;
@@ -101,7 +127,63 @@ describe('files', () => {
     await panel.getByText('Files of the kind BIN cannot be shown here.').waitFor();
     await show('outputs/none.md');
     await panel.getByText('This file is not there any more.').waitFor();
-  }, 60_000);
+  });
+
+  it('of an office show what is written in them', async () => {
+    const { page } = await begin();
+    const panel = page.locator('.panel');
+    put('outputs/book.xlsx', zipped(book));
+    put('outputs/letter.docx', zipped({ 'word/document.xml': letter }));
+    put('outputs/talk.pptx', zipped(talk));
+    put('outputs/broken.docx', 'PK nothing');
+    await show('outputs/book.xlsx');
+    await panel.getByRole('columnheader', { name: 'Month' }).waitFor();
+    expect(await panel.locator('tbody tr').first().locator('td').allInnerTexts()).toEqual(['2024-12-01', '', '73969.5', 'TRUE']);
+    await panel.getByRole('button', { name: 'Notes' }).click();
+    await panel.getByRole('columnheader', { name: 'Only words & more' }).waitFor();
+    await show('outputs/letter.docx');
+    await panel.getByRole('heading', { name: 'Three best months' }).waitFor();
+    expect(await panel.locator('.prose strong').innerText()).toBe('bold');
+    expect(await panel.locator('.prose td').allInnerTexts()).toEqual(['2024-12', '73,969']);
+    expect(await panel.locator('.prose li').innerText()).toBe('A point');
+    await show('outputs/talk.pptx');
+    await panel.getByText('Second in order').waitFor();
+    expect(await panel.locator('.slides li b').allInnerTexts()).toEqual(['First in order', 'Second in order']);
+    await show('outputs/broken.docx');
+    await panel.getByText(/could not be read/).waitFor();
+  });
+
+  it('stand in a panel as wide as somebody has made it, and changes in two columns where they are wanted', async () => {
+    const { page } = await begin();
+    await changeIt();
+    await v.to(`${address}?panel=changes`);
+    const edge = page.getByRole('separator');
+    const width = async (): Promise<number> => Math.round((await page.locator('.panel').boundingBox())?.width ?? 0);
+    await page.locator('.lines').first().waitFor();
+    expect(await width()).toBe(560);
+    await edge.focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(width).toBe(584);
+    const box = (await edge.boundingBox()) ?? { x: 0, y: 0 };
+    await page.mouse.move(box.x + 4, 400);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 96, 400, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(width).toBe(684);
+    await page.getByRole('button', { name: 'Two' }).click();
+    const report = page.getByRole('region', { name: 'outputs/report.md', exact: true });
+    await report.locator('.lines.split td.a ins', { hasText: 'units' }).waitFor();
+    await page.reload();
+    await report.locator('.lines.split td.d').first().waitFor();
+    expect(await width()).toBe(684);
+    await page.getByRole('tab', { name: 'Run' }).click();
+    expect(await width()).toBe(384);
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await edge.dblclick();
+    await expect.poll(width).toBe(560);
+    await page.getByRole('button', { name: 'One column' }).click();
+    await report.locator('.lines:not(.split) ins').first().waitFor();
+  });
 
   it('that are pages run in a frame of nobody', async () => {
     const { page } = await begin();
@@ -120,7 +202,7 @@ describe('files', () => {
     await page.keyboard.press('Enter');
     await page.locator('.panel').getByText('Pudu is writing this file').waitFor();
     await page.locator('.panel').getByText('Paragraph number 3 of').waitFor();
-    await v.sees('It is written.', 30_000);
+    await v.sees('It is written.');
     await page.locator('.panel').getByText('Paragraph number 59 of').waitFor();
     await page.locator('.panel').getByText('Pudu is writing this file').waitFor({ state: 'detached' });
     await page.locator('.given').last().getByRole('button', { name: 'Open long.md' }).waitFor();
@@ -196,7 +278,7 @@ describe('files', () => {
     await page.getByRole('button', { name: 'Keep mine' }).click();
     await page.locator('.panel .prose').getByText('mine again').waitFor();
     expect(readFileSync(join(folder(), 'outputs/report.md'), 'utf8')).toBe('mine again\n');
-  }, 60_000);
+  });
 
   it.each(['light', 'dark'] as const)('have nothing that axe finds, and fit, in %s', async (colorScheme) => {
     const { page } = await begin({ colorScheme, bypassCSP: true });
@@ -219,5 +301,5 @@ describe('files', () => {
         if (pictures && width !== 320) await page.screenshot({ path: `${pictures}/files-${name}-${colorScheme}-${width}.png` });
       }
     }
-  }, 120_000);
+  }, 300_000);
 });

@@ -339,6 +339,22 @@ describe('forms', () => {
     await page.getByLabel('Token').waitFor();
     await v.quiet();
     expect(await page.locator('canvas').count()).toBe(0);
+    await page.getByLabel('Token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('That is not the token of this server.').waitFor();
+    const fresh = await visit(locked); // who has nothing of it yet
+    let first = 0;
+    const tools = await fresh.context.newCDPSession(fresh.page);
+    await tools.send('Network.enable');
+    tools.on('Network.loadingFinished', (e) => (first += e.encodedDataLength));
+    await fresh.to('/sign-in?next=//evil.example/x');
+    await fresh.page.getByLabel('Token').fill(token);
+    await fresh.quiet();
+    expect(first, 'bytes that the form takes').toBeLessThan(20_000);
+    await fresh.page.keyboard.press('Enter');
+    await fresh.page.getByRole('textbox', { name: 'Task' }).or(fresh.page.getByRole('heading', { level: 1 })).first().waitFor();
+    expect(new URL(fresh.page.url()).origin).toBe(locked.url);
+    await fresh.close();
     expect(bytes, 'bytes that signing out loads').toBeLessThan(20_000);
     expect((await fetch(`${locked.url}/sessions`, { headers: { Authorization: `Bearer ${token}` } }).then((r) => r.json())) as unknown[]).toEqual([]);
     await locked.close();

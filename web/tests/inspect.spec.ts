@@ -4,13 +4,14 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { goodKey, Provider } from './provider';
 
 const pictures = process.env['PUDU_PICTURES'] ?? '';
 const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
 
 /** What is cut off at the right: no part of the page goes beyond the screen, or beyond the part that it is in. */
 const past = (): string[] =>
-  [...document.querySelectorAll('.top .btn, .sum div, .wf .r, .panel, .steppanel .block, .pairs')]
+  [...document.querySelectorAll('.top .btn, .sum div, .waterfall .r, .panel, .steppanel .block, .pairs')]
     .filter((e) => e.getBoundingClientRect().width > 0 && (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().right > (e.closest('.main, .panel')?.getBoundingClientRect().right ?? 0) + 1))
     .map((e) => e.className + ' ' + (e.textContent ?? '').slice(0, 40));
 
@@ -70,7 +71,7 @@ describe('a run', () => {
     const { page } = await begin();
     await v.to(`${task}/run/${run}`);
     await page.getByRole('heading', { name: /Run 1 of 1/ }).waitFor();
-    const lines = page.locator('.wf .ln');
+    const lines = page.locator('.waterfall .ln');
     await lines.nth(12).waitFor();
     expect((await page.locator('.sum').innerText()).replace(/\s+/g, ' ')).toMatch(/Cost \$0\.\d+ Model calls 5 Tool calls 6 1 failed Read 35k tokens 77 % from the cache/);
     // The last call is shown with its bill.
@@ -115,6 +116,28 @@ describe('a run', () => {
     await page.locator('.panel .plan li.d', { hasText: 'Write the report' }).waitFor();
     await page.goBack();
     await page.locator('.facts').waitFor();
+  });
+
+  it('tells each try of a call, why one failed and how long it waited', async () => {
+    const provider = new Provider();
+    const base_url = await provider.start();
+    const body = JSON.stringify({ provider: 'openai', model: 'shy', name: 'shy', base_url, api_key: goodKey });
+    expect((await fetch(`${server.url}/config/models`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })).ok).toBe(true);
+    provider.busy = 1;
+    const post = async (path: string, what: object): Promise<Record<string, string>> =>
+      (await fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(what) })).json() as Promise<Record<string, string>>;
+    const { thread_id } = await post('/threads', {});
+    await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ role: 'user', content: 'try it again' }] }, context: { model_name: 'shy' } });
+    const [made] = (await (await fetch(`${server.url}/threads/${thread_id}/runs`)).json()) as { run_id: string }[];
+    const { page } = await begin();
+    await v.to(`/c/${thread_id}/run/${made?.run_id}`);
+    await page.locator('.sum', { hasText: '1 tried again' }).waitFor();
+    await page.getByRole('tab', { name: 'What came back' }).click();
+    const tries = page.locator('.trylist li');
+    await tries.nth(1).waitFor();
+    expect(await tries.first().innerText()).toMatch(/Try 1[\s\S]*busy: [\s\S]*then waited .*s/);
+    expect(await page.locator('.trylist li.bad').count()).toBe(1);
+    await provider.close();
   });
 
   it('is kept as a test that pudu replay plays', async () => {
@@ -186,7 +209,7 @@ describe('a run', () => {
     await first.locator('ins').first().waitFor();
     if (pictures) await page.screenshot({ path: `${pictures}/compare-runs-light-1440.png` });
     await page.goBack();
-    await page.locator('.wf').waitFor();
+    await page.locator('.waterfall').waitFor();
   });
 
   it('that is not there says so', async () => {
@@ -202,7 +225,7 @@ describe('a run', () => {
     for (const width of [1440, 1000, 390, 320]) {
       await page.setViewportSize({ width, height: width < 900 ? 844 : 900 });
       await v.to(`${task}/run/${run}`);
-      await page.locator('.wf .ln').nth(12).waitFor();
+      await page.locator('.waterfall .ln').nth(12).waitFor();
       if (width === 1440) await page.locator('.facts', { hasText: 'messages' }).waitFor();
       expect(await page.evaluate(past), `${width} px`).toEqual([]);
       if (pictures && width !== 320) await page.screenshot({ path: `${pictures}/run-inspector-${colorScheme}-${width}.png` });

@@ -74,7 +74,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       await v.sees(until);
     }
     await prepare(server, at);
-  }, 60_000);
+  });
   afterAll(async () => {
     await v.close();
     await closeBrowser();

@@ -107,6 +107,18 @@ describe('the memory', () => {
     await page.getByRole('listitem').filter({ hasText: /Added: The machine has 32 GB\./ }).waitFor();
   });
 
+  it('is told to a run, which says so beside it', async () => {
+    const { page } = v;
+    await post('/memory/facts', { content: 'Answers have one sentence.', category: 'preference', confidence: 1 });
+    const at = await v.say('hello memory');
+    await v.sees('You said: hello memory');
+    await v.to(`${at}?panel=run`);
+    const fact = page.getByRole('complementary', { name: 'Panel' }).getByRole('link', { name: 'Answers have one sentence.' });
+    await fact.click();
+    await page.waitForURL(/\/library\/memory\?fact=/);
+    await why(page).getByText('Preference · All tasks · You wrote it').waitFor();
+  });
+
   it('asks about what is not the words of the user, and brings back what was refused', async () => {
     const { page } = v;
     // No client can make a fact that waits, but a file can have one.

@@ -217,6 +217,9 @@ describe('outside of the pages', () => {
     expect(await page.getByRole('menu').count()).toBe(0);
     await page.getByRole('textbox', { name: 'Task' }).fill('speak while you run');
     await page.keyboard.press('Enter');
+    const dot = page.locator('.step .st.live .fg');
+    await dot.waitFor();
+    expect(await dot.evaluate((c) => [getComputedStyle(c).r, getComputedStyle(c).stroke])).toEqual(['4px', 'none']); // no ring that stands still
     const ring = page.locator('.step .st.live svg');
     await ring.waitFor();
     expect(await ring.evaluate((r) => getComputedStyle(r).animationName)).toBe('none');

@@ -73,6 +73,8 @@ export class Provider {
   answered = 0;
   /** How long it thinks before it answers. */
   pause = 0;
+  /** How many calls it turns away before it answers. */
+  busy = 0;
 
   private port = 0;
 
@@ -108,6 +110,12 @@ export class Provider {
         return;
       }
       res.end(JSON.stringify({ object: 'list', data: ['mistral-large-latest', 'mine'].map((id) => ({ id, object: 'model', created: 1, owned_by: 'test' })) }));
+      return;
+    }
+    if (this.busy > 0) {
+      this.busy--;
+      res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' });
+      res.end(JSON.stringify({ error: { message: 'The engine is overloaded.', type: 'server_error' } }));
       return;
     }
     let body = '';

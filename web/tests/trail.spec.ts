@@ -1,4 +1,5 @@
 // What lines of a trail say of calls, and what can be done with words of an answer.
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
@@ -47,6 +48,9 @@ describe('a trail', () => {
     await bad.locator('summary').click();
     const out = bad.locator('.out');
     expect(await out.innerText()).toMatch(/^1\n2\n[\s\S]*\n40\n\s*\d+ lines more\s*\n[\s\S]*200\s/);
+    const saved = page.waitForEvent('download');
+    await bad.getByRole('button', { name: 'As a file' }).click();
+    expect(readFileSync(await (await saved).path(), 'utf8')).toContain('\n100\n');
     await out.getByRole('button', { name: /lines more/ }).click();
     expect(await out.innerText()).toContain('\n100\n');
   });

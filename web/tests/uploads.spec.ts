@@ -54,7 +54,7 @@ describe('files of a message', () => {
     expect(await found(page)).toEqual([]);
     await page.locator('.me').getByRole('button', { name: 'Open one.csv' }).click();
     await page.locator('.panel').getByRole('columnheader', { name: 'a' }).waitFor();
-  }, 60_000);
+  });
 
   it('are waited for, and can be cancelled', async () => {
     v = await visit(server);
@@ -76,7 +76,7 @@ describe('files of a message', () => {
     const folder = uploads(new URL(page.url()).pathname);
     expect(readdirSync(folder)).toEqual(['slow.csv']);
     await page.locator('.me').getByRole('button', { name: 'Open slow.csv' }).waitFor();
-  }, 60_000);
+  });
 
   it('that are refused say why, and keep what was typed', async () => {
     v = await visit(server);
@@ -95,5 +95,5 @@ describe('files of a message', () => {
     expect(await page.getByText('The disk is full.').count()).toBe(0);
     expect(await page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('kept words');
     expect(existsSync(join(server.data, 'users/default/threads'))).toBe(true);
-  }, 60_000);
+  });
 });

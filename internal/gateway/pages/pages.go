@@ -35,12 +35,12 @@ type Config struct {
 type Group struct {
 	Config
 
-	index, frame, away *index
+	index, frame, away, door *index
 }
 
 // New makes the group.
 func New(c Config) *Group {
-	return &Group{c, built("index.html"), built("diagram.html"), built("offline.html")}
+	return &Group{c, built("index.html"), built("diagram.html"), built("offline.html"), built("sign-in.html")}
 }
 
 // built is a page of those that were built.
@@ -54,7 +54,7 @@ func built(name string) *index {
 
 // names are the pages of the user interface; the API has no route of these names. Each stands for what is below it too.
 func names() []string {
-	return []string{"/c", "/f", "/s", "/library", "/settings", "/welcome", "/sign-in"}
+	return []string{"/c", "/f", "/s", "/library", "/settings", "/welcome"}
 }
 
 // Routes are the pages, what they load, and the list of all routes.
@@ -68,6 +68,7 @@ func (g *Group) Routes() []route.Route {
 		page("/assets/{name}", "A file that the pages load", route.Nobody, g.asset).FromAnywhere(),
 		page("/sw.js", "The worker of the pages, which has a page for when the server is not there", route.Nobody, g.fixed("sw.js")),
 		page("/manifest.webmanifest", "What makes the pages an app that can be installed", route.Nobody, g.fixed("manifest.webmanifest")),
+		page("/sign-in", "The form of signing in", route.Nobody, g.signIn),
 		page("/offline", "The page that the worker keeps", route.Nobody, g.offline),
 		page("/diagram", "What draws diagrams, for a frame without an origin", route.Nobody, g.diagram),
 		route.Raw(http.MethodGet, "/docs", "All routes, for people", g.docs).
@@ -136,6 +137,13 @@ func (g *Group) fixed(name string) func(http.ResponseWriter, *http.Request, *not
 func (g *Group) offline(w http.ResponseWriter, r *http.Request, _ *nothing) error {
 	g.policies(w.Header(), g.away)
 	g.away.at(up(r)).send(w, r, false)
+	return nil
+}
+
+// signIn is the form of signing in, without the rest of the user interface.
+func (g *Group) signIn(w http.ResponseWriter, r *http.Request, _ *nothing) error {
+	g.policies(w.Header(), g.door)
+	g.door.at(up(r)).send(w, r, false)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import { Icon } from '../ui/Icon';
 import type { Costs } from './costs';
 import type { View } from './talk/conversation';
 import { planOf, type Todo } from './talk/plan';
+import { isActive } from './talk/turns';
 import { UsageOf } from './Usage';
 
 export const panelWords = define(
@@ -35,6 +36,7 @@ export const panelWords = define(
 
 const FilesPanel = lazy(() => import('../files/FilesPanel'));
 const ChangesPanel = lazy(() => import('../files/ChangesPanel'));
+const Knew = lazy(() => import('../memory/Knew'));
 
 const kinds = ['run', 'files', 'changes'] as const;
 export type Kind = (typeof kinds)[number];
@@ -103,6 +105,7 @@ function turn(e: KeyboardEvent<HTMLElement>, kind: Kind, show: (k: Kind) => void
 function RunPanel({ thread, view, costs }: Omit<PanelProps, 'kind'>): ReactNode {
   const w = useWords(panelWords);
   const plan = useMemo(() => planOf(view.talk), [view.talk]);
+  const last = Object.values(view.talk.runs).filter((r) => !isActive(r)).sort((a, b) => b.began - a.began)[0];
   return (
     <>
       <section className="block">
@@ -114,6 +117,7 @@ function RunPanel({ thread, view, costs }: Omit<PanelProps, 'kind'>): ReactNode 
         {plan ? <PlanList plan={plan} active={!!view.active} /> : <p className="soft">{w.noPlan}</p>}
       </section>
       <UsageOf thread={thread} costs={costs} />
+      {last && <Knew thread={thread} run={last.id} />}
     </>
   );
 }

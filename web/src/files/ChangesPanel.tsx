@@ -4,6 +4,7 @@ import type { View } from '../chat/talk/conversation';
 import type { Run } from '../chat/talk/talk';
 import { useWords, when } from '../lib/i18n';
 import { ask, useQueryOf } from '../lib/router';
+import { change, useSetting } from '../lib/settings';
 import { Icon } from '../ui/Icon';
 import { type Item, Menu } from '../ui/Menu';
 import { Notice } from '../ui/Notice';
@@ -44,6 +45,8 @@ function Whole({ thread, run, runs, changes }: WholeProps): ReactNode {
   const w = useWords(words);
   const [box, wide] = useWide(640);
   const undo = useUndo(thread, run, []);
+  const [lines, roomy] = useWide(400);
+  const split = useSetting('columns') === 2 && roomy;
   const list = changes.files ?? [];
   const { additions, deletions, truncated } = changes.summary;
   return (
@@ -56,6 +59,15 @@ function Whole({ thread, run, runs, changes }: WholeProps): ReactNode {
           </span>
         )}
         <span className="grow" />
+        {roomy && list.length > 0 && (
+          <span className="seg" role="group" aria-label={w.columns}>
+            {([1, 2] as const).map((n) => (
+              <button key={n} type="button" aria-pressed={split === (n === 2)} onClick={() => change({ columns: n })}>
+                {n === 1 ? w.oneColumn : w.twoColumns}
+              </button>
+            ))}
+          </span>
+        )}
         {list.length > 0 && (
           <button type="button" className="btn ghost sm" aria-label={w.undo} title={w.undo} disabled={undo.busy} onClick={() => void undo.look()}>
             <Icon name="undo" />
@@ -67,11 +79,11 @@ function Whole({ thread, run, runs, changes }: WholeProps): ReactNode {
         </a>
       </div>
       {wide && list.length > 1 && <Names list={list} />}
-      <div className="changes">
+      <div className="changes" ref={lines}>
         <UndoNote undo={undo} />
         {list.length === 0 && <Notice icon="diff" text={w.none} />}
         {list.map((f) => (
-          <FileDiff key={f.path} thread={thread} run={run} file={f} folded={list.length > mostOpen} />
+          <FileDiff key={f.path} thread={thread} run={run} file={f} folded={list.length > mostOpen} split={split} />
         ))}
         {truncated && <p className="filenote soft">{w.truncated}</p>}
       </div>

@@ -16,9 +16,11 @@ interface FileDiffProps {
   file: FileChange;
   /** Diffs of many files begin folded. */
   folded: boolean;
+  /** What was and what is stand side by side. */
+  split: boolean;
 }
 
-export function FileDiff({ thread, run, file, folded }: FileDiffProps): ReactNode {
+export function FileDiff({ thread, run, file, folded, split }: FileDiffProps): ReactNode {
   const w = useWords(words);
   const [open, setOpen] = useState(!folded);
   const path = short(file.path);
@@ -45,7 +47,7 @@ export function FileDiff({ thread, run, file, folded }: FileDiffProps): ReactNod
         </button>
       </header>
       <UndoNote undo={undo} />
-      {open && <Content thread={thread} file={file} path={path} />}
+      {open && <Content thread={thread} file={file} path={path} split={split} />}
     </section>
   );
 }
@@ -57,7 +59,7 @@ export const Counts = ({ add, del }: { add: number; del: number }): ReactNode =>
     </span>
   );
 
-function Content({ thread, file, path }: { thread: string; file: FileChange; path: string }): ReactNode {
+function Content({ thread, file, path, split }: { thread: string; file: FileChange; path: string; split: boolean }): ReactNode {
   const w = useWords(words);
   const hunks = useMemo(() => hunksOf(file.diff), [file.diff]);
   if (file.symlink) return <p className="filenote soft">{w.link(short(file.symlink_target_after ?? file.symlink_target_before ?? ''))}</p>;
@@ -72,7 +74,7 @@ function Content({ thread, file, path }: { thread: string; file: FileChange; pat
   if (hunks.length > 0) {
     return (
       <>
-        <Hunks hunks={hunks} label={w.fold(path)} />
+        <Hunks hunks={hunks} label={w.fold(path)} split={split && file.status === 'modified'} />
         {file.diff_truncated && <p className="filenote soft">{w.cut}</p>}
       </>
     );

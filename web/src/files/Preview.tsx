@@ -1,6 +1,6 @@
 // A file as a person wants to see it, by its kind.
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { api } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { sized, useWords } from '../lib/i18n';
@@ -10,6 +10,8 @@ import { Notice } from '../ui/Notice';
 import { numeric, rowsOf } from './csv';
 import { endingOf, fileAt, filesKey, isText, kindOf, mostShown, nameOf, textAt, whole } from './data';
 import { files as words } from './words';
+
+const Office = lazy(() => import('./Office'));
 
 interface PreviewProps {
   thread: string;
@@ -36,6 +38,12 @@ export function Preview({ thread, path, address, state, source }: PreviewProps):
       );
     case 'pdf':
       return <iframe className="fileframe" src={src} title={w.page1(name)} />;
+    case 'office':
+      return (
+        <Suspense fallback={<div className="fileview" aria-busy="true" />}>
+          <Office thread={thread} path={path} address={address} state={state} />
+        </Suspense>
+      );
     case 'audio':
       return (
         <div className="fileview">

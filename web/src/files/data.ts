@@ -17,7 +17,7 @@ export const whole = (path: string): string => (path.startsWith('/') ? path : ho
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** How a file is shown. */
-export type Kind = 'markdown' | 'json' | 'csv' | 'html' | 'text' | 'image' | 'pdf' | 'audio' | 'video' | 'other';
+export type Kind = 'markdown' | 'json' | 'csv' | 'html' | 'text' | 'image' | 'pdf' | 'audio' | 'video' | 'office' | 'other';
 
 const kinds: Record<Exclude<Kind, 'other'>, string> = {
   markdown: 'md markdown mdx',
@@ -26,6 +26,7 @@ const kinds: Record<Exclude<Kind, 'other'>, string> = {
   html: 'html htm',
   image: 'png jpg jpeg gif webp avif svg bmp ico',
   pdf: 'pdf',
+  office: 'xlsx docx pptx',
   audio: 'mp3 wav ogg oga m4a flac aac opus',
   video: 'mp4 webm mov m4v ogv',
   text:

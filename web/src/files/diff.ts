@@ -115,6 +115,25 @@ function middle(a: string[], b: string[]): Merged[] {
   return out;
 }
 
+/** Lines side by side: what was replaced stands beside what took its place. */
+export function pairsOf(lines: Line[]): [old: Line | undefined, now: Line | undefined][] {
+  const out: [Line | undefined, Line | undefined][] = [];
+  for (let i = 0; i < lines.length; ) {
+    const line = lines[i] as Line;
+    if (line.kind === 'same') {
+      out.push([line, line]);
+      i++;
+      continue;
+    }
+    const from = i;
+    while (lines[i]?.kind === 'del') i++;
+    const mid = i;
+    while (lines[i]?.kind === 'add') i++;
+    for (let k = 0; k < Math.max(mid - from, i - mid); k++) out.push([from + k < mid ? lines[from + k] : undefined, mid + k < i ? lines[mid + k] : undefined]);
+  }
+  return out;
+}
+
 /** Marks what changed in lines that were replaced, each by the one in its place. */
 function markWords(lines: Line[]): void {
   for (let i = 0; i < lines.length; ) {

@@ -27,7 +27,7 @@ export function Bill({ call }: { call: Call }): ReactNode {
       </h2>
       <div className="bill" role="img" aria-label={shares.map((s) => `${name(s)}: ${exactly(s.tokens)}`).join(', ')}>
         {shares.map((s, i) => (
-          <i key={s.part} className={`p${i + 1}`} style={{ width: width(s.tokens) }} />
+          <i key={s.part} className={`part${i + 1}`} style={{ width: width(s.tokens) }} />
         ))}
       </div>
       <table className="billt">
@@ -42,7 +42,7 @@ export function Bill({ call }: { call: Call }): ReactNode {
           {shares.map((s, i) => (
             <tr key={s.part}>
               <th scope="row">
-                <i className={`p${i + 1}`} />
+                <i className={`part${i + 1}`} />
                 {name(s)}
               </th>
               <td>{exactly(s.tokens)}</td>

@@ -21,7 +21,7 @@ export function Lines({ lines, scale, on, choose }: LinesProps): ReactNode {
   const priced = lines.some((l) => l.step.call?.cost);
   const style = { '--tick': `${(scale.tick / scale.total) * 100}%` } as CSSProperties;
   return (
-    <div className={priced ? 'wf priced' : 'wf'} style={style}>
+    <div className={priced ? 'waterfall priced' : 'waterfall'} style={style}>
       <div className="axis" aria-hidden="true">
         <span>{w.step}</span>
         <span className="ticks">

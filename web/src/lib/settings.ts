@@ -14,6 +14,8 @@ export interface Settings {
   /** Whether the sidebar is hidden, and the widths of panels by their kinds. */
   sideHidden: boolean;
   widths: Record<string, number>;
+  /** How many columns diffs have, where there is room. */
+  columns: 1 | 2;
 }
 
 const place = 'pudu.settings';
@@ -25,7 +27,7 @@ function spoken(): Language {
 }
 
 function read(): Settings {
-  const defaults: Settings = { language: spoken(), theme: 'system', letters: true, keysOff: [], sideHidden: false, widths: {} };
+  const defaults: Settings = { language: spoken(), theme: 'system', letters: true, keysOff: [], sideHidden: false, widths: {}, columns: 1 };
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
   } catch {

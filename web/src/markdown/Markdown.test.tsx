@@ -63,19 +63,16 @@ describe('a text that is being written', () => {
 });
 
 describe('a hostile text', () => {
-  it('takes no longer than others of its length', () => {
+  const took = (text: string): number => {
     const begun = performance.now();
-    for (const text of ['\\[\n\n'.repeat(100_000), '\\( '.repeat(10_000), '$a '.repeat(10_000), 'Words of a paragraph.\n\n'.repeat(10_000)]) {
-      blocksOf(text, false);
-      blocksOf(text, true);
-    }
-    expect(performance.now() - begun).toBeLessThan(9000);
-  }, 20_000);
-});
+    blocksOf(text, false);
+    blocksOf(text, true);
+    return performance.now() - begun;
+  };
 
-describe('a formula', () => {
-  it('is one where it is meant, and money is none', () => {
-    for (const text of ['$x$', 'a $x^2 + 1$, b', '\\(x\\)', '$$x$$', '\\[x\\]', '$$\nx\n$$', '| a |\n|---|\n| $x$ |']) expect(html(text), text).toContain('mathsource');
-    for (const text of ['$5 and $10', 'a $ b $ c', '`$x$`', '```\n$x$\n```', '\\$x\\$', 'US$5 and US$6']) expect(html(text), text).not.toContain('mathsource');
+  // Beside a plain text of twice the length, so that a slow machine is no other: what takes the square of its length takes a thousand times as long.
+  it.each(['\\[\n\n'.repeat(100_000), '\\( '.repeat(10_000), '$a '.repeat(10_000), 'Words of a paragraph.\n\n'.repeat(10_000)])('takes no longer than others of its length', (text) => {
+    const plain = took('word and word\n\n'.repeat(text.length / 7));
+    expect(took(text)).toBeLessThan(50 * plain + 500);
   });
 });

@@ -104,7 +104,9 @@ export const memory = define(
     noHistory: 'Nothing has happened here yet.',
     noneGone: 'Nothing was replaced or refused in the last 90 days.',
     older: 'Earlier ones',
-    backToFacts: 'Facts',
+    knew: 'What it knew of you',
+    nowGone: 'given up since',
+    nowChanged: 'changed since',
   },
   {
     title: '记忆',
@@ -208,7 +210,9 @@ export const memory = define(
     noHistory: '还没有任何记录',
     noneGone: '最近 90 天没有被替换或拒绝的记忆',
     older: '更早的',
-    backToFacts: '记忆',
+    knew: '它了解的关于你的内容',
+    nowGone: '之后已放弃',
+    nowChanged: '之后有修改',
   },
 );
 

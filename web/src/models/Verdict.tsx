@@ -37,7 +37,7 @@ function Line({ result: r }: { result: Result }): ReactNode {
       <Glyph state={state[r.outcome]} />
       <span>{w[`task_${r.task}`]}</span>
       <span className="at">{r.outcome === 'n/a' ? w.notClaimed : r.outcome === 'pass' ? answeredIn(r.ms) : ''}</span>
-      {r.outcome === 'fail' && <small>{r.detail}</small>}
+      {r.outcome === 'fail' && <small>{w[`fails_${r.task}`](r.detail)}</small>}
     </li>
   );
 }

@@ -1,5 +1,5 @@
 // The frame of every page: sidebar, the page, and beside it the panel that a page may open.
-import { type ReactNode, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useWords } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { usePath } from '../lib/router';
@@ -12,6 +12,8 @@ import { Banner } from './Banner';
 import { Sidebar } from './Sidebar';
 import { usePageKeys } from './usePageKeys';
 import { shell } from './words';
+
+const Grip = lazy(() => import('./Grip'));
 
 interface ShellProps {
   /** What stands in the header, beginning with the h1. */
@@ -26,6 +28,12 @@ interface ShellProps {
   wide?: boolean;
 }
 
+/** The width that was chosen for panels of a kind, as a style. */
+function useWidth(kind: string): Record<string, string> | undefined {
+  const width = useSetting('widths')[kind];
+  return width ? { '--panel-w': `clamp(320px, ${width}px, max(320px, 100vw - 700px))` } : undefined;
+}
+
 const narrow = (): boolean => matchMedia('(max-width: 899px)').matches;
 
 export function Shell({ header, children, panel, side, kind = 'run', wide = false }: ShellProps): ReactNode {
@@ -33,6 +41,7 @@ export function Shell({ header, children, panel, side, kind = 'run', wide = fals
   const hidden = useSetting('sideHidden');
   const [drawer, setDrawer] = useState(false);
   const path = usePath();
+  const width = useWidth(kind);
   useTaskNews();
   useCountInTitle(useTasks().data?.counts.waiting ?? 0);
   useEffect(() => setDrawer(false), [path]);
@@ -44,7 +53,7 @@ export function Shell({ header, children, panel, side, kind = 'run', wide = fals
   usePageKeys(drawer, () => setDrawer(false));
   const classes = ['app', wide && 'wide', hidden && 'no-side', drawer && 'drawer', panel && 'with-panel panel-first panel-full', panel && kind];
   return (
-    <div className={classes.filter(Boolean).join(' ')}>
+    <div className={classes.filter(Boolean).join(' ')} style={panel && kind !== 'inspect' ? width : undefined}>
       <a className="skip" href="#content">
         {w.skip}
       </a>
@@ -59,6 +68,11 @@ export function Shell({ header, children, panel, side, kind = 'run', wide = fals
           <Banner />
         </header>
         {children}
+        {panel && kind !== 'inspect' && (
+          <Suspense>
+            <Grip kind={kind} />
+          </Suspense>
+        )}
       </main>
       {panel}
       <TaskKeys path={path} />

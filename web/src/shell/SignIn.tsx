@@ -3,52 +3,30 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { onSignedOut, send, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
-import { define, useWords } from '../lib/i18n';
+import { useWords } from '../lib/i18n';
 import { listenAgain } from '../lib/news/news';
-import { usePath } from '../lib/router';
 import { conversations } from '../chat/talk/useConversation';
+import { signIn } from './signInWords';
 
-const words = define(
-  {
-    title: 'Sign in',
-    intro: 'This server asks for its token.',
-    stays: 'What you were doing stays as it is.',
-    token: 'Token',
-    hint: 'PUDU_TOKEN of the server, or one of its named tokens.',
-    go: 'Sign in',
-    wrong: 'That is not the token of this server.',
-  },
-  {
-    title: '登录',
-    intro: '此服务器需要令牌。',
-    stays: '你正在做的内容会保留。',
-    token: '令牌',
-    hint: '服务器的 PUDU_TOKEN，或其命名令牌之一。',
-    go: '登录',
-    wrong: '这不是此服务器的令牌。',
-  },
-);
-
-/** Over the page that asked for something; on the page of signing in the form stands by itself. */
+/** Over the page that asked for something. The page of signing in is one of its own: outside/signIn.ts. */
 export function SignIn(): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
-  const here = usePath() === '/sign-in';
   const [open, want] = useState(false);
-  useEffect(() => onSignedOut(() => want(!here)), [here]);
+  useEffect(() => onSignedOut(() => want(true)), []);
   useEffect(() => {
     if (open) dialog.current?.showModal();
     else dialog.current?.close();
   }, [open]);
   return (
     <dialog ref={dialog} className="dlg" aria-labelledby="sign-in" onCancel={(event) => event.preventDefault()}>
-      {open && <SignInForm over done={() => want(false)} />}
+      {open && <SignInForm done={() => want(false)} />}
     </dialog>
   );
 }
 
 /** The form that trades the token for a session; then all that waited is asked for again. */
-export function SignInForm({ done, over = false }: { done: () => void; over?: boolean }): ReactNode {
-  const w = useWords(words);
+function SignInForm({ done }: { done: () => void }): ReactNode {
+  const w = useWords(signIn);
   const e = useWords(errors);
   const client = useQueryClient();
   const [trouble, setTrouble] = useState('');
@@ -69,7 +47,7 @@ export function SignInForm({ done, over = false }: { done: () => void; over?: bo
   return (
     <form className="grid gap-3" aria-labelledby="sign-in" onSubmit={(event) => void enter(event)}>
       <h2 id="sign-in">{w.title}</h2>
-      <p>{over ? `${w.intro} ${w.stays}` : w.intro}</p>
+      <p>{`${w.intro} ${w.stays}`}</p>
       <div className="f">
         <label htmlFor="token">{w.token}</label>
         <input id="token" name="token" className="in mono" type="password" autoComplete="current-password" required autoFocus />

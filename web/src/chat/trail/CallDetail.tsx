@@ -1,8 +1,10 @@
 // What is behind the line of a call: what it was given, what it said or says, and how it ended.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { lasted, useWords } from '../../lib/i18n';
+import { ask } from '../../lib/router';
 import { Copy } from '../../ui/Copy';
-import { type CallStep, exitOf, type Outcome, resultOf } from './outcome';
+import { Icon } from '../../ui/Icon';
+import { type CallStep, exitOf, type Outcome, resultOf, wholeOf } from './outcome';
 import { short } from './tools';
 import { Unknown } from './Unknown';
 import { trail } from './words';
@@ -27,6 +29,7 @@ export function CallDetail({ step, outcome }: DetailProps): ReactNode {
           {step.call.name === 'bash' && (outcome === 'done' || code) && <span>{w.exit(code || '0')}</span>}
           {step.live?.millis !== undefined && outcome !== 'maybe' && <span>{lasted(step.live.millis)}</span>}
           <span className="grow" />
+          <Whole text={text} name={step.call.name} />
           <Copy text={() => (typeof command === 'string' ? `${command}\n${text}` : text)} />
         </div>
       )}
@@ -68,6 +71,34 @@ function Live({ text }: { text: string }): ReactNode {
     <pre ref={well} className="out live-out" tabIndex={0} aria-label={w.output}>
       {text}
     </pre>
+  );
+}
+
+/** A long output as a file: the one that the server has put it into, or one to save. */
+function Whole({ text, name }: { text: string; name: string }): ReactNode {
+  const w = useWords(trail);
+  const path = wholeOf(text);
+  if (path) {
+    return (
+      <button type="button" className="btn ghost sm" onClick={() => ask({ panel: 'files', file: short(path), run: null })}>
+        <Icon name="file" />
+        {w.wholeOutput}
+      </button>
+    );
+  }
+  if (text.trimEnd().split('\n').length <= 2 * ends) return null;
+  const save = (): void => {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+    link.download = `${name}.txt`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+  return (
+    <button type="button" className="btn ghost sm" onClick={save}>
+      <Icon name="download" />
+      {w.asFile}
+    </button>
   );
 }
 

@@ -58,6 +58,8 @@ export const trail = define(
     nothingSaid: 'It said nothing.',
     after: (time: string) => `after ${time}`,
     earlierLines: (n: number) => `${n} lines more`,
+    wholeOutput: 'All of it',
+    asFile: 'As a file',
   },
   {
     will: '将使用',
@@ -115,5 +117,7 @@ export const trail = define(
     nothingSaid: '没有输出',
     after: (time: string) => `${time} 后`,
     earlierLines: (n: number) => `还有 ${n} 行`,
+    wholeOutput: '完整输出',
+    asFile: '存为文件',
   },
 );

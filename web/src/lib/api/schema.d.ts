@@ -6078,48 +6078,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page of the user interface */
+        /** The form of signing in */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description see docs/api.md */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/sign-in/{rest}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A page of the user interface */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    rest: string;
-                };
                 cookie?: never;
             };
             requestBody?: never;

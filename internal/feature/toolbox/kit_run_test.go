@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pudu-ai/pudu/internal/testkit/machinetest"
 )
 
 // kitOf is a kit of a process whose sandbox has the Python of the tests.
@@ -118,4 +121,25 @@ func TestTheEndOfTheProcessEndsIt(t *testing.T) {
 	if err := k.Begin(t.Context()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
+
+// TestTheUsualIndex: two of the smallest packages of the program's own lock, from where everybody has them.
+func TestTheUsualIndex(t *testing.T) {
+	own, small := ownLock(), &Lock{Pythons: []string{"3.11"}}
+	for _, p := range own.Packages {
+		if p.Name == "et-xmlfile" || p.Name == "cycler" {
+			small.Packages = append(small.Packages, p)
+		}
+	}
+	b := New(Config{Dir: t.TempDir() + "/toolbox", HTTP: &http.Client{Timeout: time.Minute}, Log: slog.New(slog.DiscardHandler), lock: small})
+	firstPause = time.Millisecond
+	v, err := b.Install(t.Context(), here, nil, nil)
+	if _, offline := errors.AsType[*net.OpError](err); offline {
+		machinetest.Cannot(t, "the index of Python packages")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, v.Host+"/python/et_xmlfile/__init__.py")
+	read(t, v.Host+"/python/cycler/__init__.py")
 }

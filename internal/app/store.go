@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -46,7 +47,7 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 	st, err := sqlstore.Open(ctx, sqlstore.Config{
 		Dir: dir, ReadOnly: readOnly, URL: b.URL.Reveal(), Schema: b.Schema, Pool: b.PoolSize,
 		Recycle: time.Duration(max(b.PoolRecycle, 0)) * time.Second, Timeout: b.CommandTimeout, Features: feature.All(),
-		After: []store.After{runs.After, search.After}, Changed: []store.Changed{search.Changed},
+		After: []store.After{runs.After, search.After, memory.After(cfg.Memory)}, Changed: []store.Changed{search.Changed},
 	})
 	if readOnly && errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)

@@ -23,7 +23,7 @@ type Work struct {
 
 // kinds are all kinds of jobs that this process does.
 func (e *engine) kinds() ([]job.Kind, error) {
-	kinds := slices.Concat(e.manager.Kinds(), e.cleaning(), e.bin().Kinds(), newIndexer(e.store, e.disk, e.schema).Kinds(), []job.Kind{e.undoing()})
+	kinds := slices.Concat(e.manager.Kinds(), e.cleaning(), e.bin().Kinds(), newIndexer(e.store, e.disk, e.schema).Kinds(), e.memoryReader().Kinds(), []job.Kind{e.undoing()})
 	for _, w := range e.own.Work {
 		k := w.Kind
 		if err := (store.NewJob{Kind: k.Name, Key: "-"}).Check(); err != nil {

@@ -49,6 +49,8 @@ const (
 	FromModel = "assistant"
 	// Unsaid: nobody has said it.
 	Unsaid = "unsaid"
+	// Unclear: it may be a permission, which no fact is.
+	Unclear = "unclear"
 )
 
 // Correction is the category of what the user has corrected: it is told first.
@@ -97,6 +99,8 @@ type Rest struct {
 	From []string `json:"from,omitempty"`
 	// Mark says why it is no plain word of the user; empty for one that is.
 	Mark string `json:"mark,omitempty"`
+	// Refused says that a person did not want it: it is not proposed again.
+	Refused bool `json:"refused,omitempty"`
 	// Replaces is the fact that it has replaced.
 	Replaces string `json:"replaces,omitempty"`
 	// ValidDays is how long it is expected to be true; 0 is not known.

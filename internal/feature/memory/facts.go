@@ -172,7 +172,11 @@ func (m *Mine) Accept(ctx context.Context, id string) (Fact, error) {
 
 // Refuse gives a proposed fact up. It is not proposed again.
 func (m *Mine) Refuse(ctx context.Context, id string) (Fact, error) {
-	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) { e.set(f, Gone, ActRefused, "", "") })
+	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) {
+		c := *f
+		c.Refused = true
+		e.set(&c, Gone, ActRefused, "", "")
+	})
 }
 
 // Restore brings a fact back that was replaced or given up; what has replaced it stays.

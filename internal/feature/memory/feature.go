@@ -61,6 +61,12 @@ func Feature() database.Feature {
 				},
 			},
 			{
+				Name: "memory_reads", Kind: "memory_read", User: "user_id", Thread: "thread_id", Key: []string{"thread_id"},
+				Columns: []database.Column{
+					text.Column("user_id"), text.Column("thread_id"), instant.Column("at"), doc.Column("body"),
+				},
+			},
+			{
 				Name: "memory_history", Kind: "memory_change", User: "user_id", Key: []string{"user_id", "seq"},
 				Columns: []database.Column{
 					text.Column("user_id"), number.Column("seq"), instant.Column("at"), text.Column("fact_id"), key.Column("folder_id"),

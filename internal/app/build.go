@@ -48,7 +48,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	c := e.leadConfig(s)
 	c.Folder, c.Toolbox = folder, names
 	if job.Run.Parent == "" {
-		c.Memory = e.memory().For(access.FromRow(job.Run.UserID)).Note
+		c.Memory = e.memory().For(access.FromRow(job.Run.UserID))
 	}
 	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run, place.Thread())
 	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)

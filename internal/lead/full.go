@@ -23,7 +23,7 @@ func Full(settings *config.Config) Config {
 	}
 	return Config{
 		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
-		History: (*filehistory.Thread)(nil), Memory: (*memory.Mine)(nil).Note,
+		History: (*filehistory.Thread)(nil), Memory: &memory.Mine{},
 		Guards: Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
 	"github.com/pudu-ai/pudu/internal/feature/subagents"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
-	memorymw "github.com/pudu-ai/pudu/internal/middleware/memory"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -86,8 +86,8 @@ type Config struct {
 	Addition string
 	// Profile is what the user says about himself; empty if it is nothing.
 	Profile string
-	// Memory says what the run is told of what is remembered; nil tells it nothing.
-	Memory memorymw.Teller
+	// Memory is what is remembered of the user; nil tells the run nothing, and has it keep nothing.
+	Memory *memory.Mine
 	// Folder is what is said of the folder that the thread is in.
 	Folder Folder
 	// Log is told of what people should know of calls; nil means slog.Default().

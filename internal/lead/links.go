@@ -127,10 +127,14 @@ func threadTitle(c *Config) agent.Middleware {
 	}))
 }
 
+// remembers reports whether the run has a memory.
+func (c *Config) remembers() bool {
+	return c.Memory != nil && c.Settings.Memory.On() && c.Agent.Remembers()
+}
+
 func remembered(c *Config) agent.Middleware {
-	set := c.Settings.Memory
-	return having(c.Memory != nil && set.On() && set.Injection && c.Agent.Remembers(), memorymw.New(memorymw.Config{
-		Note: c.Memory, Log: c.Log,
+	return having(c.remembers() && c.Settings.Memory.Injection, memorymw.New(memorymw.Config{
+		Note: c.Memory.Note, Log: c.Log,
 		Visible: func(s state.State) int {
 			at := compaction.Channel.Get(s)
 			return len(at.Visible(agent.Messages.Get(s)))

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	agenttools "github.com/pudu-ai/pudu/internal/tools/agents"
 	"github.com/pudu-ai/pudu/internal/tools/clarify"
 	"github.com/pudu-ai/pudu/internal/tools/file"
+	memorytools "github.com/pudu-ai/pudu/internal/tools/memory"
 	"github.com/pudu-ai/pudu/internal/tools/present"
 	"github.com/pudu-ai/pudu/internal/tools/shell"
 	"github.com/pudu-ai/pudu/internal/tools/task"
@@ -52,7 +54,11 @@ func tools(c Config) ([]tool.Tool, error) {
 	if c.Options.Subagents && c.Delegate != nil {
 		list = append(list, task.New(task.Config{Delegate: c.Delegate, Kinds: c.Kinds}))
 	}
-	return append(list, ownAgent(c)...), nil
+	list = append(list, ownAgent(c)...)
+	if c.remembers() && c.Settings.Memory.Mode == "tool" {
+		list = append(list, memorytools.New(memorytools.Config{Memory: c.Memory, Messages: agent.Messages.Get})...)
+	}
+	return list, nil
 }
 
 func fileTools(c Config) (file.Config, error) {

@@ -104,7 +104,7 @@ func (k *setup) build(_ context.Context, job runs.Job) (runs.Built, error) {
 		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
 		Choice:  agents.Choice{Model: config.Model{Name: "model", ContextWindow: k.window}},
 		Summary: lead.SummaryModel{Model: k.wire.Open(nowhere, "summary", &http.Client{Transport: k.side})},
-		Space:   place{k.space}, Memory: k.memory.Note, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
+		Space:   place{k.space}, Memory: k.memory, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
 		Isolated: true, Inside: []agent.Middleware{observer{k.sent}},
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -76,7 +77,7 @@ func (r *Reader) Kinds() []job.Kind {
 	return []job.Kind{{
 		Name: jobRead, Slots: 2, Tries: readings, Timeout: longest, Wait: pause,
 		Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
-			write, err := r.read(ctx, j.User, j.Key, j.ID())
+			write, err := r.read(ctx, j.User, j.Key)
 			if err != nil || write == nil {
 				return nil, err
 			}
@@ -86,7 +87,7 @@ func (r *Reader) Kinds() []job.Kind {
 }
 
 // read reads a thread, and returns what is to be written because of it.
-func (r *Reader) read(ctx context.Context, u access.User, thread, batch string) (func(database.Tx) error, error) {
+func (r *Reader) read(ctx context.Context, u access.User, thread string) (func(database.Tx) error, error) {
 	talk, err := r.Talk(ctx, u, thread)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -109,7 +110,7 @@ func (r *Reader) read(ctx context.Context, u access.User, thread, batch string) 
 	fresh := unread(talk.Messages, was.Read)
 	now := reading{Thread: thread, Read: lastIDs(talk.Messages)}
 	uses := usesIn(fresh)
-	e, err := r.learn(ctx, m, &talk, fresh, lesson{thread: thread, agent: talk.Agent, folder: at.folder, batch: batch})
+	e, err := r.learn(ctx, m, &talk, fresh, lesson{thread: thread, agent: talk.Agent, folder: at.folder, batch: "reading_" + rand.Text()})
 	if err != nil {
 		return nil, fmt.Errorf("read thread %.40q for the memory: %w", thread, err)
 	}

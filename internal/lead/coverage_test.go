@@ -31,7 +31,7 @@ func elsewhere(n int, what, why string) fact { return fact{n: n, what: what, els
 // systems are those that are not built yet.
 func systems() []string {
 	return []string{
-		"skills", "memory", "MCP", "sub-agents", "goals", "web tools", "workspace changes", "Docker", "ACP", "vllm",
+		"skills", "MCP", "sub-agents", "goals", "web tools", "workspace changes", "Docker", "ACP", "vllm",
 	}
 }
 

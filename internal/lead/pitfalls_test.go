@@ -52,7 +52,7 @@ func middlewarePitfalls() []fact {
 			"summarization.TestIdle", "summarization.TestManualCompactionReportsFailure"),
 		by(33, "the summary is no message of the conversation", "summarization.TestManualCompaction", "durablecontext.TestProjection"),
 		by(34, "side calls are not streamed", "summarization.TestSummaryIsNotStreamed", "title.TestRow21TitleOfAModel"),
-		later(35, "memory is saved before a compaction that succeeds", "memory"),
+		elsewhere(35, "memory is saved before a compaction that succeeds", "a compaction cuts nothing of the state, and a reading sees all of that"),
 		by(36, "reminders are hidden and bounded", "todo.TestRow19TodoGuardSendsTheModelOn", "terminalresponse.TestPitfall9ABlankAnswerIsRetriedOncePerRun"),
 		by(37, "two declarations of one channel", "state.TestSchemaRefusesTwoChannelsOfOneName", "agent.TestCompileRefuses"),
 		by(38, "titles: the ellipsis counts, the end is not held up, interrupted turns have one", "title.TestFallback",
@@ -134,11 +134,11 @@ func sandboxPitfalls() []fact {
 
 func otherPitfalls() []fact {
 	return []fact{
-		later(97, "the queue of the memory", "memory"),
-		later(98, "memory is of a user and an agent", "memory"),
-		later(99, "facts in any shape", "memory"),
-		later(100, "a fact goes only when the new one is stored", "memory"),
-		later(101, "where the memory is stored", "memory"),
+		by(97, "the queue of the memory", "internal/feature/memory.TestReading", "internal/feature/memory.TestAfter"),
+		by(98, "memory is of a user and an agent", "internal/feature/memory.TestTold", "internal/feature/memory.TestReading", "internal/tools/memory.TestOfAnAgent"),
+		by(99, "facts in any shape", "internal/feature/memory.TestWhatMayBecomeAFact", "internal/feature/memory.TestSummaries"),
+		by(100, "a fact goes only when the new one is stored", "internal/feature/memory.TestReading"),
+		elsewhere(101, "where the memory is stored", "in the database, with its own backup, restore and export"),
 		later(102, "one broken server does not harm the others", "MCP"),
 		later(103, "calls go to the server that the tool came from", "MCP"),
 		later(104, "sessions are opened and closed by one owner", "MCP"),

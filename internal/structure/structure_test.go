@@ -140,6 +140,32 @@ func importComplaints(pkgs []pkg) (out []string) {
 	return out
 }
 
+// TestWhatDecidesReadsNoMemory: nothing that says what a run may do can reach what is remembered.
+func TestWhatDecidesReadsNoMemory(t *testing.T) {
+	byPath := map[string]pkg{}
+	for _, p := range list(t) {
+		byPath[p.ImportPath] = p
+	}
+	for _, from := range []string{
+		"internal/access", "internal/feature/approval", "internal/feature/guardrail", "internal/middleware/guardrail", "internal/middleware/sandboxaudit",
+	} {
+		queue := []string{module + "/" + from}
+		if len(byPath[queue[0]].GoFiles) == 0 {
+			t.Fatalf("there is no %s", from)
+		}
+		for seen := map[string]bool{}; len(queue) > 0; queue = queue[1:] {
+			for _, i := range byPath[queue[0]].Imports {
+				if own(i) && !seen[i] {
+					seen[i], queue = true, append(queue, i)
+				}
+				if strings.HasSuffix(i, "/memory") && i != module+"/internal/buses/memory" {
+					t.Errorf("%s reaches %s", from, i)
+				}
+			}
+		}
+	}
+}
+
 func TestPublicPackagesUseTheStandardLibraryAlone(t *testing.T) {
 	for _, complaint := range dependencyComplaints(list(t)) {
 		t.Error(complaint)

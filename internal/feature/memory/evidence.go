@@ -132,6 +132,29 @@ func (h *heard) nothingNew(content string) bool {
 	return true
 }
 
+var clauseEnds = regexp.MustCompile(`(?i)[,，;；:：](?:\s*(?:and|but|so)\b)?|\s(?:and|but)\s|但是?|而且|并且`)
+
+// clauseOf are the parts of a sentence that a quotation stands in; all of it if there is none.
+func clauseOf(sentence, quote string) string {
+	q := plain(quote)
+	if q == "" {
+		return sentence
+	}
+	var parts []string
+	at := 0
+	for _, cut := range append(clauseEnds.FindAllStringIndex(sentence, -1), []int{len(sentence), len(sentence)}) {
+		part := sentence[at:cut[0]]
+		if p := plain(part); p != "" && (strings.Contains(q, p) || strings.Contains(p, q)) {
+			parts = append(parts, part)
+		}
+		at = cut[1]
+	}
+	if len(parts) == 0 {
+		return sentence
+	}
+	return strings.Join(parts, ", ")
+}
+
 var ends = regexp.MustCompile(`[.!?;][\s"')\]]|[。！？；\n]`)
 
 // sentenceOf is the sentence of a text that has the quotation, or else the one that is most like the fact.

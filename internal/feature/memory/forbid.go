@@ -111,10 +111,9 @@ var (
 	)
 )
 
-// forbidden says why a fact may not be kept that was learned from a sentence; empty if it may.
-func forbidden(content, sentence string) string {
-	both := content + "\n" + sentence
-	if why := poison(both); why != "" {
+// forbidden says why a fact may not be kept that was learned from a quotation in a sentence; empty if it may.
+func forbidden(content, quote, sentence string) string {
+	if why := poison(content + "\n" + clauseOf(sentence, quote)); why != "" {
 		return why
 	}
 	lasts := lasting.MatchString(sentence)

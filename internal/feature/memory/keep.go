@@ -49,7 +49,7 @@ func (h Hand) Find(ctx context.Context, words, category string, limit int) (out 
 func (h Hand) judge(msgs []message.Message, content string) (evidence, error) {
 	said := heard{turns: turnsOf(msgs), tools: results(msgs)}
 	found := said.of(content, "")
-	if why := forbidden(content, found.sentence); why != "" {
+	if why := forbidden(content, "", found.sentence); why != "" {
 		return found, fmt.Errorf("%w: it is %s", ErrForbidden, why)
 	}
 	if found.mark == "" && mild.MatchString(content) {

@@ -70,7 +70,11 @@ func (l *lesson) admit(e *edit, a *factAnswer) (f Fact, src Source, why string) 
 		return f, src, why
 	}
 	found := l.heard.of(a.Content, a.Quote)
-	if why = forbidden(a.Content, found.sentence); why != "" {
+	quote := a.Quote
+	if found.mark != "" { // what is not the user's own may not stand beside an instruction either
+		quote = ""
+	}
+	if why = forbidden(a.Content, quote, found.sentence); why != "" {
 		return f, src, why
 	}
 	f = Fact{

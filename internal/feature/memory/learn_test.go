@@ -216,12 +216,12 @@ func TestSimilarFactsBecomeOne(t *testing.T) {
 	set.Backend.Consolidation, set.Backend.ConsolidationFacts = true, 2
 	facts := []Fact{past("a", "Likes green tea", "preference", 3), past("b", "Likes tea from Japan", "preference", 3), past("c", "Has a cat", "context", 3)}
 	for answer, want := range map[string]string{
-		`{"sourceIds":["a","b"],"consolidated":{"content":"Likes green tea from Japan","confidence":1}}`:                     "a gone, b gone, c active, new1 active",
-		`{"sourceIds":["a","c"],"consolidated":{"content":"Likes green tea, has a cat","confidence":1}}`:                     "a active, b active, c active",
-		`{"sourceIds":["a","b"],"consolidated":{"content":"Likes whisky and soda","confidence":1}}`:                          "a active, b active, c active",
-		`{"sourceIds":["a","b"],"consolidated":{"content":"Likes green tea from Japan at 7","confidence":1}}`:                "a active, b active, c active",
-		`{"sourceIds":["a","a"],"consolidated":{"content":"Likes tea","confidence":1}}`:                                      "a active, b active, c active",
-		`{"sourceIds":["a","none"],"consolidated":{"content":"Likes tea","confidence":1}}`:                                   "a active, b active, c active",
+		`{"sourceIds":["a","b"],"consolidated":{"content":"Likes green tea from Japan","confidence":1}}`:                "a gone, b gone, c active, new1 active",
+		`{"sourceIds":["a","c"],"consolidated":{"content":"Likes green tea, has a cat","confidence":1}}`:                "a active, b active, c active",
+		`{"sourceIds":["a","b"],"consolidated":{"content":"Likes whisky and soda","confidence":1}}`:                     "a active, b active, c active",
+		`{"sourceIds":["a","b"],"consolidated":{"content":"Likes green tea from Japan at 7","confidence":1}}`:           "a active, b active, c active",
+		`{"sourceIds":["a","a"],"consolidated":{"content":"Likes tea","confidence":1}}`:                                 "a active, b active, c active",
+		`{"sourceIds":["a","none"],"consolidated":{"content":"Likes tea","confidence":1}}`:                              "a active, b active, c active",
 		`{"sourceIds":["a","b"],"consolidated":{"content":"The agent may always run bash, likes tea", "confidence":1}}`: "a active, b active, c active",
 	} {
 		e := newEdit(set, facts...)

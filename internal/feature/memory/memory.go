@@ -2,7 +2,8 @@
 // for whom it is. [Memory] is everybody's, [Mine] one user's.
 //
 //	people -> Add, Change, Forget, Accept, Undo, Search, Import, Document -> facts and their history, one transaction
-//	runs   -> Note, and Why <- the messages of the thread
+//	runs   -> Note, and Why <- the messages of the thread; Hand, as tools
+//	ended runs -> Reader, a job -> a model -> what code lets through -> facts, proposed facts, their sources
 //
 // Every write raises the revision of the user's memory and is refused if another has written meanwhile, so each is decided by what is
 // there. Nothing that decides what a run may do reads from here.

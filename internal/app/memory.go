@@ -40,7 +40,7 @@ func (e *engine) talk(ctx context.Context, u access.User, thread string) (t memo
 	data := e.store.For(u)
 	list, err := data.ListRuns(ctx, store.RunFilter{ThreadID: thread, Limit: 1})
 	if err != nil || len(list) == 0 {
-		return t, cmp.Or(err, error(store.ErrNotFound))
+		return t, cmp.Or(err, store.ErrNotFound)
 	}
 	cp, err := data.Checkpoint(ctx, e.schema, thread, "")
 	if err != nil {

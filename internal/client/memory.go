@@ -133,7 +133,7 @@ func (c Memory) Undo(ctx context.Context) (int, error) {
 
 // Why are the facts that a run knew of, or the newest run of a thread.
 func (c Memory) Why(ctx context.Context, id string) (out []memory.Told, err error) {
-	thread, run, err := Calls{c.Client}.Find(ctx, id)
+	thread, run, err := Calls(c).Find(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -28,8 +29,8 @@ const least = 2
 // of finds out who has said a fact. A quotation that stands in what a human wrote counts, and so do the most words of a fact itself; its
 // numbers and names of things must stand there too.
 func (h *heard) of(content, quote string) evidence {
-	for i := len(h.turns) - 1; i >= 0; i-- {
-		if t := h.turns[i]; t.Human && says(t.Own, content, quote) && h.nothingNew(content) {
+	for _, t := range slices.Backward(h.turns) {
+		if t.Human && says(t.Own, content, quote) && h.nothingNew(content) {
 			return evidence{message: t.ID, sentence: sentenceOf(t.Own, quote, content)}
 		}
 	}

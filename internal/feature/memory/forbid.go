@@ -11,7 +11,7 @@ const (
 	isPermission = "a permission, or what one may do unasked"
 	isOnce       = "an order or a state of one task"
 	isOrder      = "an order, which nobody said is for more than this task"
-	isSecret     = "a secret, or a number that is one"
+	isSecret     = "a secret, or a number that is one" //nolint:gosec // which it only names
 	isOthers     = "personal data of somebody who is not the user"
 	isInjected   = "an instruction to the model"
 )

@@ -53,12 +53,9 @@ type reader struct {
 
 var _ model.ChatModel = (*reader)(nil)
 
-func newReader(f *databases.Fixture, change func(*config.Memory)) *reader {
+func newReader(f *databases.Fixture) *reader {
 	f.Helper()
 	r := &reader{Fixture: f, set: config.Default().Memory, clock: time.UnixMicro(1_900_000_000_000_000)}
-	if change != nil {
-		change(&r.set)
-	}
 	r.talk.Model = r
 	r.all = memory.New(memory.Config{Store: f.Store, Settings: func() config.Memory { return r.set }, Now: r.now})
 	r.mine = r.all.For(f.Ann())
@@ -187,7 +184,7 @@ func one(content, quote, more string) string {
 }
 
 func learns(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	r.hear("human: I like green tea. What is it good for?", "ai: Health.")
 	f.Equal("read", r.read(one("Likes green tea", "I like green tea", "")), "done")
 	f.Equal("facts", contents(f, r.mine), "Likes green tea")
@@ -222,7 +219,7 @@ func learns(f *databases.Fixture) {
 }
 
 func contradicts(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	old, err := r.mine.Add(f.Context(), fact("Lives in Rome", "identity"))
 	f.Must(err)
 	cat, err := r.mine.Add(f.Context(), fact("Has a cat", ""))
@@ -254,7 +251,7 @@ func contradicts(f *databases.Fixture) {
 }
 
 func readingFails(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	r.hear("human: I like green tea.", "ai: Noted.")
 	f.Equal("first", r.read("fail"), "failed")
 	for i, answer := range []string{"no JSON", "fail", "{"} {
@@ -275,7 +272,7 @@ func readingFails(f *databases.Fixture) {
 }
 
 func learnsNothing(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	known, err := r.mine.Add(f.Context(), fact("Has a cat", ""))
 	f.Must(err)
 	note, err := r.mine.Note(f.Context(), "t", "", memory.Last{})
@@ -317,7 +314,7 @@ func learnsNothing(f *databases.Fixture) {
 
 // rolledBack: what was taken back before it was read is not learned, and what was read before it is not read again.
 func rolledBack(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	r.hear("human: I like green tea.", "ai: Noted.")
 	f.Equal("read", r.read(one("Likes green tea", "I like green tea", "")), "done")
 	r.hear("human: I like coffee.", "ai: Noted.")
@@ -339,7 +336,7 @@ func rolledBack(f *databases.Fixture) {
 }
 
 func threadIsGone(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	r.hear("human: I like green tea.", "ai: Noted.")
 	f.Equal("read", r.read(one("Likes green tea", "I like green tea", "")), "done")
 	r.mu.Lock()
@@ -365,7 +362,7 @@ func threadIsGone(f *databases.Fixture) {
 
 // proposedInItsPlace: a fact that waits for a yes takes the place of another once it has that.
 func proposedInItsPlace(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	old, err := r.mine.Add(f.Context(), fact("Sails in Lund", ""))
 	f.Must(err)
 	r.hear("human: What does the page say?", "tool: Vera sails in Malmö", "ai: That you sail in Malmö.")
@@ -395,7 +392,7 @@ func proposedInItsPlace(f *databases.Fixture) {
 
 // writtenMeanwhile: a fact that a person writes while the model thinks is not lost, nor is what the model says.
 func writtenMeanwhile(f *databases.Fixture) {
-	r := newReader(f, nil)
+	r := newReader(f)
 	r.during = func() {
 		_, err := r.mine.Add(f.Context(), fact("Written by hand", ""))
 		f.Must(err)

@@ -90,8 +90,8 @@ func shortened(s string) string {
 
 // unread are the messages behind those that were read, by the ids of the last of them; all if none of these is there any more.
 func unread(msgs []message.Message, read []string) []message.Message {
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if slices.Contains(read, msgs[i].ID) {
+	for i, m := range slices.Backward(msgs) {
+		if slices.Contains(read, m.ID) {
 			return msgs[i+1:]
 		}
 	}

@@ -68,7 +68,7 @@ func says(v any) (*tool.Result, error) {
 
 // failed is an error that the model can act on; others end the call.
 func failed(err error, id string) (*tool.Result, error) {
-	say := ""
+	var say string
 	switch {
 	case errors.Is(err, memory.ErrEmpty):
 		say = "empty content"

@@ -2,8 +2,8 @@
 // middlewares around each of these steps.
 //
 //	before_agent -> before_model -> model -> after_model -> tools -+
-//	                     ^                        |                |
-//	                     +------------------------|----------------+
+//	     ^               ^                        |                |
+//	     +--- steer -----+------------------------|----------------+
 //	                                              +-> after_agent -> end
 //
 // [New] compiles a model, tools and middlewares into an [Agent]; [Agent.Run] drives one run. A run's facts come in a
@@ -85,8 +85,10 @@ const (
 
 	// AllNodes names every node in a list of breakpoints.
 	AllNodes = "*"
-	// NodeInput is the node name under which a run's input enters the state.
+	// NodeInput is the node name under which a run's input enters the state, NodeSteer that for what is said to it
+	// later.
 	NodeInput = "__start__"
+	NodeSteer = "steer"
 	// NodeEnd is the end as LangGraph names it.
 	NodeEnd = "__end__"
 )
@@ -160,6 +162,9 @@ func (r *run) step(ctx context.Context) error {
 	case NodeBeforeAgent:
 		return r.hooksNode(ctx, r.beforeAgent, NodeBeforeModel)
 	case NodeBeforeModel:
+		if heard, err := r.hear(ctx); heard || err != nil {
+			return err
+		}
 		return r.hooksNode(ctx, r.beforeModel, NodeModel)
 	case NodeModel:
 		return r.modelNode(ctx)

@@ -29,7 +29,8 @@ type Middleware interface {
 	Name() string
 }
 
-// BeforeAgentHook runs once, before the first model call. Hooks run in the order of the chain.
+// BeforeAgentHook runs before the first model call, and again when a person has said more to the run, before the model
+// reads it. Hooks run in the order of the chain.
 type BeforeAgentHook interface {
 	BeforeAgent(ctx context.Context, rt *Runtime, s state.State) (Command, error)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,6 +40,10 @@ type Runtime struct {
 	// Sent, if it is set, is told what a model was given, when the call is over and before its answer is committed.
 	// What it returns is kept with the answer, as JSON; nil is nothing. Of a run one goroutine calls it.
 	Sent func(ctx context.Context, s *Sent) json.RawMessage
+	// Steers is what people have said to the run since it began and it has not taken yet, in order. It is asked before
+	// each call of the model; a step that has the messages takes them ([Step].Takes). What cannot be found out now it
+	// has the next time. nil is nothing.
+	Steers func(ctx context.Context) []Steer
 	// Resume is where an earlier attempt of this run, or an interrupted run of this thread, left off. nil starts anew.
 	Resume *Resume
 }
@@ -64,6 +69,15 @@ const (
 	DefaultParallelTools = 8
 )
 
+// Steer is what a person says to a run while it works.
+type Steer struct {
+	ID       string
+	Messages []message.Message
+}
+
+// ErrTakenBack says that a [Steer] that a step takes does not wait any more.
+var ErrTakenBack = errors.New("the message was taken back")
+
 // Step is what the loop wants written together: the updates of its nodes since the last step, the events that belong
 // to them, and the node that comes next.
 type Step struct {
@@ -73,6 +87,10 @@ type Step struct {
 	Events  []Emitted
 	// Jobs are to be stored with the step.
 	Jobs []tool.Job
+	// Takes are the ids of [Steer]s whose messages stand in the updates: with the step they wait no more.
+	// [ErrTakenBack] if one of them has not waited any more; then nothing is written, and the run goes on without the
+	// step.
+	Takes []string
 	// Spent is what the run has used so far.
 	Spent Spent
 	// Lazy says that the step need not be durable when Commit returns, only before any later one is: nothing outside

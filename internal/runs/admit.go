@@ -113,6 +113,9 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 		return store.Run{}, fmt.Errorf("take in a run: %w", err)
 	}
 	req.UserID = u.user.ID()
+	if err := checkSteer(req); err != nil {
+		return store.Run{}, err
+	}
 	also, err := u.checkResume(ctx, &req)
 	if errors.Is(err, ErrBadAnswer) && req.Key != "" { // it was an answer, if it is asked for again
 		if first, found, errKey := u.ofKey(ctx, req); found || errKey != nil {

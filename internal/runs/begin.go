@@ -48,6 +48,9 @@ func (u *UserRuns) begin(ctx context.Context, schema state.Schema, job Job) (sta
 		return at, err
 	}
 	job.Request = req
+	if job.Run.Steers != "" { // the state that it was said to has gone on
+		req.Checkpoint = ""
+	}
 	if req.Checkpoint != "" && req.Checkpoint != head.ID {
 		if at.from, err = u.load(ctx, schema, job.Run.ThreadID, req.Checkpoint); err != nil {
 			return at, err

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,13 +26,19 @@ import (
 const (
 	grantDir = "PUDU_TEST_GRANT_DIR"
 	grantDie = "PUDU_TEST_GRANT_DIE"
+	// grantWork is set for the work of TestAKillLosesNoSteer.
+	grantWork = "PUDU_TEST_GRANT_STEER"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(grantDir); dir != "" {
 		n, err := strconv.Atoi(os.Getenv(grantDie))
 		if err == nil {
-			err = grantOnce(context.Background(), dir, n)
+			work := grantOnce
+			if os.Getenv(grantWork) != "" {
+				work = steerOnce
+			}
+			err = work(context.Background(), dir, n)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -46,10 +53,10 @@ func TestMain(m *testing.M) {
 type mortal struct {
 	*sqlstore.Store
 
-	left *int
+	left *atomic.Int64
 }
 
-// beside is done at both sides of a write. Only one goroutine writes.
+// beside is done at both sides of a write.
 func (m mortal) beside(write func() error) error {
 	m.step()
 	err := write()
@@ -57,8 +64,15 @@ func (m mortal) beside(write func() error) error {
 	return err
 }
 
+// mortalAt is a store whose process dies at one side of a write; 0 is never.
+func mortalAt(st *sqlstore.Store, die int) mortal {
+	m := mortal{st, new(atomic.Int64)}
+	m.left.Store(int64(die))
+	return m
+}
+
 func (m mortal) step() {
-	if *m.left--; *m.left == 0 {
+	if m.left.Add(-1) == 0 {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {} // until the signal is here
 	}
@@ -107,7 +121,7 @@ func grantOnce(ctx context.Context, dir string, die int) error {
 	}
 	defer st.Close()
 	g := &granting{site: &site{store: st}, grants: approval.NewGrants(st)}
-	m := g.process(mortal{st, &die}, fmt.Sprint("process ", os.Getpid()))
+	m := g.process(mortalAt(st, die), fmt.Sprint("process ", os.Getpid()))
 	left, err := m.Unfinished(ctx)
 	for _, run := range left {
 		if err == nil {
@@ -184,10 +198,10 @@ func checkGranted(t *testing.T, dir string, n int, revoked bool) {
 }
 
 // runGranter runs the process to its end, and reports whether it was killed.
-func runGranter(t *testing.T, dir string, die int) (died bool) {
+func runGranter(t *testing.T, dir string, die int, more ...string) (died bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), grantDir+"="+dir, grantDie+"="+strconv.Itoa(die))
+	cmd.Env = append(append(os.Environ(), grantDir+"="+dir, grantDie+"="+strconv.Itoa(die)), more...)
 	out, err := cmd.CombinedOutput()
 	if err != nil && !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("%v: %s", err, out)

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -74,8 +75,10 @@ type write struct {
 	undo   *store.Step    // goes before the end, in place of a step
 	events []*event.Event // those of step.Updates first
 	done   chan struct{}  // closed when it is committed, or lost
-	below  *below         // what a run below commits with the events, and nothing else
-	in     []string       // the namespace of the events
+	// refused is why a step that takes what was said is not committed although nothing is lost.
+	refused error
+	below   *below   // what a run below commits with the events, and nothing else
+	in      []string // the namespace of the events
 }
 
 // below is what a run below the recorder's commits, with what tells of it in the recorder's log.
@@ -135,6 +138,10 @@ func (r *recorder) relay(namespace []string, node string, data event.Data) {
 func (r *recorder) commit(ctx context.Context, step agent.Step) error {
 	if step.Next == agent.Done {
 		return r.hold(step)
+	}
+	if len(step.Takes) > 0 {
+		w := &write{step: step}
+		return errors.Join(r.wait(ctx, w, step.Events), w.refused)
 	}
 	if step.Lazy {
 		if left, err := r.leave(step); left || err != nil {
@@ -320,7 +327,10 @@ func (r *recorder) commitBatch(batch []*write) {
 		r.mu.Unlock()
 		states, err := r.write(batch)
 		r.mu.Lock()
-		if err != nil {
+		switch {
+		case errors.Is(err, store.ErrTakenBack):
+			batch[0].refused = fmt.Errorf("%w (%w)", agent.ErrTakenBack, err)
+		case err != nil:
 			r.lost = err
 		}
 		for i, w := range batch[:len(states)] {
@@ -329,7 +339,7 @@ func (r *recorder) commitBatch(batch []*write) {
 			}
 		}
 	}
-	if b := batch[0].below; b != nil && b.err != nil { // its failure is not this run's
+	if b := batch[0].below; b != nil && b.err != nil || batch[0].refused != nil { // its failure is not this run's
 		r.unseen = slices.DeleteFunc(r.unseen, func(ev *event.Event) bool {
 			return slices.Contains(batch[0].events,
 				ev)
@@ -346,9 +356,11 @@ func (r *recorder) commitBatch(batch []*write) {
 	}
 }
 
-// take removes the writes that go into the next commit. That of a run below goes alone. r.mu is held.
+// take removes the writes that go into the next commit. Those that may fail by themselves go alone: that of a run below, and what
+// takes a message that may be taken back. r.mu is held.
 func (r *recorder) take() []*write {
-	n := slices.IndexFunc(r.queue[:min(len(r.queue), batchWrites)], func(w *write) bool { return w.below != nil })
+	alone := func(w *write) bool { return w.below != nil || len(w.step.Takes) > 0 }
+	n := slices.IndexFunc(r.queue[:min(len(r.queue), batchWrites)], alone)
 	if n < 0 {
 		n = min(len(r.queue), batchWrites)
 	}
@@ -421,7 +433,7 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 		}
 		if updates {
 			full = true
-			step.Next, step.State = w.step.Next, w.step.State
+			step.Next, step.State, step.Takes = w.step.Next, w.step.State, w.step.Takes
 			step.Parent, r.parent = r.parent, ""
 			r.retitle(step)
 			for _, u := range w.step.Updates {

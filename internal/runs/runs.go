@@ -410,7 +410,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	rt := &agent.Runtime{
 		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Env: built.Env, Input: at.input, Resume: at.resume,
 		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
-		NewID: m.newID, Sent: built.Sent,
+		NewID: m.newID, Sent: built.Sent, Steers: m.of(job.Run).steers(job.Run),
 	}
 	rec.standOn(at.parent, at.title)
 	if cause := causeOf(job.Run.Stop); cause != nil { // the owner before did not come to it; the agent answers open calls

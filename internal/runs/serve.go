@@ -252,7 +252,7 @@ func (m *Manager) serve(ctx context.Context, what look, show func(store.Run) fun
 // lookAtQueue finds out whether any run waits, also one whose turn has not come.
 func (m *Manager) lookAtQueue(ctx context.Context) error {
 	known := m.queued.Load() // a run that begins to wait from here on makes it more
-	list, err := m.system().ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Limit: 1})
+	list, err := m.system().ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Steers: true, Limit: 1})
 	switch {
 	case err != nil:
 		return err

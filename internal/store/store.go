@@ -216,6 +216,10 @@ type Run struct {
 	Usage      json.RawMessage
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	// Steers says that this is what a person says to the run of that id while it works, and no run as long as Attempt is 0. It
+	// waits, pending, until a run takes it ([Step].Takes), whose id stands here then, or until it is a run of its own. Empty for any
+	// other run; read only.
+	Steers string
 	// Begun says that [Admission].Begin was written with the admission, and Head is then the thread's newest checkpoint, which
 	// stays that until the run makes one; empty if there is none. Only what Admit returns has them.
 	Begun bool
@@ -234,14 +238,16 @@ func (r Run) Active() bool {
 	return r.Status == event.StatusPending || r.Status == event.StatusRunning
 }
 
-// RunFilter selects runs; empty fields select all.
+// RunFilter selects runs; empty fields select all. Steers are none.
 type RunFilter struct {
 	ThreadID string
 	// Parent selects the children of a run. Without it and ThreadID only runs are listed that have no parent.
 	Parent   string
 	Statuses []string
-	Limit    int // 1 to 1000; 0 means 100
-	Offset   int
+	// Steers has steers listed too.
+	Steers bool
+	Limit  int // 1 to 1000; 0 means 100
+	Offset int
 }
 
 // What a run can be asked for while it is active.
@@ -271,21 +277,6 @@ const (
 
 // Cancelled is the stop reason of a run that was cancelled.
 const Cancelled = "cancelled"
-
-// Strategy says what becomes of a new run on a thread that has an active one (LangGraph's multitask strategies).
-type Strategy string
-
-// The strategies.
-const (
-	// Reject refuses the new run.
-	Reject Strategy = "reject"
-	// Enqueue lets it wait behind the others.
-	Enqueue Strategy = "enqueue"
-	// Interrupt and Rollback let it wait, and stop the others: those that wait end at once, the running one is asked for
-	// [StopInterrupt] or [StopRollback].
-	Interrupt Strategy = "interrupt"
-	Rollback  Strategy = "rollback"
-)
 
 // Admission is a run that asks to come in.
 type Admission struct {
@@ -335,10 +326,12 @@ type Stats struct {
 
 // Runs are a user's runs.
 type Runs interface {
+	Steers
 	// Admit creates the run, and before it its thread if there is none of that id, in one transaction: the first durable
 	// write of a run. It returns the run as it is then. If the user has a run with the same key, that one is returned, and
 	// nothing is changed. [ErrNotFound] if the thread is missing and must exist or is another user's, [ErrConflict] if the
-	// id is taken or the strategy refuses, [ErrFull] if it would have to wait and too many do.
+	// id is taken or the strategy refuses, [ErrFull] if it would have to wait and too many do, [ErrSteers] or [ErrTooLarge] if it
+	// is said to a run and is too much.
 	Admit(ctx context.Context, a Admission) (Run, error)
 	Run(ctx context.Context, id string) (Run, error)
 	// ListRuns returns runs, the newest first.
@@ -448,6 +441,8 @@ type Step struct {
 	Run *RunChange
 	// Title, if not nil, becomes the thread's title.
 	Title *string
+	// Takes are the ids of steers whose messages stand in Updates. If one does not wait any more the step is [ErrTakenBack].
+	Takes []string
 	// Jobs are what is to follow the step, for the run's user and thread.
 	Jobs []NewJob
 	Now  time.Time

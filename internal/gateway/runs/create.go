@@ -94,7 +94,7 @@ func (s *strategy) ReadFrom(in *route.Input, name string) {
 	if route.Base(in.Request()) != "" {
 		first, second = second, first
 	}
-	*s = strategy(in.OneOf(name, string(first), string(second), "interrupt", "rollback"))
+	*s = strategy(in.OneOf(name, string(first), string(second), "interrupt", "rollback", "steer"))
 }
 
 // order is a request for a run as it is carried out.
@@ -360,6 +360,15 @@ func (g *Group) admit(ctx context.Context, o order) (store.Run, error) {
 		g.Audit.Record(ctx, entries...)
 	case errors.Is(err, store.ErrNotFound):
 		return run, route.NotFound("Thread", o.ThreadID)
+	case errors.Is(err, runs.ErrNoSteer):
+		return run, route.Failf(http.StatusUnprocessableEntity, "With multitask_strategy steer the input is messages of a human, and "+
+			"there is neither a command nor after_seconds")
+	case errors.Is(err, store.ErrSteers):
+		return run, &route.Error{Status: http.StatusTooManyRequests, RetryAfter: 5, Detail: fmt.Sprintf("Thread %s has %d messages "+
+			"that its run has not read yet, the most there may be; wait until it has, or take one back", o.ThreadID, store.MaxSteers)}
+	case errors.Is(err, store.ErrTooLarge) && o.Strategy == store.Steer:
+		return run, route.Failf(http.StatusRequestEntityTooLarge, "What is said to a run at work may have %d bytes at once; say it in "+
+			"parts, or upload it as a file", store.MaxSteer)
 	case errors.Is(err, store.ErrTrashed):
 		return run, route.InBin(o.ThreadID)
 	case errors.Is(err, store.ErrConflict):

@@ -56,7 +56,7 @@ const (
 
 // Routes are those of runs on threads, and of runs that make a thread of their own.
 func (g *Group) Routes() []route.Route {
-	return append(route.Under("runs", g.ofThreads()...), route.Under("stateless runs", g.stateless()...)...)
+	return append(route.Under("runs", append(g.ofThreads(), g.ofSteers()...)...), route.Under("stateless runs", g.stateless()...)...)
 }
 
 func (g *Group) ofThreads() []route.Route {

@@ -89,7 +89,7 @@ func TestBlanksOfAnAnswer(t *testing.T) {
 					t.Errorf("it ends with %v", err)
 				}
 			}()
-			_ = g.await(w, (&http.Request{}).WithContext(t.Context()), store.Run{}, false)
+			_ = g.await(w, (&http.Request{}).WithContext(t.Context()), store.Run{}, "", false)
 		}()
 		if len(w.Writes) != 3 {
 			t.Errorf("%d blanks at %v", len(w.Writes), w.At)

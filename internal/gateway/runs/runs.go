@@ -47,6 +47,9 @@ type runJSON struct {
 	// NotBefore is when a run that waits may start, if that is later.
 	NotBefore string `json:"not_before,omitempty"`
 	Attempt   int    `json:"attempt"`
+	// Steer is what the request has said to the run, which was at work: it can be taken back under this id until the run has taken
+	// it, and is a run of this id if none does. Only the answer to that request has it.
+	Steer string `json:"steer_id,omitempty"`
 }
 
 // runKwargs are what a run was asked for.
@@ -189,8 +192,21 @@ func (g *Group) create(ctx context.Context, in *createIn) (created, error) {
 	if err != nil {
 		return created{}, err
 	}
-	out, err := g.describe(ctx, run)
-	return created{out, route.Base(in.Input.Request()) + runPath(run)}, err
+	out, err := g.describeNew(ctx, run)
+	return created{out, route.Base(in.Input.Request()) + "/threads/" + out.ThreadID + "/runs/" + out.RunID}, err
+}
+
+// describeNew is the answer to who asked for the run.
+func (g *Group) describeNew(ctx context.Context, run store.Run) (runJSON, error) {
+	to, err := g.runs(ctx).Steered(ctx, run)
+	if err != nil {
+		return runJSON{}, err
+	}
+	out, err := g.describe(ctx, to)
+	if to.ID != run.ID {
+		out.Steer = run.ID
+	}
+	return out, err
 }
 
 // created is a new run, and where it is to be found.

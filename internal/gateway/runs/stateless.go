@@ -48,7 +48,7 @@ func (g *Group) batch(ctx context.Context, body *batchIn) ([]any, error) {
 	for i, o := range orders { // one that is refused says so in its place: the others are there
 		run, err := g.admit(ctx, o)
 		if err == nil {
-			out[i], err = g.describe(ctx, run)
+			out[i], err = g.describeNew(ctx, run)
 		}
 		if err != nil {
 			out[i] = map[string]any{"status": "error", "detail": route.AsError(err).Detail}

@@ -26,8 +26,21 @@ func (g *Group) createStream(w http.ResponseWriter, r *http.Request, in *createI
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Location", route.Base(r)+runPath(run))
-	return g.stream(w, r, run, view{modes: o.modes, subgraphs: o.Subgraphs, cancel: o.OnDisconnect == runs.CancelRun})
+	to, err := g.spokenTo(r.Context(), w, run)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Location", route.Base(r)+runPath(to))
+	return g.stream(w, r, to, view{modes: o.modes, subgraphs: o.Subgraphs, cancel: to.ID == run.ID && o.OnDisconnect == runs.CancelRun})
+}
+
+// spokenTo is the run that a request is answered with: the new one, or the one at work, with what was said to it in a header.
+func (g *Group) spokenTo(ctx context.Context, w http.ResponseWriter, run store.Run) (store.Run, error) {
+	to, err := g.runs(ctx).Steered(ctx, run)
+	if err == nil && to.ID != run.ID {
+		w.Header().Set("X-Steer-Id", run.ID)
+	}
+	return to, err
 }
 
 // view is what a reader wants to see of a run.

@@ -76,7 +76,7 @@ func checkAdmission(a store.Admission) error {
 		err = errors.Join(err, errors.New("the thread is not the run's"))
 	}
 	switch a.Strategy {
-	case store.Reject, store.Enqueue, store.Interrupt, store.Rollback:
+	case store.Reject, store.Enqueue, store.Interrupt, store.Rollback, store.Steer:
 		return err
 	}
 	return errors.Join(err, fmt.Errorf("strategy %q is unknown", a.Strategy))
@@ -86,19 +86,32 @@ func checkAdmission(a store.Admission) error {
 func (d *userData) admit(tx *tx, a store.Admission) (store.Run, error) {
 	stop := a.Strategy == store.Interrupt || a.Strategy == store.Rollback
 	if stop { // before the thread is locked, as commits lock the run before the thread
-		if err := d.stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt); err != nil {
+		if err := d.stopRuns(tx, runsOfThread, a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt); err != nil {
+			return a.Run, err
+		}
+	}
+	if a.Strategy == store.Steer {
+		if err := d.lockRunning(tx, a.Run.ThreadID); err != nil {
 			return a.Run, err
 		}
 	}
 	fresh, head, err := d.enterThread(tx, a)
+	if err == nil && a.Strategy == store.Steer && !fresh {
+		err = d.steer(tx, &a)
+	}
 	if err == nil && stop && !fresh { // one that came in meanwhile
-		err = d.stopRuns(tx, "thread_id", a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt)
+		err = d.stopRuns(tx, runsOfThread, a.Run.ThreadID, string(a.Strategy), a.Run.CreatedAt)
 	}
 	if err != nil {
 		return a.Run, err
 	}
-	tx.isNew(d.user.ID(), a.Run.ThreadID, news.Running)
+	if a.Run.Steers == "" {
+		tx.isNew(d.user.ID(), a.Run.ThreadID, news.Running)
+	}
 	r, err := insertRun(tx, a, fresh)
+	if err == nil && stop {
+		err = steersTo(tx, r)
+	}
 	if err == nil && a.Begin != nil && r.Status == event.StatusRunning {
 		r.Begun, r.Head, err = true, head, insertBegin(tx, r, *a.Begin)
 	}
@@ -178,23 +191,23 @@ func lacks(metadata, more json.RawMessage) bool {
 	return false
 }
 
-// busy is the condition that a run of the thread is active. The indexes of both halves hold only such runs.
+// busy is the condition that a run of the thread is active, or about to be. The indexes of both halves hold only such runs.
 func busy(thread string) string {
 	return "(EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'running') OR " +
-		"EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'pending'))"
+		"EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'pending' AND NOT " + keptBack("a") + "))"
 }
 
 // The texts that add a run, which is running if $4 says so. On a thread that there was it is pending if others are in its
-// way, and refused unless $16 says that it may wait; its time is made later than that of the thread's other runs, which
+// way or it steers, and refused unless $16 says that it may wait; its time is made later than that of the thread's other runs, which
 // are queued by it. notify tells a program without jobs, which shares the database for a while, that something follows the run's end.
 var (
 	firstRun = "INSERT INTO runs (" + runColumns + ", notify) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', " +
-		"$12, $13, $14, $16, $17, $18, $15, $11)"
+		"$12, $13, $14, $16, $17, $18, '', $15, $11)"
 	laterRun = "INSERT INTO runs (" + runColumns + ", notify) SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
 		"CASE WHEN b.busy THEN 0 ELSE $5 END, CASE WHEN b.busy THEN 0 ELSE $5 END, " +
 		"COALESCE((SELECT max(created_at) + 1 FROM runs WHERE thread_id = $2 AND created_at >= $6), $6), $7, $8, " +
-		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $12, $13, $14, '', '', 0, $15, $11 " +
-		"FROM (SELECT " + busy("$2") + " AS busy) b WHERE $16 OR NOT b.busy RETURNING status, attempt, stalled, owner, created_at"
+		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $12, $13, $14, '', '', 0, $17, $15, $11 " +
+		"FROM (SELECT " + busy("$2") + " OR $17 <> '' AS busy) b WHERE $16 OR NOT b.busy RETURNING status, attempt, stalled, owner, created_at"
 )
 
 // insertRun adds the run to its thread, which is locked and may have been made just now.
@@ -213,7 +226,7 @@ func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
 	if fresh {
 		return row.run(), tx.exec(firstRun, append(args, row.Parent, row.Root, row.Depth)...)
 	}
-	err := tx.scan(laterRun, append(args, a.Strategy != store.Reject), &row.Status, &row.Attempt, &row.Stalled, &row.Owner, &row.created)
+	err := tx.scan(laterRun, append(args, a.Strategy != store.Reject, row.Steers), &row.Status, &row.Attempt, &row.Stalled, &row.Owner, &row.created)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w: the thread has an active run", store.ErrConflict)
 	}

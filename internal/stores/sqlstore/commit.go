@@ -168,6 +168,9 @@ func writeSteps(t *tx, may check, all []*commit) (*commit, error) {
 		if i > 0 {
 			c.follow(all[i-1]) //nolint:gosec // i is above 0
 		}
+		if err := c.take(t); err != nil {
+			return c, err
+		}
 		if err := c.place(t); err != nil {
 			return c, err
 		}

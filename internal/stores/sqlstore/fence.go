@@ -84,6 +84,9 @@ func changeRun(t *tx, last *commit, stalled int, usage json.RawMessage) error {
 	if err == nil && n == 0 {
 		return fmt.Errorf("%w: the run has active children", store.ErrConflict)
 	}
+	if err == nil {
+		err = keepBack(t, last)
+	}
 	if last.step.Run.Asks {
 		t.isNew(last.user, last.thread, news.Waiting)
 	}

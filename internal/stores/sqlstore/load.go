@@ -154,6 +154,9 @@ func (s *Store) loadRecord(t *tx, line []byte, version int, n counts) error {
 // marksSince is the version with which threads have marks.
 const marksSince = 13
 
+// steersSince is the version with which runs have steers.
+const steersSince = 22
+
 // upgrade gives a record of an older version the members that came later.
 func upgrade(version int, kind string, members map[string]json.RawMessage) {
 	switch {
@@ -175,6 +178,9 @@ func upgrade(version int, kind string, members map[string]json.RawMessage) {
 	case version < 9 && kind == "run":
 		maps.Copy(members, map[string]json.RawMessage{"parent_id": []byte(`""`), "root_id": []byte(`""`),
 			"depth": []byte("0")})
+	}
+	if version < steersSince && kind == "run" {
+		members["steers"] = []byte(`""`)
 	}
 }
 

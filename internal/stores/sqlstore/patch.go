@@ -32,7 +32,7 @@ func (d *userData) PatchThread(ctx context.Context, id string, p store.ThreadPat
 func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Thread, error) {
 	bin := p.Set&store.Trashed != 0
 	if bin { // before the thread is locked, as commits lock the run before the thread
-		if err := d.stopRuns(tx, "thread_id", id, store.StopInterrupt, p.TrashedAt); err != nil {
+		if err := d.stopRuns(tx, allOfThread, id, store.StopInterrupt, p.TrashedAt); err != nil {
 			return store.Thread{}, err
 		}
 	}
@@ -41,7 +41,7 @@ func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Th
 		err = store.ErrNotFound
 	}
 	if err == nil && bin { // what came in meanwhile
-		err = d.stopRuns(tx, "thread_id", id, store.StopInterrupt, p.TrashedAt)
+		err = d.stopRuns(tx, allOfThread, id, store.StopInterrupt, p.TrashedAt)
 	}
 	if err != nil {
 		return t, err

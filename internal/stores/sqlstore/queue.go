@@ -16,10 +16,16 @@ import (
 // has nothing that its next owner would have to take back.
 const endsAtOnce = "status = 'pending' AND (attempt = 0 OR $2 = 'interrupt' AND stop <> 'rollback')"
 
-// stopRuns asks the user's active runs for which column is id for the action, and those below them. It is one statement
+// Which runs are stopped: a condition with $1.
+const theRun, allOfThread = "id = $1", "thread_id = $1"
+
+// runsOfThread leaves out what is said to them, which is then said to the run that comes.
+var runsOfThread = allOfThread + " AND NOT " + isSteer("runs")
+
+// stopRuns asks the user's active runs that the condition is true of for the action, and those below them. It is one statement
 // for each depth, so that a run which is claimed, given back or ended at this moment is seen before or after that, and
 // never missed; no child comes in below a run that was asked.
-func (d *userData) stopRuns(tx *tx, column, id, action string, now time.Time) error {
+func (d *userData) stopRuns(tx *tx, which, id, action string, now time.Time) error {
 	status, failure, reason := event.StatusInterrupted, "", store.Cancelled
 	if action == store.StopRollback {
 		status, failure = event.StatusError, store.RolledBack
@@ -29,7 +35,7 @@ func (d *userData) stopRuns(tx *tx, column, id, action string, now time.Time) er
 	}
 	text := "UPDATE runs SET stop = CASE WHEN stop = 'rollback' THEN stop ELSE $2 END, " + set("status", "$3") + ", " +
 		set("error", "$4") + ", " + set("stop_reason", "$5") + ", " + set("updated_at", "$6") + ", " + set("notify", "0") + " WHERE "
-	those := column + " = $1 AND user_id = $7"
+	those := which + " AND user_id = $7"
 	for range store.MaxDepth + 1 {
 		n, err := tx.endSome(text+those+" AND status IN ('pending', 'running')", id, action, status, failure, reason,
 			database.Micros(now), d.user.ID())
@@ -50,7 +56,7 @@ func (d *userData) StopRun(ctx context.Context, id, action string, now time.Time
 	}
 	if err == nil {
 		err = d.writeRun(ctx, id, 0, func(tx *tx) error {
-			if err := d.stopRuns(tx, "id", id, action, now); err != nil {
+			if err := d.stopRuns(tx, theRun, id, action, now); err != nil {
 				return err
 			}
 			r = runRow{}
@@ -77,9 +83,10 @@ func (s *Store) Stopping(ctx context.Context, owner string, limit int) ([]store.
 }
 
 // waiting is the condition that a run may start at $2.
-const waiting = "status = 'pending' AND not_before <= $2 " +
+var waiting = "status = 'pending' AND not_before <= $2 AND NOT " + notItsTurn("runs") + " " +
 	"AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = runs.thread_id AND o.status = 'running') " +
-	"AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = runs.thread_id AND o.status = 'pending' AND (o.created_at, o.id) < (runs.created_at, runs.id))"
+	"AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = runs.thread_id AND o.status = 'pending' AND " +
+	inLine("o") + " < " + inLine("runs") + " AND NOT " + notItsTurn("o") + ")"
 
 // Waiting implements [store.Work].
 func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) ([]store.Run, error) {

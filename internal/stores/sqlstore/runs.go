@@ -16,7 +16,7 @@ import (
 )
 
 const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, not_before, owner, key, stop, " +
-	"error, stop_reason, usage, parent_id, root_id, depth, request"
+	"error, stop_reason, usage, parent_id, root_id, depth, steers, request"
 
 // runRow is a run with what its columns hold in another form.
 type runRow struct {
@@ -28,7 +28,7 @@ type runRow struct {
 func (r *runRow) cells() []any {
 	return []any{&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &r.created, &r.updated, &r.notBefore, &r.Owner,
 		&r.Key, &r.Stop, &r.Error, &r.StopReason, (*[]byte)(&r.Usage),
-		&r.Parent, &r.Root, &r.Depth, (*[]byte)(&r.Request)}
+		&r.Parent, &r.Root, &r.Depth, &r.Steers, (*[]byte)(&r.Request)}
 }
 
 // run is the run, when the cells are read.
@@ -83,6 +83,9 @@ func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter
 
 // selectRuns makes the text for a filter. There are few different ones, since a status counts once, so that each can stay prepared.
 func selectRuns(sel selection, f store.RunFilter) (query string, args []any, err error) {
+	if !f.Steers {
+		sel.add("NOT " + isSteer("runs"))
+	}
 	if f.ThreadID != "" {
 		sel.add("thread_id = " + sel.param(f.ThreadID))
 	}

@@ -144,7 +144,8 @@ func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w databas
 	case store.ThreadIdle:
 		sel.add(threadStatus + " = " + sel.param(f.Status))
 	case store.ThreadBusy: // the few active runs lead to these
-		sel.add("t.id IN (SELECT r.thread_id FROM runs r WHERE r.status IN ('pending', 'running'))")
+		sel.add("t.id IN (SELECT r.thread_id FROM runs r WHERE r.status IN ('pending', 'running') AND NOT " +
+			keptBack("r") + ")")
 	case store.ThreadInterrupted, store.ThreadError: // the runs that ended so lead to these
 		status := sel.param(f.Status)
 		sel.add("t.id IN (SELECT r.thread_id FROM runs r WHERE r.status = " + status + ") AND " + threadStatus + " = " + status)

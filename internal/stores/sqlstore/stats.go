@@ -48,7 +48,7 @@ func (s *Store) Stats() store.Stats {
 func (s *Store) Queue(ctx context.Context, now time.Time) (q store.Queue, err error) {
 	var oldest sql.NullInt64
 	err = s.read(ctx, "SELECT count(*), min(CASE WHEN not_before > $1 THEN NULL WHEN not_before > created_at THEN not_before ELSE created_at END) "+
-		"FROM (SELECT not_before, created_at FROM runs WHERE status = 'pending' ORDER BY created_at, id LIMIT $2) waiting",
+		"FROM (SELECT not_before, created_at FROM runs WHERE status = 'pending' AND NOT "+isSteer("runs")+" ORDER BY created_at, id LIMIT $2) waiting",
 		[]any{database.Micros(now), store.MaxCounted}, func(r *sql.Rows) (bool, error) { return false, r.Scan(&q.Waiting, &oldest) })
 	if err != nil {
 		return q, fmt.Errorf("look at the queue: %w", err)

@@ -26,6 +26,7 @@ func coreTables() []database.Table {
 			instant.Column("updated_at"), instant.Column("not_before"), text.Column("owner"), text.Column("key"),
 			text.Column("stop"), number.Column("notify"), text.Column("error"), text.Column("stop_reason"),
 			doc.Column("usage"), text.Column("parent_id"), text.Column("root_id"), number.Column("depth"),
+			text.Column("steers"),
 			database.Request.Column("request"),
 		}},
 		{Name: "log", Kind: "log", Thread: "thread_id", Key: []string{"seq"}, Columns: []database.Column{

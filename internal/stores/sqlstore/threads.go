@@ -28,7 +28,7 @@ var threadFields = "t.id, t.user_id, t.title, t.head, t.created_at, t.updated_at
 // into an index.
 var threadStatus = "CASE WHEN " + busy("t.id") + " THEN '" + store.ThreadBusy + "' ELSE COALESCE((SELECT CASE r.status WHEN '" +
 	event.StatusError + "' THEN '" + store.ThreadError + "' WHEN '" + event.StatusInterrupted + "' THEN '" + store.ThreadInterrupted +
-	"' ELSE '" + store.ThreadIdle + "' END FROM runs r WHERE r.thread_id = t.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '" +
+	"' ELSE '" + store.ThreadIdle + "' END FROM runs r WHERE r.thread_id = t.id AND NOT " + isSteer("r") + " ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '" +
 	store.ThreadIdle + "') END"
 
 // own is the condition on the table threads as t that a thread is not hidden. The indexes of a user's threads have only these.

@@ -35,7 +35,7 @@ func (p *Projector) messages(s *scope, c *change) error {
 
 // tuple shows a message as a whole, or what is missing of one that was streamed.
 func (p *Projector) tuple(s *scope, node string, m arrival) error {
-	if !p.wants(inTuples) || node == agent.NodeInput || m.Role != message.AI && m.Role != message.Tool {
+	if !p.wants(inTuples) || node == agent.NodeInput || m.Role != message.AI && m.Role != message.Tool && node != agent.NodeSteer {
 		return nil
 	}
 	model := node == agent.NodeModel && m.Role == message.AI

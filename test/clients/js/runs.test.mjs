@@ -127,6 +127,19 @@ test("a second run: enqueue, the default, waits for its turn, in order", async (
   for (const run of [first, second]) assert.equal((await c.runs.get(id, run.run_id)).status, "success");
 });
 
+test("a second message: steer is said to the run at work, and read once", async () => {
+  const id = await thread(c);
+  const first = await c.runs.create(id, agent, { input: human("brief") });
+  const said = await c.runs.create(id, agent, { input: human("recall one"), multitaskStrategy: "steer" });
+  assert.equal(said.run_id, first.run_id);
+  assert.ok(said.steer_id);
+  const frames = collect(c.runs.stream(id, agent, { input: human("recall two"), multitaskStrategy: "steer", streamMode: "values" }));
+  const values = await c.runs.wait(id, agent, { input: human("recall three"), multitaskStrategy: "steer" });
+  assert.match(lastText(values), /recall one[^]*recall two[^]*recall three/);
+  assert.equal(values.messages.filter((m) => m.type === "human").length, 4);
+  assert.equal(of(await frames, "metadata")[0].data.run_id, first.run_id);
+});
+
 test("a second run: interrupt ends the first and goes on from its state", async () => {
   const id = await thread(c);
   const first = await started(c, id, "slow one");

@@ -76,6 +76,14 @@ class Runs(Case):
         self.assertEqual(len(answers(values)), 3)
         self.assertIn("recall two", last_text(values))
 
+    def test_steer(self):
+        thread_id = self.thread()
+        first = self.c.runs.create(thread_id, AGENT, input=human("brief"))
+        said = self.c.runs.create(thread_id, AGENT, input=human("recall one"), multitask_strategy="steer")
+        self.assertEqual(said["run_id"], first["run_id"])
+        values = self.c.runs.wait(thread_id, AGENT, input=human("recall two"), multitask_strategy="steer")
+        self.assertRegex(last_text(values), r"(?s)recall one.*recall two")
+
     def test_fork(self):
         thread_id = self.thread()
         self.c.runs.wait(thread_id, AGENT, input=human("hello"))

@@ -64,6 +64,24 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 	return r.engine.manager.Execute(ctx, run, show)
 }
 
+// Say implements cli.Runner.
+func (r runner) Say(ctx context.Context, req runs.Request) (string, error) {
+	by := audit.Local()
+	req.Role, req.Via = by.Role, by.Via
+	run, err := r.engine.manager.For(access.Default()).Say(ctx, req)
+	return run.ID, err
+}
+
+// Said implements cli.Runner.
+func (r runner) Said(ctx context.Context, _, id string) (store.Run, error) {
+	return r.engine.mine().Run(ctx, id)
+}
+
+// TakeBack implements cli.Runner.
+func (r runner) TakeBack(ctx context.Context, threadID, id string) error {
+	return r.engine.mine().TakeBack(ctx, threadID, id)
+}
+
 // errLeft ends the following of a run whose owner has died meanwhile.
 var errLeft = errors.New("the run was left by its owner")
 

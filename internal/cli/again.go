@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -155,8 +156,8 @@ func againCommand(app App, o *Options, stdio IO, cmd *cobra.Command, which strin
 
 // replay carries out a run that was prepared.
 func (t *turn) replay(req runs.Request) carry {
-	return func(ctx context.Context, w *watcher) (runs.Outcome, error) {
+	return func(ctx context.Context, w *watcher, show func(event.Event)) (runs.Outcome, error) {
 		req.UserID, req.Model, req.MaxSteps = t.session.UserID, t.session.Model, t.flags.maxSteps
-		return t.start(ctx, req, nil, w)
+		return t.start(ctx, req, nil, w, show)
 	}
 }

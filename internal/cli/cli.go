@@ -148,6 +148,13 @@ type Runner interface {
 	Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), note func(string)) (runs.Outcome, error)
 	// Resume goes on with an unfinished run, or follows it if somebody else does.
 	Resume(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (runs.Outcome, error)
+	// Say says the request's input to the run at work on its thread, and returns the id that it has until that run takes it. If
+	// that has ended meanwhile it is the id of the run that comes.
+	Say(ctx context.Context, req runs.Request) (id string, err error)
+	// Said is what became of it: at its end if a run has taken it, active if it waits or is a run itself.
+	Said(ctx context.Context, threadID, id string) (store.Run, error)
+	// TakeBack removes it; store.ErrConflict if a run has taken it, or it is one.
+	TakeBack(ctx context.Context, threadID, id string) error
 	// ReadFile reads a file of a thread, by the path that the agent knows, of at most limit bytes. One that is not
 	// there is fs.ErrNotExist.
 	ReadFile(ctx context.Context, threadID, path string, limit int64) ([]byte, error)
@@ -295,6 +302,8 @@ type IO struct {
 	Signals <-chan os.Signal
 
 	log *sink // of this process; nil is none
+	// typed are the lines of In, one after the other, where a run may read them; nil reads them from In.
+	typed *typist
 }
 
 // runCommand is the command that runs something with the same Pudu, as a shell takes it.
@@ -326,8 +335,19 @@ func (stdio IO) readLine() string {
 	return text
 }
 
-// line reads one line, without its end and the blanks around it. The last one may lack its end; after it comes io.EOF.
+// line is the next line of the person, see nextLine.
 func (stdio IO) line() (string, error) {
+	if stdio.typed == nil {
+		return stdio.nextLine()
+	}
+	if line, more := <-stdio.typed.next(stdio.nextLine); more {
+		return line.text, line.err
+	}
+	return "", io.EOF
+}
+
+// nextLine reads one line, without its end and the blanks around it. The last one may lack its end; after it comes io.EOF.
+func (stdio IO) nextLine() (string, error) {
 	text, err := bufio.NewReader(stdio.In).ReadString('\n') // the buffer is there already: Main made it
 	text = strings.TrimSpace(text)
 	if errors.Is(err, io.EOF) && text != "" {
@@ -361,6 +381,9 @@ func Told(err error) error {
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, app App, version string, stdio IO, args []string) int {
 	stdio.In = bufio.NewReader(stdio.In) // one buffer for all questions
+	if stdio.InTTY {
+		stdio.typed = &typist{}
+	}
 	defer stdio.logToPerson()()
 	root := command(app, version, stdio) //nolint:contextcheck // cobra hands the context on
 	root.SetArgs(args)

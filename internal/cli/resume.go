@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -38,9 +37,7 @@ func resumeRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 		t.thread = thread
 		return t.resumeWaiting(ctx)
 	}
-	return t.converse(ctx, func(ctx context.Context, w *watcher) (runs.Outcome, error) {
-		return session.Runner.Resume(ctx, run, w.show, w.note)
-	})
+	return t.converse(ctx, t.resume(run))
 }
 
 // resumeWaiting goes on with a thread whose calls wait for approval, if they do.

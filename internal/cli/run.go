@@ -58,6 +58,7 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"Without TASK, or with -, the task is read from standard input.\n\n" +
 			"A run that a crash or a kill cut off goes on where it was with --resume; its argument is the thread\n" +
 			"(without one: the last unfinished run). See pudu runs for what is unfinished.\n\n" +
+			"While it works you can type: each line is said to it, and read before its next step.\n\n" +
 			"A call that the configuration wants approved is shown, and runs when you allow it. Where nobody can be asked the\n" +
 			"exit code is 3, and --approve or --reject WHY with --thread answers later. The same flags as before keep the agent\n" +
 			"the same. --approve --scope thread (or always) also allows later calls like it, until pudu approvals revoke.",
@@ -248,6 +249,7 @@ type turn struct {
 	answers json.RawMessage   // to calls that wait, by interrupt id; then there is no input
 	uploads map[string][]byte // not yet written, by name
 	summary string            // of the last run
+	said    []string          // to the run at work, by id, as far as it is not known to be read
 }
 
 func (t *turn) chooseThread(ctx context.Context) error {
@@ -368,10 +370,18 @@ func (t *turn) converse(ctx context.Context, do carry) error {
 		if err != nil {
 			return err
 		}
-		if !again {
+		if again {
+			do = t.carryOut
+			continue
+		}
+		next, more, err := t.unread(ctx, out)
+		if err != nil {
+			return &codeError{ExitFailed, err}
+		}
+		if !more {
 			return t.finish(ctx, out)
 		}
-		do = t.carryOut
+		do = t.resume(next)
 	}
 }
 
@@ -415,10 +425,17 @@ func (t *turn) header() {
 }
 
 // carry carries out a run, new or unfinished.
-type carry func(ctx context.Context, w *watcher) (runs.Outcome, error)
+type carry func(ctx context.Context, w *watcher, show func(event.Event)) (runs.Outcome, error)
+
+// resume is an unfinished run.
+func (t *turn) resume(run store.Run) carry {
+	return func(ctx context.Context, w *watcher, show func(event.Event)) (runs.Outcome, error) {
+		return t.session.Runner.Resume(ctx, run, show, w.note)
+	}
+}
 
 // carryOut is the run of what the person said.
-func (t *turn) carryOut(ctx context.Context, w *watcher) (runs.Outcome, error) {
+func (t *turn) carryOut(ctx context.Context, w *watcher, show func(event.Event)) (runs.Outcome, error) {
 	uploads, model := t.uploads, t.session.Model
 	t.uploads = nil
 	if t.flags.ownModel {
@@ -427,12 +444,12 @@ func (t *turn) carryOut(ctx context.Context, w *watcher) (runs.Outcome, error) {
 	return t.start(ctx, runs.Request{
 		ThreadID: t.thread, UserID: t.session.UserID, Input: t.input,
 		Model: model, MaxSteps: t.flags.maxSteps, Resume: t.answers, Context: t.flags.choices.context(),
-	}, uploads, w)
+	}, uploads, w, show)
 }
 
 // start begins a run and follows it.
-func (t *turn) start(ctx context.Context, req runs.Request, uploads map[string][]byte, w *watcher) (runs.Outcome, error) {
-	out, err := t.session.Runner.Run(ctx, req, uploads, w.show, w.note)
+func (t *turn) start(ctx context.Context, req runs.Request, uploads map[string][]byte, w *watcher, show func(event.Event)) (runs.Outcome, error) {
+	out, err := t.session.Runner.Run(ctx, req, uploads, show, w.note)
 	if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {
 		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: %s --resume %[1]s", t.thread, t.again())
 	}
@@ -450,7 +467,9 @@ func (t *turn) execute(ctx context.Context, do carry) (runs.Outcome, error) {
 		defer t.io.log.to(w.note)()
 	}
 	go t.interrupts(cancel, w, done)
-	out, err := do(ctx, w)
+	show, stop := t.listen(ctx, w)
+	out, err := do(ctx, w, show)
+	stop()
 	w.close(out)
 	t.summary = w.summary(out)
 	if err != nil && out.Run.Active() {

@@ -304,6 +304,14 @@ func (w *watcher) note(s string) {
 	w.line(s)
 }
 
+// typed takes in that a person has ended a line at the terminal: what is drawn cannot be drawn again.
+func (w *watcher) typed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.screen.keep()
+	w.screen.status = false
+}
+
 func (w *watcher) line(s string) {
 	w.enter("")
 	w.io.tell(w.look.yellow, s)

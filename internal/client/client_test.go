@@ -266,6 +266,46 @@ func TestTheSecondRunOfAThreadIsAConflict(t *testing.T) {
 	}
 }
 
+// TestWhatIsSaidToARun is known by its id, can be taken back until it is a run, and is followed then.
+func TestWhatIsSaidToARun(t *testing.T) {
+	end := make(chan struct{})
+	s := newSite(t, t.TempDir(), talker{end: end})
+	req := request("t", "first")
+	req.UserID = "user"
+	if _, err := s.manager.For(user()).Submit(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	c := s.dial(s.url())
+	var ids []string
+	for _, text := range []string{"one", "two"} {
+		id, err := c.Say(t.Context(), request("t", text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run, err := c.Said(t.Context(), "t", id); err != nil || run.ID != id || !run.Active() {
+			t.Errorf("it is %+v, %v", run, err)
+		}
+		ids = append(ids, id)
+	}
+	if err := c.TakeBack(t.Context(), "t", ids[0]); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Said(t.Context(), "t", ids[0]); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("taken back: %v", err)
+	}
+	close(end)
+	out, err := c.Resume(t.Context(), store.Run{ID: ids[1], ThreadID: "t"}, ignore, silent)
+	if err != nil || out.Run.Status != event.StatusSuccess {
+		t.Errorf("run %+v, error %v", out.Run, err)
+	}
+	if err := c.TakeBack(t.Context(), "t", ids[1]); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("too late: %v", err)
+	}
+	if _, err := c.Say(t.Context(), request("nowhere", "x")); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("on no thread: %v", err)
+	}
+}
+
 // TestAServerThatDoesNotAnswer: it is asked for a while, and not for ever.
 func TestAServerThatDoesNotAnswer(t *testing.T) {
 	s := newSite(t, t.TempDir(), talker{end: closed()})

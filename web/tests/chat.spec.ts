@@ -159,16 +159,38 @@ describe('a task', () => {
     await v.sees('Sentence number 1 ');
     const field = page.getByRole('textbox', { name: 'Message' });
     await field.fill('and then this');
-    await field.press('Enter');
+    await field.press('Alt+Enter');
     await page.locator('.queued', { hasText: 'and then this' }).waitFor();
     await field.fill('not this');
-    await field.press('Enter');
+    await field.press('Alt+Enter');
     await page.locator('.queued', { hasText: 'not this' }).getByRole('button', { name: 'Remove from the queue' }).click();
     expect(await page.locator('.say', { hasText: 'and then this' }).count()).toBe(0);
     await page.locator('.queued', { hasText: 'not this' }).waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+.');
     await v.sees('You said: and then this');
     expect(await page.getByText('You said: not this').count()).toBe(0);
+  });
+
+  it('says something to the run at work, which reads it before its next step, or is told to forget it', async () => {
+    const { page } = await begin();
+    await v.say('work for a while');
+    await page.locator('.run', { hasText: 'Working' }).waitFor();
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('not this');
+    await field.press('Enter');
+    const shelf = page.getByRole('list', { name: 'Queue' });
+    await shelf.getByText('Read before the next step').waitFor();
+    await shelf.getByRole('button', { name: 'Take back' }).click();
+    await shelf.waitFor({ state: 'hidden' });
+    await field.fill('and be brief');
+    await field.press('Enter');
+    await shelf.getByText('and be brief').waitFor();
+    await page.reload(); // it waits at the server
+    await v.sees('You said: and be brief');
+    await shelf.waitFor({ state: 'hidden' });
+    expect(await page.locator('.me').allTextContents()).toEqual([expect.stringContaining('work for a while'), expect.stringContaining('and be brief')]);
+    expect(await page.locator('.run, .run-head', { hasText: 'Working' }).count()).toBe(0);
+    expect(await page.getByText('not this').count()).toBe(0);
   });
 
   it('is edited and answered once more, with its versions', async () => {

@@ -25,6 +25,7 @@ import { Panel, panelOf } from './Panel';
 import type { Conversation } from './talk/conversation';
 import { textOf } from './talk/message';
 import type { Options } from './talk/requests';
+import { unread } from './talk/steers';
 import type { Asked } from './talk/talk';
 import { isActive, turnsOf } from './talk/turns';
 import { useConversation } from './talk/useConversation';
@@ -127,12 +128,11 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
               )}
               <InBin thread={thread} />
               <Queue
+                steers={unread(view.steers, view.talk.rows)}
                 runs={queued}
+                unsteer={(steer) => void conversation.unsteer(steer)}
                 drop={(run) => void conversation.drop(run.id)}
-                edit={(run) => {
-                  write.current(run.says?.text ?? '');
-                  void conversation.drop(run.id);
-                }}
+                edit={(text) => write.current(text)}
               />
               <Then conversation={conversation} past={view.past} />
               <Composer
@@ -144,7 +144,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
                 label={w.message}
                 running={!!view.active}
                 focus
-                send={(text, files) => void conversation.say(text, { ...options, ...(files.length > 0 ? { files } : {}) })}
+                send={(text, files, _, queue) => void conversation.say(text, { ...options, ...(files.length > 0 ? { files } : {}) }, queue)}
                 stop={() => void conversation.stop()}
               >
                 <Chips options={options} change={setOptions} />

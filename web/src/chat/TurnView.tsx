@@ -59,7 +59,7 @@ export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiti
       <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
       {!hold && <Given thread={thread} turn={turn} />}
       {!hold && <End turn={turn} last={last} acts={acts} />}
-      {turn.answer && !turn.answer.open && !hold && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}
+      {turn.answer && !turn.answer.open && !hold && !turn.goesOn && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}
     </section>
   );
 });
@@ -106,7 +106,7 @@ const calls = (steps: Step[]): number => steps.filter((s) => s.kind === 'call').
 /** The head of a run with its trail: open while it works, and while somebody watched it; else folded behind how long it took. */
 function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; waiting: boolean; acts: TurnActs }): ReactNode {
   const w = useWords(chat);
-  const active = isActive(turn.run) || !turn.run;
+  const active = !turn.goesOn && (isActive(turn.run) || !turn.run);
   // What asks, or ended without an answer, is open: its last lines are what one looks for.
   const [open, setOpen] = useState(active || waiting || !turn.answer || (last && turn.steps.some(isUnknown)));
   // A head that was there while somebody watched stays, so that the answer below it does not move.
@@ -142,7 +142,7 @@ function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; wai
       </section>
     );
   }
-  const took = run?.ended ? w.worked(lasted(run.ended - run.began)) : w.worked('');
+  const took = run?.ended && !turn.goesOn ? w.worked(lasted(run.ended - run.began)) : w.worked('');
   if (steps.length === 0) {
     if (!watched) return null;
     return (
@@ -176,7 +176,7 @@ function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; wai
 function End({ turn, last, acts }: { turn: Turn; last: boolean; acts: TurnActs }): ReactNode {
   const w = useWords(chat);
   const { run } = turn;
-  if (!run || isActive(run)) return null;
+  if (!run || isActive(run) || turn.goesOn) return null;
   const more = last && (
     <button type="button" className="btn sm" onClick={acts.goOn}>
       {w.goOnButton}

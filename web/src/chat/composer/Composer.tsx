@@ -1,4 +1,4 @@
-// Where a person writes. Enter sends, Shift Enter makes a new line; what is typed is kept until it is sent.
+// Where a person writes. Enter sends, Alt Enter queues while a run is under way, Shift Enter makes a new line; what is typed is kept until it is sent.
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { AddFiles, Chips as FileChips, words as fileWords } from '../../files/Adding';
@@ -20,8 +20,8 @@ interface ComposerProps {
   label: string;
   running: boolean;
   focus?: boolean;
-  /** Sends words with files; thread is the one that those were added to. */
-  send: (text: string, files: Sent[], thread: string) => void;
+  /** Sends words with files; thread is the one that those were added to. What is to queue waits for the end of the run that is under way. */
+  send: (text: string, files: Sent[], thread: string, queue: boolean) => void;
   stop?: () => void;
   /** Takes words to be edited: they come before what is typed, or behind it. */
   write?: RefObject<Write>;
@@ -57,21 +57,21 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
   const files = useUploads(uploads);
   const sending = files.some((u) => u.state === 'waits' || u.state === 'sending');
   const refused = files.some((u) => u.state === 'refused');
-  const [pressed, setPressed] = useState(false);
-  const out = (): void => {
+  const [pressed, setPressed] = useState<false | 'now' | 'queue'>(false);
+  const out = (queue: boolean): void => {
     const words = text.trim();
     if (!words) return;
-    if (sending) return setPressed(true);
+    if (sending) return setPressed(queue ? 'queue' : 'now');
     setPressed(false);
     write('');
     const { thread } = uploads;
-    send(words, uploads.take(), thread);
+    send(words, uploads.take(), thread, queue);
   };
   // What was to be sent goes out when the files are there; one that was refused is for the user to look at first.
   useEffect(() => {
     if (!pressed || sending) return;
     if (refused) setPressed(false);
-    else out();
+    else out(pressed === 'queue');
   });
   const key = (e: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (e.key === 'ArrowUp' && text === '') {
@@ -86,7 +86,7 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
     if ((e.ctrlKey || e.metaKey) && text.trim() === '') return;
     if (e.key !== 'Enter' || e.shiftKey || e.nativeEvent.isComposing || e.keyCode === 229) return;
     e.preventDefault();
-    out();
+    out(e.altKey);
   };
   const empty = text.trim() === '';
   return (
@@ -95,7 +95,7 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
       aria-label={label}
       onSubmit={(e) => {
         e.preventDefault();
-        out();
+        out(false);
       }}
     >
       <FileChips uploads={uploads} />
@@ -114,7 +114,7 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
         {children}
         <Dictation say={(words) => write(text && !/\s$/.test(text) ? `${text} ${words}` : text + words)} />
         <span className="grow" />
-        {pressed && (
+        {pressed !== false && (
           <small className="soft" role="status">
             {f.waits}
           </small>
@@ -125,9 +125,14 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
             <i />
           </button>
         )}
-        {running ? (
-          <button key="queue" type="submit" className="btn primary pillshaped" disabled={empty} title={w.queueHint}>
+        {running && (
+          <button key="queue" type="button" className="btn ghost pillshaped" disabled={empty} title={w.queueHint} onClick={() => out(true)}>
             {w.queue}
+          </button>
+        )}
+        {running ? (
+          <button key="steer" type="submit" className="btn primary pillshaped" disabled={empty} title={w.steerHint}>
+            {w.steer}
             <Icon name="enter" />
           </button>
         ) : (

@@ -3,9 +3,9 @@
 import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
 import { type Batch, follow } from '../../lib/stream/log';
-import type { Row } from './message';
 import { deliver, forget, type Letter, letters, passes } from './outbox';
-import { newer, type Options, requestOf, runOf, type RunRow, waitingOf } from './requests';
+import { newer, type Options, requestOf, runOf, type RunRow, runsOf, waitingOf } from './requests';
+import { rowOf, type Steer, steersOf, takeBack } from './steers';
 import { type Asked, type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
 
@@ -20,6 +20,8 @@ export interface View {
   connected: boolean;
   /** What kept it from being loaded. */
   trouble?: unknown;
+  /** What was said to the run that is under way, as far as it is not known to be read. */
+  steers: Steer[];
   /** Messages that did not get to the server, by their ids, and why. */
   unsent: Record<string, unknown>;
   /** Another version than the thread's own is shown: the next message goes on from it, and nothing on it is answered once more. */
@@ -30,16 +32,8 @@ export interface View {
 
 const pageSize = 60;
 
-/** A message on its way, as it stands in the conversation. */
-const rowOf = ({ id, text, options, at }: Letter): Row => ({
-  message: { id, type: 'human', content: text, ...(options.files ? { additional_kwargs: { files: options.files } } : {}) },
-  run: '',
-  at,
-  open: true,
-});
-
 export class Conversation {
-  private view: View = { talk: nothing, loading: true, older: false, connected: true, unsent: {}, past: false };
+  private view: View = { talk: nothing, loading: true, older: false, connected: true, steers: [], unsent: {}, past: false };
   private readonly listeners = new Set<() => void>();
   private readonly stopped = new AbortController();
   private following = '';
@@ -87,6 +81,7 @@ export class Conversation {
     await this.restore();
     const load = ++this.loads;
     try {
+      const steers = await steersOf(this.thread, this.stopped.signal).catch(() => []); // of a thread that is not there
       const runs = await this.runs(); // before the messages: those of a run that has ended are among them
       const page = await api('get', '/threads/{thread_id}/messages/page', { path, query: this.page(), signal: this.stopped.signal });
       if (load !== this.loads) return; // another place was asked for meanwhile
@@ -97,7 +92,7 @@ export class Conversation {
       const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
       const there = new Set(read.data.map((r) => (r.content as { id?: string }).id));
       const unsent = Object.fromEntries(Object.entries(this.view.unsent).filter(([id]) => !there.has(id)));
-      this.show({ talk: { ...talk, runs }, unsent, loading: false, older: read.has_more });
+      this.show({ talk: { ...talk, runs }, steers, unsent, loading: false, older: read.has_more });
       delete this.view.trouble;
       this.followActive();
     } catch (trouble) {
@@ -134,14 +129,8 @@ export class Conversation {
     return { limit: pageSize, ...(this.checkpoint ? { checkpoint_id: this.checkpoint } : {}) };
   }
 
-  private async runs(): Promise<Record<string, Run>> {
-    const list = await api('get', '/threads/{thread_id}/runs', {
-      path: { thread_id: this.thread },
-      query: { limit: 100 },
-      signal: this.stopped.signal,
-    });
-    const known = this.view.talk.runs;
-    return Object.fromEntries((list ?? []).map((r) => [r.run_id, newer(known[r.run_id], runOf(r as unknown as RunRow))]));
+  private runs(): Promise<Record<string, Run>> {
+    return runsOf(this.thread, () => this.view.talk.runs, this.stopped.signal);
   }
 
   /** Looks which run is under way: the news told of a change. */
@@ -202,9 +191,10 @@ export class Conversation {
     if (talk !== this.view.talk) this.show({ talk });
   }
 
-  /** Says something: it stands there at once, and goes to the server. */
-  async say(text: string, options: Options): Promise<void> {
-    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...(this.checkpoint ? { checkpoint: this.checkpoint, then: this.then } : {}) };
+  /** Says something: it stands there at once, and goes to the server. A run that is under way reads it before its next step, unless it is to queue. */
+  async say(text: string, options: Options, queue = false): Promise<void> {
+    const where = this.checkpoint ? { checkpoint: this.checkpoint, then: this.then } : this.view.active && !queue ? { steer: true } : {};
+    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...where };
     this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, rowOf(letter)] } });
     await this.post(letter);
   }
@@ -217,7 +207,8 @@ export class Conversation {
       const run = await deliver(letter);
       this.checkpoint = '';
       this.then = false;
-      this.started(letter.id, runOf(run));
+      if (run.steer_id) this.show({ steers: [...this.view.steers, { id: run.steer_id, message: letter.id, text: letter.text }] });
+      this.started(letter.id, runOf(run), !!run.steer_id);
     } catch (trouble) {
       this.show({ unsent: { ...this.view.unsent, [letter.id]: trouble } });
     }
@@ -249,9 +240,9 @@ export class Conversation {
     }
   }
 
-  private started(message: string, run: Run): void {
-    // What waits for another run stands on the shelf; it comes into the conversation with its run.
-    const queued = run.status === 'pending' && !!this.view.active;
+  private started(message: string, run: Run, said: boolean): void {
+    // What waits for another run, or is said to one, stands on the shelf; it comes into the conversation with its run.
+    const queued = said || (run.status === 'pending' && !!this.view.active);
     const rows = this.view.talk.rows.flatMap((r) => (r.message.id !== message || r.run ? r : queued ? [] : { ...r, run: run.id }));
     const runs = { ...this.view.talk.runs, [run.id]: newer(this.view.talk.runs[run.id], run) };
     this.show({ talk: { ...this.view.talk, rows, runs } });
@@ -376,6 +367,16 @@ export class Conversation {
       await api('post', '/threads/{thread_id}/runs/{run_id}/cancel', { path });
       const { [run]: _, ...runs } = this.view.talk.runs;
       this.show({ talk: { ...this.view.talk, runs, rows: this.view.talk.rows.filter((r) => !(r.open && r.run === run)) } });
+    } catch (failure) {
+      this.show({ failure });
+    }
+  }
+
+  /** Takes back what the run has not read. */
+  async unsteer(steer: Steer): Promise<void> {
+    try {
+      await takeBack(this.thread, steer.id);
+      this.show({ steers: this.view.steers.filter((s) => s.id !== steer.id) });
     } catch (failure) {
       this.show({ failure });
     }

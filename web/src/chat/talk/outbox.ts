@@ -16,6 +16,8 @@ export interface Letter {
   checkpoint?: string;
   /** Its run is to have the files as they were there. */
   then?: boolean;
+  /** It is said to the run that is under way, which reads it before its next step. */
+  steer?: boolean;
   /** The server refused it: it waits for somebody to look at it. */
   refused?: boolean;
 }
@@ -66,6 +68,7 @@ export async function deliver(letter: Letter): Promise<RunRow> {
       body: {
         ...requestOf(letter.id, letter.text, letter.options),
         ...(letter.checkpoint ? { checkpoint: { checkpoint_id: letter.checkpoint } } : {}),
+        ...(letter.steer ? { multitask_strategy: 'steer' } : {}),
         ...(letter.then ? { metadata: { replay_files: 'then' } } : {}),
       } as never,
     });

@@ -1,5 +1,6 @@
 // What runs are asked for with, and what is read from the list of runs.
 import type { Sent } from '../../files/uploads';
+import { api } from '../../lib/api/client';
 import type { Asked, Run } from './talk';
 import { isActive } from './turns';
 
@@ -49,6 +50,8 @@ export interface RunRow {
   updated_at: string;
   total_tokens: number;
   stop_reason: string | null;
+  /** What the request has said to the run, if that was at work already. */
+  steer_id?: string;
   error: string | null;
   kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: unknown }[] | null } | null };
 }
@@ -70,6 +73,13 @@ export function runOf(r: RunRow): Run {
 export function newer(known: Run | undefined, read: Run): Run {
   if (!known || isActive(known) || !isActive(read)) return known?.attempt ? { ...read, attempt: known.attempt } : read;
   return { ...read, ...known };
+}
+
+/** The newest runs of a thread, with what is known of them. */
+export async function runsOf(thread: string, known: () => Record<string, Run>, signal: AbortSignal): Promise<Record<string, Run>> {
+  const list = await api('get', '/threads/{thread_id}/runs', { path: { thread_id: thread }, query: { limit: 100 }, signal });
+  const before = known();
+  return Object.fromEntries((list ?? []).map((r) => [r.run_id, newer(before[r.run_id], runOf(r as unknown as RunRow))]));
 }
 
 /** The calls that wait on a thread. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEvent } from '../../lib/stream/log';
 import type { Message } from './message';
+import { unread } from './steers';
 import { change, nothing, taken, type Talk, unwritten, withPage } from './talk';
 import { partial, turnsOf } from './turns';
 
@@ -34,6 +35,14 @@ const whole: Message = {
 };
 
 describe('a conversation', () => {
+  it('has what is said to a run at its place, and knows that the run goes on', () => {
+    const talk = play(...run, said(whole), said(human('s', 'be brief')), said({ id: 'b', type: 'ai', content: 'Yes.' }));
+    const [first, second] = turnsOf(talk);
+    expect([first?.goesOn, first?.answer, second?.ask?.message.id, second?.goesOn, second?.answer?.message.id]).toEqual([true, undefined, 's', undefined, 'b']);
+    const waits = [{ id: '1', message: 's', text: 'be brief' }, { id: '2', message: 't', text: 'and polite' }];
+    expect(unread(waits, talk.rows).map((s) => s.id)).toEqual(['2']);
+  });
+
   it('takes of a run that is over its calls alone, and of what runs say nothing into an earlier place', () => {
     const events = [said(whole), event('tool_end', { call_id: 'c', millis: 7 })];
     const here = play(said(human('q', 'hello')));

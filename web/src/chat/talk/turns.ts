@@ -17,6 +17,8 @@ export interface Turn {
   /** The last words, when nothing came behind them. */
   answer?: Row;
   run?: Run;
+  /** The run goes on in the next turn: somebody said something to it while it worked. */
+  goesOn?: boolean;
 }
 
 /** The turns of a conversation. */
@@ -33,6 +35,7 @@ export function turnsOf(talk: Talk): Turn[] {
     }
   }
   for (const turn of turns) finish(turn, talk);
+  for (const [i, turn] of turns.entries()) if (turn.run && turns[i + 1]?.ask?.run === turn.run.id) turn.goesOn = true;
   return turns;
 }
 

@@ -5064,6 +5064,7 @@ export interface paths {
                             queue_position?: number;
                             not_before?: string;
                             attempt: number;
+                            steer_id?: string;
                         };
                     };
                 };
@@ -5388,6 +5389,7 @@ export interface paths {
                             queue_position?: number;
                             not_before?: string;
                             attempt: number;
+                            steer_id?: string;
                         };
                     };
                 };
@@ -8765,6 +8767,7 @@ export interface paths {
                             queue_position?: number;
                             not_before?: string;
                             attempt: number;
+                            steer_id?: string;
                         }[];
                     };
                 };
@@ -8871,6 +8874,7 @@ export interface paths {
                             queue_position?: number;
                             not_before?: string;
                             attempt: number;
+                            steer_id?: string;
                         };
                     };
                 };
@@ -9411,6 +9415,7 @@ export interface paths {
                             queue_position?: number;
                             not_before?: string;
                             attempt: number;
+                            steer_id?: string;
                         };
                     };
                 };
@@ -10640,6 +10645,103 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{thread_id}/steers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what is said to the run at work and not taken yet, in order */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": null | {
+                            steer_id: string;
+                            run_id: string;
+                            thread_id: string;
+                            messages: null | Record<string, never>[];
+                            created_at: string;
+                        }[];
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{thread_id}/steers/{steer_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take back what the run at work has not taken yet */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    thread_id: string;
+                    steer_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description as asked for */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": unknown;
+                    };
+                };
+                /** @description see docs/api.md */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/state"
@@ -19,7 +20,7 @@ func (e *engine) leadConfig(s *settings) lead.Config {
 	return lead.Config{
 		Settings: s.cfg, Tools: e.own.Tools, Sources: e.own.Sources, Middlewares: e.own.Middlewares, Without: e.own.Without, Addition: e.own.System, Log: e.log,
 		Mounts: s.mounts, Programs: e.box.programs, Isolated: e.box.isolated, CodeOff: e.box.off,
-		Inside: e.inside, Guards: s.guards, Agents: e.agents, Album: e.album,
+		Starters: skills.Starters(s.cfg.SkillSettings()), Inside: e.inside, Guards: s.guards, Agents: e.agents, Album: e.album,
 	}
 }
 
@@ -38,7 +39,11 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, err
 	}
 	tools, names := e.tools(ctx)
-	ws, past, err := e.space(ctx, job.Run, slices.Concat(s.mounts, mounts, tools))
+	taught, err := e.skillsMount(ctx, access.FromRow(job.Run.UserID))
+	if err != nil {
+		return runs.Built{}, err
+	}
+	ws, past, err := e.space(ctx, job.Run, slices.Concat(s.mounts, mounts, tools, taught))
 	if err != nil {
 		return runs.Built{}, err
 	}
@@ -53,6 +58,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run, place.Thread())
 	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)
+	c.Skills = e.skills.For(access.FromRow(job.Run.UserID)).Run(c.Choice.Skills)
 	if err == nil {
 		c.Profile, err = e.agents.Profile(access.FromRow(job.Run.UserID))
 	}

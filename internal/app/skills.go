@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"os"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
@@ -13,17 +14,28 @@ import (
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
+	"github.com/pudu-ai/pudu/sandbox"
 )
 
 // newSkills are those of a program that carries out runs. A model reviews what is installed.
 func (e *engine) newSkills() *skills.Skills {
 	return skills.New(skills.Config{
 		Store: e.store, Settings: func() config.SkillSettings { return e.now().cfg.SkillSettings() },
+		View: func(u access.User) (*os.Root, error) { return e.disk.User(u).Skills() },
 		Ask: func(ctx context.Context, system, text string) (string, error) {
 			s := e.now()
 			return s.models.review(ctx, s.cfg.SkillEvolution.Model, system, text)
 		},
 	})
+}
+
+// skillsMount shows a user's skills to a thread, as they are switched on now.
+func (e *engine) skillsMount(ctx context.Context, u access.User) ([]sandbox.Mount, error) {
+	if err := e.skills.For(u).Project(ctx); err != nil {
+		return nil, err
+	}
+	mount, err := e.disk.User(u).SkillsMount()
+	return []sandbox.Mount{mount}, err
 }
 
 // review has a model answer a text: the one that is named, else the standard one. The demonstration reviews nothing.

@@ -14,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/readbeforewrite"
 	sandboxmw "github.com/pudu-ai/pudu/internal/middleware/sandbox"
 	"github.com/pudu-ai/pudu/internal/middleware/sandboxaudit"
+	"github.com/pudu-ai/pudu/internal/middleware/skilltoolpolicy"
 	"github.com/pudu-ai/pudu/internal/middleware/systemmessages"
 	"github.com/pudu-ai/pudu/internal/middleware/terminalresponse"
 	"github.com/pudu-ai/pudu/internal/middleware/threaddata"
@@ -156,10 +157,19 @@ var places = []Place{
 		For:  "tells the model the date, once at the start and once on each new day, and which packages the sandbox's Python has",
 		Why:  "after the uploads: what it tells comes behind the finished message",
 		make: changing,
-	},
-	{Name: "SkillActivationMiddleware", For: "puts the skill that a message names with a slash before it", Later: "skills"},
-	{Name: "SkillToolPolicyMiddleware", For: "limits the tools to those that the active skills allow", Later: "skills"},
-	{
+	}, {
+		Name: "SkillActivationMiddleware", Config: "skills", When: "skills are switched on",
+		For:  "tells the model which skills there are, when the thread begins and when that has changed, and gives it the text of the one that a message names with a slash",
+		Why:  "behind the date, so that the user's message stays the first of its turn",
+		make: taught,
+	}, {
+		Name: "SkillToolPolicyMiddleware", When: "skills are switched on",
+		For: "refuses calls of tools that the skills in use do not allow",
+		Why: "next to the activation, which says what is in use",
+		make: func(c *Config) agent.Middleware {
+			return having(c.Skills != nil, skilltoolpolicy.New(skilltoolpolicy.Config{Skills: c.Skills}))
+		},
+	}, {
 		Name: "DurableContextMiddleware",
 		For:  "remembers the tasks given away and the skills read, and shows the model the conversation as the last compaction left it",
 		Why:  "before the summarization, which freezes what is remembered",

@@ -6,6 +6,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	rules "github.com/pudu-ai/pudu/internal/feature/guardrail"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -23,7 +24,7 @@ func Full(settings *config.Config) Config {
 	}
 	return Config{
 		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
-		History: (*filehistory.Thread)(nil), Memory: &memory.Mine{},
+		History: (*filehistory.Thread)(nil), Memory: &memory.Mine{}, Skills: (*skills.Mine)(nil).Run(nil),
 		Guards: Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
 	}
 }

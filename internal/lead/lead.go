@@ -16,11 +16,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/subagents"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
+	"github.com/pudu-ai/pudu/internal/middleware/skillactivation"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -88,6 +90,11 @@ type Config struct {
 	Profile string
 	// Memory is what is remembered of the user; nil tells the run nothing, and has it keep nothing.
 	Memory *memory.Mine
+	// Starters are the skills of which the prompt tells: those that are the same for everybody and never change while the program
+	// works. What differs from them is told by notes.
+	Starters []skills.Skill
+	// Skills are those that the run may use; nil is none.
+	Skills *skills.Run
 	// Folder is what is said of the folder that the thread is in.
 	Folder Folder
 	// Log is told of what people should know of calls; nil means slog.Default().
@@ -158,9 +165,10 @@ func Prompt(c Config) (string, error) {
 		Begin, End     string
 		Soul           string
 		Bash           bool
+		Taught         string
 	}{
 		c, int(c.Settings.Sandbox.CommandTimeout.Seconds()), untrusted.Begin, untrusted.End, agents.SoulSection(c.Agent.Soul),
-		c.Choice.Has(groupBash) && (c.Kind == nil || c.Kind.Has(groupBash)),
+		c.Choice.Has(groupBash) && (c.Kind == nil || c.Kind.Has(groupBash)), skillactivation.Section(c.inPrompt(), c.Settings.Skills.Deferred),
 	})
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)

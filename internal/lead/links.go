@@ -1,17 +1,21 @@
 package lead
 
 import (
+	"slices"
+
 	"cmp"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/middleware/dynamiccontext"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
 	"github.com/pudu-ai/pudu/internal/middleware/loopdetection"
 	memorymw "github.com/pudu-ai/pudu/internal/middleware/memory"
 	"github.com/pudu-ai/pudu/internal/middleware/safetyfinish"
+	"github.com/pudu-ai/pudu/internal/middleware/skillactivation"
 	"github.com/pudu-ai/pudu/internal/middleware/subagentlimit"
 	"github.com/pudu-ai/pudu/internal/middleware/summarization"
 	"github.com/pudu-ai/pudu/internal/middleware/title"
@@ -135,6 +139,26 @@ func (c *Config) remembers() bool {
 func remembered(c *Config) agent.Middleware {
 	return having(c.remembers() && c.Settings.Memory.Injection, memorymw.New(memorymw.Config{
 		Note: c.Memory.Note, Log: c.Log,
+		Visible: func(s state.State) int {
+			at := compaction.Channel.Get(s)
+			return len(at.Visible(agent.Messages.Get(s)))
+		},
+	}))
+}
+
+// inPrompt are the skills of which the prompt tells: the starters that the agent may use.
+func (c *Config) inPrompt() (list []skills.Skill) {
+	for i := range c.Starters {
+		if allow := c.Choice.Skills; allow == nil || slices.Contains(allow, c.Starters[i].Name) {
+			list = append(list, c.Starters[i])
+		}
+	}
+	return list
+}
+
+func taught(c *Config) agent.Middleware {
+	return having(c.Skills != nil, skillactivation.New(skillactivation.Config{
+		Skills: c.Skills, Prompt: c.inPrompt(), Deferred: c.Settings.Skills.Deferred, Log: c.Log,
 		Visible: func(s state.State) int {
 			at := compaction.Channel.Get(s)
 			return len(at.Visible(agent.Messages.Get(s)))

@@ -5,6 +5,7 @@
 //	users/USER/threads/THREAD/user-data/    workspace, uploads and outputs of a thread, which its sandbox shows
 //	users/USER/threads/THREAD/history/      what these files were before, which its sandbox does not see
 //	users/USER/threads/.going-THREAD        the note that a thread's rows are being deleted, and its folder then
+//	skills_view/USER/shown/                 copies of the skills that are switched on, which sandboxes show
 //	users/USER/threads/.gone-RANDOM/        a thread's folder that is being removed
 //
 //	disk.User(user).Thread(id) -> Space{ Mounts, SandboxID, Files, Open, Remove }
@@ -100,6 +101,9 @@ func (u User) Remove() error {
 		return err
 	}
 	defer root.Close()
+	if err := u.removeSkills(root); err != nil {
+		return fmt.Errorf("remove the skills of user %q: %w", u.user.ID(), err)
+	}
 	if _, err := root.Lstat(folder); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

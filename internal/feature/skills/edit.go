@@ -126,6 +126,9 @@ func (m *Mine) rewrite(ctx context.Context, s *Skill, name, path string, content
 	if err := m.write(ctx, s, p, e); err != nil {
 		return Skill{}, err
 	}
+	if err := m.Project(ctx); err != nil {
+		return Skill{}, err
+	}
 	return m.Get(ctx, name)
 }
 
@@ -207,7 +210,7 @@ func (m *Mine) Remove(ctx context.Context, name string, by By) error {
 	if err != nil {
 		return fmt.Errorf("remove skill %s: %w", name, err)
 	}
-	return nil
+	return m.Project(ctx)
 }
 
 // History lists what became of a skill, the oldest change first; also of one that was removed.

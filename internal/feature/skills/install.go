@@ -34,6 +34,9 @@ func (m *Mine) Install(ctx context.Context, r io.ReaderAt, size int64, source st
 	if err != nil {
 		return Skill{}, m.refuse(ctx, source, name, err)
 	}
+	if err := m.Project(ctx); err != nil {
+		return Skill{}, err
+	}
 	return m.Get(ctx, name)
 }
 

@@ -40,7 +40,7 @@ type root struct {
 func (s *Skills) roots(legacy bool) (list []root) {
 	dir := s.cfg.Settings().Path
 	if dir == "" {
-		return nil
+		return []root{{Public, "", starters()}}
 	}
 	for category, name := range map[string]string{Public: "public", Legacy: "custom"} {
 		at := filepath.Join(dir, name)
@@ -57,7 +57,7 @@ func (s *Skills) publicSkills(legacy bool) (list []Skill) {
 		r.each(".", 0, func(dir string, info fs.FileInfo) bool {
 			h, err := s.public.head(r, dir, info)
 			if err == nil {
-				list = append(list, Skill{Head: h, Category: r.category, Dir: dir})
+				list = append(list, Skill{Head: h, Category: r.category, Dir: dir, from: r.files})
 			}
 			return len(list) < maxPublic
 		})

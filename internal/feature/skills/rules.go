@@ -29,9 +29,11 @@ type rule struct {
 	near    []string
 	pattern string
 	// with is what must stand in the same piece of the file too; empty for nothing.
-	with     string
-	message  string
-	remedy   string
+	with    string
+	message string
+	remedy  string
+	// not begins what is no finding; empty for nothing.
+	not      string
 	redacted bool
 }
 
@@ -190,6 +192,7 @@ var rules = []rule{
 		remedy:  "Remove it.",
 	}, {
 		id: "network-cleartext-http", severity: Medium, kinds: anyKind(), near: []string{"http://"},
+		not:     "http://www.w3.org/", // which names forms of XML, and is not asked
 		pattern: `(?i)(http://(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/?)`,
 		message: "Skill content references a non-local cleartext HTTP endpoint.",
 		remedy:  "Use HTTPS or document why cleartext local development is required.",
@@ -324,6 +327,9 @@ func (r *rule) in(of compiled, name string, content []byte, p piece) (found []Fi
 		return nil
 	}
 	for _, m := range of.pattern.FindAllIndex(p.text, maxPerRule) {
+		if r.not != "" && bytes.HasPrefix(p.text[m[0]:], []byte(r.not)) {
+			continue
+		}
 		line := 1 + bytes.Count(content[:p.at+m[0]], []byte("\n"))
 		if p.text[m[0]] == '\n' {
 			line++ // the pattern begins before the line

@@ -14,7 +14,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +44,8 @@ type Config struct {
 	Settings func() config.SkillSettings
 	// Ask has a model answer a text, as a system prompt says; nil if there is none that can. [ErrNoModel] is that there is none.
 	Ask func(ctx context.Context, system, text string) (string, error)
+	// View opens the folder for the copies of skills that a user's threads see; nil means that no thread is shown any.
+	View func(u access.User) (*os.Root, error)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -54,6 +58,7 @@ type Skills struct {
 	cfg    Config
 	db     database.DB
 	public publics
+	views  views
 }
 
 // New makes the skills of a store.
@@ -85,7 +90,7 @@ type Skill struct {
 	Head
 
 	Category string
-	// Dir is its folder below that of the category.
+	// Dir is where a public one lies below the folder that it comes from.
 	Dir     string
 	Enabled bool
 	// Digest tells its content from any other. A public one has none.
@@ -98,13 +103,15 @@ type Skill struct {
 	// Uses is how many runs have used it, and UsedAt when the last one did.
 	Uses   int
 	UsedAt time.Time
+
+	from fs.FS // of a public one
 }
 
 // Editable reports whether the user may change it.
 func (s *Skill) Editable() bool { return s.Category == Custom }
 
 // Path is where the agent sees its folder.
-func (s *Skill) Path() string { return Root + "/" + s.Category + "/" + s.Dir }
+func (s *Skill) Path() string { return Root + "/" + s.Category + "/" + s.Name }
 
 // Verdict is what was found before a skill was installed or changed.
 type Verdict struct {
@@ -171,7 +178,7 @@ func (m *Mine) installed(ctx context.Context) (list []Skill, err error) {
 		if err := json.Unmarshal([]byte(raw), &b); err != nil {
 			return false, fmt.Errorf("read skill %s: %w", name, err)
 		}
-		s.Head, s.Scan, s.Source, s.Dir = b.Head, b.Scan, b.Source, name
+		s.Head, s.Scan, s.Source = b.Head, b.Scan, b.Source
 		s.Name = name
 		s.CreatedAt, s.UpdatedAt = database.TimeOf(created), database.TimeOf(updated)
 		list = append(list, s)
@@ -256,6 +263,9 @@ func (m *Mine) Enable(ctx context.Context, name string, on bool) (Skill, error) 
 	})
 	if err != nil {
 		return s, fmt.Errorf("switch skill %s: %w", name, err)
+	}
+	if err := m.reproject(ctx, s.Category == Public); err != nil {
+		return s, err
 	}
 	return m.Get(ctx, name)
 }

@@ -33,7 +33,7 @@ func lists(f *databases.Fixture) {
 	f.Equal("path", s.Path(), "/mnt/skills/custom/word-count")
 	s, err = m.Get(f.Context(), "csv-tidy")
 	f.Must(err)
-	f.Equal("path of a public one", s.Path(), "/mnt/skills/public/group/csv-tidy")
+	f.Equal("path of a public one", s.Path(), "/mnt/skills/public/csv-tidy")
 	_, err = m.Get(f.Context(), "Word-Count")
 	f.Want(err, store.ErrNotFound, "")
 	f.Equal("none without a folder", names(f, newSkills(f, func(s *config.SkillSettings) { s.Path = "testdata/none" }).For(f.Bob())), "")

@@ -89,6 +89,7 @@ func (e *engine) openOwnDatabase(ctx context.Context) error {
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: e.dir, Features: feature.All()})
 	if err == nil {
 		e.store = st // not the nil of another type
+		e.skills = e.newSkills()
 	}
 	return err
 }

@@ -192,7 +192,7 @@ func (v *view) make(root *os.Root, name, key string, files []file) error {
 		if err := root.MkdirAll(path.Dir(at), 0o755); err != nil {
 			return errors.Join(err, sandbox.RemoveAll(root, stage))
 		}
-		if err := root.WriteFile(at, f.content, 0o644|f.mode&0o111); err != nil { //nolint:gosec // the sandbox of root runs as another user, who must read it
+		if err := root.WriteFile(at, f.content, 0o644|f.mode&0o111); err != nil {
 			return errors.Join(err, sandbox.RemoveAll(root, stage))
 		}
 	}

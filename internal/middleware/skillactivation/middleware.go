@@ -26,27 +26,11 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// Names of the notes, and what they say of themselves.
+// listNote is the name of the notes that tell of the list, and keyTold what they say of themselves.
 const (
-	ListNote = "skills"
-	TextNote = "skill_activation"
+	listNote = "skills"
 	keyTold  = "skills_told"
-	// KeyActive is the member of a text note that says which skill it is.
-	KeyActive = "skill_activated"
 )
-
-// Active is a skill whose text was given to the model.
-type Active struct {
-	Name   string   `json:"name"`
-	Digest string   `json:"digest"`
-	Tools  []string `json:"allowed_tools"` // nil is no limit
-}
-
-// ActiveIn is what a message gives the text of; ok is false for other messages.
-func ActiveIn(m message.Message) (a Active, ok bool) {
-	raw := m.Kwargs[KeyActive]
-	return a, conversation.IsNote(m, TextNote) && len(raw) > 0 && json.Unmarshal(raw, &a) == nil
-}
 
 // Config says where skills come from.
 type Config struct {
@@ -101,7 +85,7 @@ func (m *Middleware) BeforeAgent(ctx context.Context, rt *agent.Runtime, s state
 func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	msgs := agent.Messages.Get(s)
 	cut := len(msgs) - m.cfg.Visible(s)
-	isList := func(msg message.Message) bool { return conversation.IsNote(msg, ListNote) }
+	isList := func(msg message.Message) bool { return conversation.IsNote(msg, listNote) }
 	if cut == 0 || !slices.ContainsFunc(msgs[:cut], isList) || slices.ContainsFunc(msgs[cut:], isList) {
 		return agent.Command{}, nil
 	}
@@ -122,7 +106,7 @@ func (m *Middleware) last(s state.State) told {
 	msgs := agent.Messages.Get(s)
 	for _, msg := range slices.Backward(msgs[len(msgs)-m.cfg.Visible(s):]) {
 		var t told
-		if conversation.IsNote(msg, ListNote) && json.Unmarshal(msg.Kwargs[keyTold], &t) == nil {
+		if conversation.IsNote(msg, listNote) && json.Unmarshal(msg.Kwargs[keyTold], &t) == nil {
 			return t
 		}
 	}
@@ -162,7 +146,7 @@ func (m *Middleware) tell(ctx context.Context, rt *agent.Runtime, s state.State)
 	if text == "" {
 		return agent.Command{}, nil
 	}
-	note, err := noteOf(rt.NewID(), ListNote, text, keyTold, now)
+	note, err := noteOf(rt.NewID(), listNote, text, keyTold, now)
 	return agent.Command{Update: agent.Messages.Append(note)}, err
 }
 
@@ -232,7 +216,7 @@ func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.St
 		return cmd, nil
 	}
 	name := skills.Named(conversation.OwnText(msgs[at]))
-	isText := func(msg message.Message) bool { return conversation.IsNote(msg, TextNote) }
+	isText := func(msg message.Message) bool { return conversation.IsNote(msg, skills.TextNote) }
 	if name == "" || slices.ContainsFunc(msgs[at:], isText) {
 		return cmd, nil
 	}
@@ -247,8 +231,8 @@ func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.St
 		return cmd, err
 	}
 	sum := sha256.Sum256([]byte(text))
-	active := Active{Name: name, Digest: hex.EncodeToString(sum[:]), Tools: skill.Tools}
-	note, err := noteOf(rt.NewID(), TextNote, activation(&skill, text, active, m.inSight(s, active)), KeyActive, active)
+	active := skills.Active{Name: name, Digest: hex.EncodeToString(sum[:]), Tools: skill.Tools}
+	note, err := noteOf(rt.NewID(), skills.TextNote, activation(&skill, text, active, m.inSight(s, active)), skills.KeyActive, active)
 	if err != nil {
 		return cmd, err
 	}
@@ -260,10 +244,10 @@ func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.St
 }
 
 // inSight reports whether the model sees the text from an earlier turn.
-func (m *Middleware) inSight(s state.State, a Active) bool {
+func (m *Middleware) inSight(s state.State, a skills.Active) bool {
 	msgs := agent.Messages.Get(s)
 	return slices.ContainsFunc(msgs[len(msgs)-m.cfg.Visible(s):], func(msg message.Message) bool {
-		was, ok := ActiveIn(msg)
+		was, ok := skills.ActiveIn(msg)
 		return ok && was.Name == a.Name && was.Digest == a.Digest && strings.Contains(msg.Text(), textBegins)
 	})
 }
@@ -271,7 +255,7 @@ func (m *Middleware) inSight(s state.State, a Active) bool {
 const textBegins = "\nIts SKILL.md:\n"
 
 // activation is what the model is told of a skill that the user has named.
-func activation(s *skills.Skill, text string, a Active, again bool) string {
+func activation(s *skills.Skill, text string, a skills.Active, again bool) string {
 	head := fmt.Sprintf("<slash_skill_activation>\nThe user has named the skill %s for this request. Do as it says; what follows its name in the message is the task. "+
 		"The paths in it are below %s.", s.Name, s.Path())
 	if a.Tools != nil {

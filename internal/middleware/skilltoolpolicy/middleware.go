@@ -17,7 +17,6 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
-	"github.com/pudu-ai/pudu/internal/middleware/skillactivation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -64,7 +63,7 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 func (m *Middleware) active(ctx context.Context, msgs []message.Message) (names, tools []string, limited bool, err error) {
 	turn := msgs[max(0, conversation.LastUser(msgs)):]
 	for _, msg := range turn {
-		if a, ok := skillactivation.ActiveIn(msg); ok {
+		if a, ok := skills.ActiveIn(msg); ok {
 			return []string{a.Name}, a.Tools, a.Tools != nil, nil
 		}
 	}

@@ -1,0 +1,27 @@
+package skills
+
+import (
+	"encoding/json"
+
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
+	"github.com/pudu-ai/pudu/message"
+)
+
+// TextNote is the name of the notes that give the model the text of a skill, and KeyActive the member that says which.
+const (
+	TextNote  = "skill_activation"
+	KeyActive = "skill_activated"
+)
+
+// Active is a skill whose text was given to the model.
+type Active struct {
+	Name   string   `json:"name"`
+	Digest string   `json:"digest"`
+	Tools  []string `json:"allowed_tools"` // nil is no limit
+}
+
+// ActiveIn is what a message gives the text of; ok is false for other messages.
+func ActiveIn(m message.Message) (a Active, ok bool) {
+	raw := m.Kwargs[KeyActive]
+	return a, conversation.IsNote(m, TextNote) && len(raw) > 0 && json.Unmarshal(raw, &a) == nil
+}

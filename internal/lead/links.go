@@ -1,9 +1,8 @@
 package lead
 
 import (
-	"slices"
-
 	"cmp"
+	"slices"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"

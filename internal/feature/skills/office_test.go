@@ -1,0 +1,167 @@
+package skills_test
+
+import (
+	"archive/zip"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pudu-ai/pudu/internal/feature/toolbox"
+	"github.com/pudu-ai/pudu/internal/outgoing"
+	"github.com/pudu-ai/pudu/internal/testkit/machinetest"
+)
+
+// office runs the scripts of the skills that need the toolbox, in a folder of its own.
+type office struct {
+	t        *testing.T
+	dir, box string
+}
+
+// installed is the toolbox of the tests, which the first of them installs into the repository's cache.
+var installed = sync.OnceValues(func() (toolbox.Version, error) {
+	out, err := exec.Command("bash", "-c", toolbox.Question).Output()
+	if err != nil {
+		return toolbox.Version{}, err
+	}
+	target, err := toolbox.ParseAnswer(string(out))
+	if err != nil {
+		return toolbox.Version{}, err
+	}
+	dir, err := filepath.Abs("../../../.cache/toolbox")
+	if err != nil {
+		return toolbox.Version{}, err
+	}
+	return toolbox.New(toolbox.Config{Dir: dir, HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: 1 << 30, Redirects: 5})}).
+		Install(context.Background(), target, nil, nil)
+})
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	v, err := installed()
+	if err != nil {
+		machinetest.Cannot(t, "a toolbox: "+err.Error())
+	}
+	return &office{t, t.TempDir(), v.Host}
+}
+
+func (o *office) write(name, text string) {
+	o.t.Helper()
+	if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// run runs a script and returns what it has printed.
+func (o *office) run(script string, args ...string) string {
+	o.t.Helper()
+	at, err := filepath.Abs(filepath.Join("public", script))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	c := exec.Command("/usr/bin/python3", append([]string{"-B", at}, args...)...)
+	c.Dir, c.Env = o.dir, []string{"PATH=/usr/bin:/bin", "LC_CTYPE=C.UTF-8", "PYTHONPATH=" + o.box + "/python", "PUDU_FONTS=" + o.box + "/fonts"}
+	out, err := c.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "warning") {
+		o.t.Errorf("%s %q: %v\n%s", script, args, err, out)
+	}
+	return string(out)
+}
+
+// part is a file inside of a document of an office program.
+func (o *office) part(file, name string) string {
+	o.t.Helper()
+	z, err := zip.OpenReader(filepath.Join(o.dir, file))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer z.Close()
+	f, err := z.Open(name)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (o *office) has(text string, words ...string) {
+	o.t.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			o.t.Errorf("%q is missing in %.2000s", w, text)
+		}
+	}
+}
+
+const text = "# 季度报告 Report\nThe **销售额** grew *12%*.\n## 结果\n- 北京\n\n1. first\n\n| 地区 | 额 |\n|---|---|\n| 上海 | 900 |\n> 引用\n"
+
+func TestDocument(t *testing.T) {
+	o := newOffice(t)
+	o.write("text.md", text)
+	o.run("document/scripts/word.py", "make", "text.md", "-o", "out.docx")
+	o.has(o.part("out.docx", "word/document.xml"), "季度报告 Report", "<w:b/>", "<w:tbl>", "上海", "引用", `w:val="ListBullet"`, `w:val="Heading2"`)
+	o.has(o.part("out.docx", "word/footer1.xml"), "PAGE")
+	o.has(o.run("document/scripts/word.py", "read", "out.docx"), "# 季度报告 Report", "- 北京", "| 上海 | 900 |")
+}
+
+func TestSlides(t *testing.T) {
+	o := newOffice(t)
+	o.write("deck.md", "# 销售 Sales\n2026\n## 概况\n- 北京\n  - 新客户\nNote: 先说结论\n## 表格\n| 地区 | 额 |\n|---|---|\n| 上海 | 900 |\n")
+	o.run("slides/scripts/deck.py", "make", "deck.md", "-o", "out.pptx")
+	o.has(o.part("out.pptx", "ppt/slides/slide1.xml"), "销售 Sales", "2026")
+	o.has(o.part("out.pptx", "ppt/slides/slide2.xml"), "新客户", `lvl="1"`)
+	o.has(o.part("out.pptx", "ppt/slides/slide3.xml"), "<a:tbl>", "上海")
+	o.has(o.part("out.pptx", "ppt/notesSlides/notesSlide1.xml"), "先说结论")
+	o.has(o.run("slides/scripts/deck.py", "read", "out.pptx"), "  - 新客户", "| 上海 | 900 |", "Note: 先说结论")
+}
+
+func TestSpreadsheet(t *testing.T) {
+	o := newOffice(t)
+	o.write("销售.csv", "地区,额,增长,日期\n北京,1200,12%,2026-01-02\n=1+1,900.5,-3%,2026-01-03\n")
+	o.run("spreadsheet/scripts/book.py", "make", "销售.csv", "-o", "out.xlsx", "--total", "--chart", "bar")
+	sheet := o.part("out.xlsx", "xl/worksheets/sheet1.xml")
+	o.has(sheet, "<v>1200</v>", "<f>SUM(B2:B3)</f>", "<v>-0.03</v>", "autoFilter")
+	if strings.Contains(sheet, "<f>1+1</f>") {
+		t.Error("a text of the CSV became a formula")
+	}
+	o.has(o.part("out.xlsx", "xl/charts/chart1.xml"), "barChart")
+	o.has(o.part("out.xlsx", "xl/workbook.xml"), "销售")
+	o.run("spreadsheet/scripts/book.py", "csv", "out.xlsx", "-o", "back.csv")
+	back, err := os.ReadFile(filepath.Join(o.dir, "back.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.has(string(back), "地区,额", "北京,1200,0.12")
+}
+
+func TestPDF(t *testing.T) {
+	o := newOffice(t)
+	o.write("text.md", text)
+	const script = "pdf/scripts/pages.py"
+	o.run(script, "make", "text.md", "-o", "a.pdf")
+	o.run(script, "merge", "a.pdf", "a.pdf", "-o", "b.pdf")
+	o.has(o.run(script, "info", "b.pdf"), "2 pages")
+	o.run(script, "take", "b.pdf", "--pages", "2", "--rotate", "90", "-o", "c.pdf")
+	o.has(o.run(script, "text", "c.pdf"), "季度报告", "上海")
+	o.run(script, "picture", "a.pdf", "-o", "a.png")
+	if png, err := os.ReadFile(filepath.Join(o.dir, "a.png")); err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+		t.Errorf("the picture: %v", err)
+	}
+	reader, err := exec.LookPath("pdftotext")
+	if err != nil {
+		machinetest.Cannot(t, "pdftotext, which reads what was made")
+	}
+	out, err := exec.Command(reader, filepath.Join(o.dir, "a.pdf"), "-").CombinedOutput()
+	if err != nil {
+		t.Error(err)
+	}
+	o.has(string(out), "季度报告 Report", "销售额", "上海", "900", "引用")
+}

@@ -126,7 +126,7 @@ func (s *site) start() {
 	s.must(err)
 	c := gateway.Config{
 		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st),
-		Approvals: approval.NewGrants(st), Keeper: &gateways.Keeper{},
+		Approvals: approval.NewGrants(st), Keeper: &gateways.Keeper{}, Toolbox: gateways.NoToolbox(),
 		FolderFiles: gateways.FolderFilesIn(st, s.dir), FolderQuota: 1 << 20, DeleteFolder: gateways.DeleteFolderIn(st, s.dir),
 		Bin:   bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
 		News:  news.NewHub(news.Config{Store: st}),

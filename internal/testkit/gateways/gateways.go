@@ -165,7 +165,7 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		DeleteThread: DeleteFrom(st), Links: links(t),
 		User: access.FromRow(User), Models: []gateway.Model{{Name: "fake"}},
 		Histories: history.New(st), Calls: asked, FileHistory: HistoryIn(t.TempDir()), Record: RecordFrom(st),
-		Bin: trash, Keeper: &Keeper{}, Toolbox: noToolbox(),
+		Bin: trash, Keeper: &Keeper{}, Toolbox: NoToolbox(),
 	}
 	if change != nil {
 		change(&c)
@@ -184,8 +184,8 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	return k
 }
 
-// noToolbox has none for the Python of the sandbox, and touches nothing.
-func noToolbox() *toolbox.Kit {
+// NoToolbox has none for the Python of the sandbox, and touches nothing.
+func NoToolbox() *toolbox.Kit {
 	ask := func(context.Context) (toolbox.Target, error) { return toolbox.Target{}, toolbox.ErrTarget }
 	return toolbox.NewKit(toolbox.New(toolbox.Config{}), ask, slog.New(slog.DiscardHandler))
 }

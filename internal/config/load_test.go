@@ -188,7 +188,7 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 		"deerflow.yaml:93: sandbox.mounts[1]: left out: /home/user/shared is not below /mnt; write container_path: /mnt/shared",
 		"becomes bubblewrap",
 		"models[4].num_ctx (line 53), ",
-		"channels (line ",
+		"channels (line ", "skill_evolution.enabled: has no effect yet",
 	}
 	text := lines(warnings)
 	for _, w := range want {

@@ -31,7 +31,6 @@ type SkillSettings struct {
 	Skills
 
 	Scan       bool
-	Evolve     bool
 	Model      string
 	FailClosed bool
 	// Switches are those of extensions_config.json, by the names of skills.
@@ -43,7 +42,7 @@ const skillsPath = "/mnt/skills"
 
 // SkillSettings are those of the configuration.
 func (c *Config) SkillSettings() SkillSettings {
-	return SkillSettings{c.Skills, c.SkillScan.Enabled, c.SkillEvolution.Enabled, c.SkillEvolution.Model, c.SkillEvolution.FailClosed, c.SkillSwitches}
+	return SkillSettings{c.Skills, c.SkillScan.Enabled, c.SkillEvolution.Model, c.SkillEvolution.FailClosed, c.SkillSwitches}
 }
 
 // checkSkills completes the section.
@@ -54,6 +53,9 @@ func (c *Config) checkSkills(d *decoder) {
 	}
 	if s.Path != "" && !filepath.IsAbs(s.Path) && c.Path != "" {
 		s.Path = filepath.Join(filepath.Dir(c.Path), s.Path)
+	}
+	if c.SkillEvolution.Enabled {
+		d.warnf(0, "skill_evolution.enabled", "has no effect yet: agents do not write skills")
 	}
 	if _, ok := c.Model(c.SkillEvolution.Model); c.SkillEvolution.Model != "" && !ok {
 		d.warnf(0, "skill_evolution.moderation_model_name", "no configured model is named %q: no skill can be reviewed", c.SkillEvolution.Model)

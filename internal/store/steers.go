@@ -37,9 +37,9 @@ const (
 const Taken = "taken"
 
 var (
-	// ErrSteers: as much waits already to be said to the runs of the thread as may.
+	// ErrSteers is that as much waits already to be said to the runs of the thread as may.
 	ErrSteers = fmt.Errorf("%w: too much is said to the run at work", ErrFull)
-	// ErrTakenBack: what a step was to take ([Step].Takes) does not wait any more. Nothing was written.
+	// ErrTakenBack is that what a step was to take ([Step].Takes) does not wait any more. Nothing was written.
 	ErrTakenBack = errors.New("the message was taken back")
 )
 

@@ -20,6 +20,7 @@ func TestMemory(t *testing.T) {
 	databases.Run(t, feature.All(), []databases.Case{
 		{Name: "facts", Test: keepsFacts}, {Name: "bounds", Test: bounds}, {Name: "eviction", Test: evicts},
 		{Name: "forgotten with what was made of it", Test: forgets}, {Name: "documents", Test: documents}, {Name: "search", Test: searches},
+		{Name: "search among many", Test: searchesAmongMany},
 		{Name: "of others", Test: ofOthers}, {Name: "folders", Test: goesWithItsFolder}, {Name: "two at once", Test: twoAtOnce},
 		{Name: "copied, restored and deleted", Test: kept}, {Name: "proposed", Test: proposed},
 	})
@@ -249,6 +250,22 @@ func searches(f *databases.Fixture) {
 	hits, err := newMemory(f, nil).For(f.Bob()).Search(f.Context(), memory.Query{Words: "tea", Limit: 10})
 	f.Must(err)
 	f.Equal("another's", len(hits), 0)
+}
+
+// searchesAmongMany: words that thousands of facts have are looked for in another way than rare ones.
+func searchesAmongMany(f *databases.Fixture) {
+	const n = 2100
+	m := newMemory(f, func(c *config.Memory) { c.Backend.MaxFacts = n }).For(f.Ann())
+	d := memory.Document{Facts: make([]memory.FactDoc, n)}
+	for i := range d.Facts {
+		d.Facts[i] = memory.FactDoc{ID: fmt.Sprint("fact_", i), Content: fmt.Sprintf("Word%d stands on page%d of the book", i%2, i), Category: "context"}
+	}
+	f.Must(m.Import(f.Context(), d))
+	for query, want := range map[string]int{"boo": 100, "pag": 100, "page2099": 1, "page209": 11, "page17 boo": 1, "word1 pag": 100, "pagf": 0, "page -book": 0} {
+		hits, err := m.Search(f.Context(), memory.Query{Words: query, Status: memory.Active, Limit: memory.MaxFound})
+		f.Must(err)
+		f.Equal("found by "+query, len(hits), want)
+	}
 }
 
 func ofOthers(f *databases.Fixture) {

@@ -16,6 +16,8 @@ const (
 	// MaxFound bounds what a search shows; as many more are compared as maxCompared says, the newest.
 	MaxFound    = 100
 	maxCompared = 200
+	// many rows of a term are not sorted: among so many the newest facts are found sooner.
+	many = 2000
 )
 
 // Query is what somebody looks for.
@@ -92,7 +94,15 @@ func (m *Mine) having(ctx context.Context, want words.Query, status string) (seq
 	if whole(first) {
 		return seqs, m.db.Read(ctx, "find_word", scan, status, first.Text, also, maxCompared)
 	}
-	err = m.db.Read(ctx, "find", scan, status, first.Text, first.Text+"\U0010FFFF", also, maxCompared)
+	last, rows, find := first.Text+"\U0010FFFF", 0, "find"
+	count := func(r database.Row) (bool, error) { return false, r.Scan(&rows) }
+	if err = m.db.Read(ctx, "crowd", count, first.Text, last, many); err != nil {
+		return nil, err
+	}
+	if rows == many {
+		find = "find_many"
+	}
+	err = m.db.Read(ctx, find, scan, status, first.Text, last, also, maxCompared)
 	return seqs, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,9 +66,10 @@ func reviewer(_ context.Context, _, text string) (string, error) {
 
 // newSkills are those of a store, with a clock that goes on by a second.
 func newSkills(f *databases.Fixture, change func(*config.SkillSettings)) *skills.Skills {
-	at := time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
+	began := time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
+	var looks atomic.Int64
 	return skills.New(skills.Config{
-		Store: f.Store, Ask: reviewer, Now: func() time.Time { at = at.Add(time.Second); return at },
+		Store: f.Store, Ask: reviewer, Now: func() time.Time { return began.Add(time.Duration(looks.Add(1)) * time.Second) },
 		Settings: func() config.SkillSettings {
 			s := config.Default().SkillSettings()
 			s.Path = "testdata/root"

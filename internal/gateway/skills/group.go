@@ -55,7 +55,7 @@ func (g *Group) Routes() []route.Route {
 	return route.Under("skills",
 		look(access.Viewer, route.Get("/skills", "List the skills", g.list)),
 		look(access.Viewer, route.Get("/skills/custom", "List the skills that the caller has installed", g.custom)),
-		look(access.Regular, route.Get("/skills/refused", "List the archives that were not installed, and why", g.refused)),
+		look(access.Viewer, route.Get("/skills/refused", "List the archives that were not installed, and why", g.refused)),
 		look(access.Viewer, route.Get(one, "Look at a skill", g.get)),
 		change(route.Put(one, "Switch a skill on or off: a public one for everybody", g.enable), route.JSON).Audits(audit.Change, "skill"),
 		change(route.Post("/skills/install", "Install the skill that is in a file of a thread", g.install), route.JSON).Audits(audit.Change, "skill"),

@@ -1,4 +1,4 @@
--- As find.sql, for one whole term, whose rows stand in the order of seq.
+-- As find_many.sql, for one whole term, whose rows stand in the order of seq.
 SELECT t.seq FROM memory_terms t
 WHERE t.user_id = $1 AND t.term = $3
 AND ($4 = '' OR EXISTS (SELECT 1 FROM memory_terms o WHERE o.user_id = $1 AND o.term = $4 AND o.seq = t.seq))

@@ -307,6 +307,37 @@ func transitions() map[string]func(w *ward) {
 				w.t.Error(d)
 			}
 		},
+		"steer": func(w *ward) {
+			m := w.serving("a", nil)
+			run := w.waiting(m)
+			if s := w.submit(m, steering("answer")); s.Steers != run.ID || s.Status != event.StatusPending {
+				w.t.Errorf("%s, said to %q", s.Status, s.Steers)
+			}
+			close(w.free)
+			w.wants(run, event.StatusSuccess)
+		},
+		"take": func(w *ward) {
+			m := w.serving("a", nil)
+			w.wants(w.submit(m, ordered("ask")), event.StatusInterrupted)
+			w.submit(m, steering("answer"))
+			w.wants(w.submit(m, runs.Request{ThreadID: "thread", UserID: "user", Resume: json.RawMessage(`"yes"`)}), event.StatusSuccess)
+			if d := cmp.Diff([]string{"ask", "", `you said "yes"`, "answer", "done: answer"}, w.texts(m)); d != "" {
+				w.t.Error(d)
+			}
+		},
+		"too-late": func(w *ward) {
+			m := w.serving("a", nil)
+			run := w.waiting(m)
+			s := w.submit(m, steering("answer"))
+			close(w.free)
+			w.wants(run, event.StatusSuccess)
+			if next := w.ended(s.ID); next.Status != event.StatusSuccess {
+				w.t.Error(next.Status)
+			}
+			if d := cmp.Diff([]string{"wait", "I begin and end", "answer", "done: answer"}, w.texts(m)); d != "" {
+				w.t.Error(d)
+			}
+		},
 		"fail": func(w *ward) {
 			m := w.serving("a", func(c *runs.Config) {
 				c.Build = func(context.Context, runs.Job) (runs.Built, error) { return runs.Built{}, errors.New("no parts") }
@@ -403,7 +434,7 @@ func TestTheDocumentNamesEveryTransition(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []string
-	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z]+-?[a-z-]*) \| (?:\(new\)|pending|running) \|`).FindAllSubmatch(doc, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z]+-?[a-z-]*) \| (?:\(new\)|\(a steer\)|pending|running) \|`).FindAllSubmatch(doc, -1) {
 		rows = append(rows, string(m[1]))
 	}
 	slices.Sort(rows)

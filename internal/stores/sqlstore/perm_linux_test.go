@@ -58,7 +58,7 @@ func TestOpenWithoutPermission(t *testing.T) {
 // TestDiskFull fills a real file system, where this process may mount one.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
 		t.Logf("no file system of its own (%v): TestDatabaseFull covers the rest", err)
 		return
 	}

@@ -188,7 +188,7 @@ func checkState(c *client, m *model, thread string) {
 		t.Errorf("title %q, summary %q, next %v", v.Title, v.Summary, s.Next)
 	}
 	notes, said := checkTurns(c, m.steps, v.Messages)
-	wantNotes := map[string]int{"system ": 1, "human deerflow_view_image_context": 3, "human budget_warning": 1, "human todo_reminder": len(m.breaks)}
+	wantNotes := map[string]int{"system ": 1, "human deerflow_view_image_context": 3, "human budget_warning": 1, "human todo_reminder": m.forgotten()}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Errorf("notes: %s", diff)
 	}

@@ -274,3 +274,20 @@ func (a *answer) end(finish string, u usage) usage {
 	fmt.Fprint(a.w, "data: [DONE]\n\n")
 	return u
 }
+
+// forgotten is how many compactions have put the plan out of sight: it was last written before the 12 messages that they keep.
+func (m *model) forgotten() (n int) {
+	for _, at := range m.breaks {
+		kept := 0
+		for i := at - 1; i >= 0; i-- {
+			kept += 1 + len(m.steps[i].calls)
+			if slices.ContainsFunc(m.steps[i].calls, func(c call) bool { return c.tool == "write_todos" }) {
+				break
+			}
+		}
+		if kept > 12 {
+			n++
+		}
+	}
+	return n
+}

@@ -237,6 +237,7 @@ describe('with a token', () => {
     await page.getByLabel('Token').fill('let-me-in');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/settings\/general$/); // no dialog is there that could close: before this nobody is signed in
+    await v.quiet();
     await v.say('hello again');
     await v.sees('You said: hello again');
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });

@@ -79,7 +79,7 @@ describe('the memory', () => {
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await page.getByRole('searchbox', { name: 'Search 3 facts' }).fill('swedish');
     await line(page, '16 cores').waitFor({ state: 'detached' });
-    expect(await line(page, 'Writes English').locator('mark').innerText()).toBe('Swedish');
+    await expect.poll(() => line(page, 'Writes English').locator('mark').innerText(), { timeout: patience }).toBe('Swedish');
     await page.getByRole('searchbox').fill('nobody knows');
     await v.sees('Nothing found for “nobody knows”.');
     await page.getByRole('searchbox').fill('');

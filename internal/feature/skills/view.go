@@ -184,8 +184,35 @@ func remove(root *os.Root, name string) error {
 	return sandbox.RemoveAll(root, gone)
 }
 
-// make writes the files of a skill out of sight, and shows them in one step.
+// tries bounds how often a copy is made anew that another process on the same folder has replaced or taken away meanwhile.
+const tries = 20
+
+// make shows the files of a skill.
 func (v *view) make(root *os.Root, name, key string, files []file) error {
+	to := path.Join(userdata.Shown, name)
+	var err error
+	for range tries {
+		var now map[string]stat
+		if err = place(root, to, files); err == nil {
+			now, err = stats(root, to)
+		}
+		switch {
+		case err == nil:
+			v.known[name] = copied{key, now}
+			return nil
+		case errors.Is(err, fs.ErrExist):
+			if err := remove(root, to); err != nil {
+				return err
+			}
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	return err
+}
+
+// place writes the files of a skill out of sight, and shows them in one step. That there is another copy is [fs.ErrExist].
+func place(root *os.Root, to string, files []file) error {
 	stage := ".new-" + rand.Text()
 	for _, f := range files {
 		at := path.Join(stage, f.name)
@@ -196,16 +223,13 @@ func (v *view) make(root *os.Root, name, key string, files []file) error {
 			return errors.Join(err, sandbox.RemoveAll(root, stage))
 		}
 	}
-	to := path.Join(userdata.Shown, name)
 	err := root.MkdirAll(path.Dir(to), 0o755)
 	if err == nil {
 		err = root.Rename(stage, to)
 	}
 	if err != nil {
-		return errors.Join(err, sandbox.RemoveAll(root, stage))
+		err = errors.Join(err, sandbox.RemoveAll(root, stage))
 	}
-	now, err := stats(root, to)
-	v.known[name] = copied{key, now}
 	return err
 }
 

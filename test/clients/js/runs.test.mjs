@@ -135,7 +135,7 @@ test("a second message: steer is said to the run at work, and read once", async 
   assert.ok(said.steer_id);
   const frames = collect(c.runs.stream(id, agent, { input: human("recall two"), multitaskStrategy: "steer", streamMode: "values" }));
   const values = await c.runs.wait(id, agent, { input: human("recall three"), multitaskStrategy: "steer" });
-  assert.match(lastText(values), /recall one[^]*recall two[^]*recall three/);
+  assert.match(lastText(values), /recall one[^]*recall (two|three)[^]*recall (two|three)/); // the last two are under way at once
   assert.equal(values.messages.filter((m) => m.type === "human").length, 4);
   assert.equal(of(await frames, "metadata")[0].data.run_id, first.run_id);
 });

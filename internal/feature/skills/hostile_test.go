@@ -76,12 +76,8 @@ func TestHostileArchives(t *testing.T) {
 		"a folder alone":     {[]entry{{name: "a/"}}, "Skill archive is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
 			if got := refused(t, c.list...); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("refused with %q, want %q", got, c.want)
-			}
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("took %s", took)
 			}
 		})
 	}

@@ -3,8 +3,10 @@ package skills_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"context"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"strings"
 	"sync/atomic"
@@ -32,6 +34,7 @@ func zipped(t testing.TB, list ...entry) *bytes.Reader {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	for _, e := range list {
 		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
 		if e.mode != 0 {

@@ -60,6 +60,7 @@ describe('the memory', () => {
     await form.getByLabel('Fact').fill('Always shows its sums.');
     await form.getByLabel('For whom').selectOption('Agent bookkeeper only');
     await form.getByRole('button', { name: 'Add it' }).click();
+    await form.waitFor({ state: 'hidden' }); // it has a field of the same name
     await page.getByLabel('For whom').selectOption('Agent bookkeeper only');
     await line(page, 'Invoices').waitFor({ state: 'detached' });
     await line(page, 'Always shows its sums.').waitFor();

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pudu-ai/pudu/internal/access"
@@ -19,7 +20,32 @@ import (
 )
 
 func TestViews(t *testing.T) {
-	databases.Run(t, feature.All(), []databases.Case{{Name: "shown", Test: shows}, {Name: "runs", Test: ofRuns}})
+	databases.Run(t, feature.All(), []databases.Case{{Name: "shown", Test: shows}, {Name: "runs", Test: ofRuns}, {Name: "by processes at once", Test: showsAtOnce}})
+}
+
+// showsAtOnce: processes on one data folder take each other's copies for changed ones. None fails because of that, and all is there.
+func showsAtOnce(f *databases.Fixture) {
+	disk := userdata.New(f.TempDir())
+	var work sync.WaitGroup
+	for range 4 {
+		all := skills.New(skills.Config{
+			Store: f.Store, Ask: reviewer, View: func(u access.User) (*os.Root, error) { return disk.User(u).Skills() },
+			Settings: func() config.SkillSettings {
+				s := config.Default().SkillSettings()
+				s.Path = "testdata/root"
+				return s
+			},
+		})
+		work.Go(func() {
+			for range 5 {
+				if err := all.For(f.Bob()).Project(f.Context()); err != nil {
+					f.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	f.Equal("shown", shownIn(f, disk, f.Bob()), "legacy/old-one/SKILL.md public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md public/word-count/SKILL.md")
 }
 
 // shownIn are the files that threads of a user see.

@@ -4,6 +4,7 @@ import { lazy, type ReactNode } from 'react';
 import StartPage from './chat/StartPage';
 import ThreadPage from './chat/ThreadPage';
 
+const SubPage = lazy(() => import('./chat/tasks/SubPage'));
 const InspectPage = lazy(() => import('./inspect/InspectPage'));
 const WelcomePage = lazy(() => import('./welcome/WelcomePage'));
 const FolderPage = lazy(() => import('./threads/FolderPage'));
@@ -23,6 +24,7 @@ export const pages: Page[] = [
   { form: '/', show: () => <StartPage /> },
   { form: '/c', show: () => <TasksPage /> },
   { form: '/c/:thread', show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
+  { form: '/c/:thread/sub/:call', show: ({ thread = '', call = '' }) => <SubPage thread={thread} call={call} /> },
   { form: '/f/:folder', show: ({ folder = '' }) => <FolderPage key={folder} folder={folder} /> },
   { form: '/c/:thread/run/:run', show: ({ thread = '', run = '' }) => <InspectPage key={run} thread={thread} run={run} /> },
   { form: '/settings', show: () => <GeneralPage /> },

@@ -7,11 +7,12 @@ import { Glyph, type State } from '../ui/Glyph';
 import { Icon } from '../ui/Icon';
 import type { Costs } from './costs';
 import type { View } from './talk/conversation';
+import { type Kind, kinds } from './panels';
 import { planOf, type Todo } from './talk/plan';
 import { isActive } from './talk/turns';
 import { UsageOf } from './Usage';
 
-export const panelWords = define(
+const panelWords = define(
   {
     panel: 'Panel',
     run: 'Run',
@@ -38,12 +39,6 @@ const FilesPanel = lazy(() => import('../files/FilesPanel'));
 const ChangesPanel = lazy(() => import('../files/ChangesPanel'));
 const Knew = lazy(() => import('../memory/Knew'));
 
-const kinds = ['run', 'files', 'changes'] as const;
-export type Kind = (typeof kinds)[number];
-
-/** The panel that the address asks for. */
-export const panelOf = (query: URLSearchParams): Kind | undefined => kinds.find((k) => k === query.get('panel'));
-
 interface PanelProps {
   kind: Kind;
   thread: string;
@@ -51,7 +46,7 @@ interface PanelProps {
   costs: Costs | undefined;
 }
 
-export function Panel({ kind, thread, view, costs }: PanelProps): ReactNode {
+export default function Panel({ kind, thread, view, costs }: PanelProps): ReactNode {
   const w = useWords(panelWords);
   const { data } = useFiles(thread);
   const count = data?.filter((e) => e.kind !== 'folder').length;

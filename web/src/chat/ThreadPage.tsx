@@ -1,9 +1,9 @@
 // A task: its conversation, followed while it goes on, and the composer below.
-import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { api, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
-import { ask, go, useQueryOf } from '../lib/router';
+import { ask, go, Link, useQueryOf } from '../lib/router';
 import { Failure } from '../shell/Failure';
 import { Shell } from '../shell/Shell';
 import { shell } from '../shell/words';
@@ -21,7 +21,7 @@ import { ContextRing } from './composer/ContextRing';
 import { useOptions } from './composer/options';
 import { Queue } from './composer/Queue';
 import { SpentOf, useCosts, useSpent } from './costs';
-import { Panel, panelOf } from './Panel';
+import { panelOf } from './panels';
 import type { Conversation } from './talk/conversation';
 import { textOf } from './talk/message';
 import type { Options } from './talk/requests';
@@ -39,13 +39,24 @@ import { useSought } from './useSought';
 import { useTaskKeys } from './useTaskKeys';
 import { chat } from './words';
 
-export default function ThreadPage({ thread }: { thread: string }): ReactNode {
+const Panel = lazy(() => import('./Panel'));
+
+/** What a sub-agent's page has of the task above it: the way back, and what this one is called. */
+interface Above {
+  to: string;
+  back: string;
+  title: string;
+  /** What stands in the empty composer. */
+  word: string;
+}
+
+export default function ThreadPage({ thread, above }: { thread: string; above?: Above }): ReactNode {
   const w = useWords(chat);
   const s = useWords(shell);
   const [conversation, view] = useConversation(thread);
   const task = useTask(thread);
   const turns = useMemo(() => turnsOf(view.talk), [view.talk]);
-  const title = task?.title || (turns[0]?.ask && textOf(turns[0].ask.message).slice(0, 60)) || s.untitled;
+  const title = above?.title || task?.title || (turns[0]?.ask && textOf(turns[0].ask.message).slice(0, 60)) || s.untitled;
   useEffect(() => {
     document.title = `${title} · Pudu`;
   }, [title]);
@@ -77,12 +88,17 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
     <Shell
       header={
         <div className="title" {...(task ? lineOf(task, 'head') : {})}>
+          {above && (
+            <Link className="btn ghost icon sm" to={above.to} aria-label={above.back} title={above.back}>
+              <Icon name="left" />
+            </Link>
+          )}
           {renaming && task ? <TitleField task={task} /> : <h1 title={title}>{missing ? s.untitled : title}</h1>}
           {task?.state === 'waiting' && <span className="pill ask">{w.waitsFor}</span>}
           {isDemo && <span className="tag">{s.demo}</span>}
           <span className="grow" />
           <TotalCost costs={costs} />
-          {task && <TaskMenu task={task} place="head" />}
+          {task && !above && <TaskMenu task={task} place="head" />}
           <button
             type="button"
             className="btn ghost icon sm"
@@ -95,7 +111,13 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
           </button>
         </div>
       }
-      panel={panel && <Panel kind={panel} thread={thread} view={view} costs={costs} />}
+      panel={
+        panel && (
+          <Suspense fallback={<aside className="panel" />}>
+            <Panel kind={panel} thread={thread} view={view} costs={costs} />
+          </Suspense>
+        )
+      }
       kind={panel === 'run' ? 'run' : 'files'}
     >
       <div className="scroll" ref={box} tabIndex={0} role="region" aria-label={w.conversation}>
@@ -108,9 +130,9 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
                 key={turn.key}
                 thread={thread}
                 turn={turn}
-                last={i === turns.length - 1}
+                last={!above && i === turns.length - 1}
                 {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
-                busy={!!view.active || view.past}
+                busy={!!above || !!view.active || view.past}
                 waiting={view.past ? noneAsked : view.talk.asked}
                 answers={answers}
                 acts={acts}
@@ -118,7 +140,7 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
             ))}
           </SpentOf>
         </div>
-        {!missing && (
+        {!missing && (!above || view.active) && (
           <div className="dock">
             <div className="col">
               {away && (
@@ -140,14 +162,14 @@ export default function ThreadPage({ thread }: { thread: string }): ReactNode {
                 ring={<ContextRing thread={thread} context={costs?.context ?? null} />}
                 rows={1}
                 write={write}
-                placeholder={view.active ? w.whileRunning : view.talk.asked.length > 0 ? w.orSay : w.goOn}
+                placeholder={above ? above.word : view.active ? w.whileRunning : view.talk.asked.length > 0 ? w.orSay : w.goOn}
                 label={w.message}
                 running={!!view.active}
                 focus
-                send={(text, files, _, queue) => void conversation.say(text, { ...options, ...(files.length > 0 ? { files } : {}) }, queue)}
+                send={(text, files, _, queue) => void conversation.say(text, { ...(above ? {} : options), ...(files.length > 0 ? { files } : {}) }, queue && !above)}
                 stop={() => void conversation.stop()}
               >
-                <Chips options={options} change={setOptions} />
+                {!above && <Chips options={options} change={setOptions} />}
               </Composer>
             </div>
           </div>

@@ -53,7 +53,7 @@ export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiti
   return (
     <section className={last ? 'turn last' : 'turn'} data-turn={turn.key}>
       {turn.ask && <Said turn={turn} trouble={trouble} busy={busy} acts={acts} />}
-      {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
+      {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView thread={thread} turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
       <Answers turn={turn} answers={answers} />
       {turn.answer && <Markdown text={said} writing={!!turn.answer.open} hold={hold} />}
       <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
@@ -104,7 +104,7 @@ function unsentWords(trouble: unknown, w: typeof chat.en, e: typeof errors.en): 
 const calls = (steps: Step[]): number => steps.filter((s) => s.kind === 'call').length;
 
 /** The head of a run with its trail: open while it works, and while somebody watched it; else folded behind how long it took. */
-function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; waiting: boolean; acts: TurnActs }): ReactNode {
+function RunView({ thread, turn, last, waiting, acts }: { thread: string; turn: Turn; last: boolean; waiting: boolean; acts: TurnActs }): ReactNode {
   const w = useWords(chat);
   const active = !turn.goesOn && (isActive(turn.run) || !turn.run);
   // What asks, or ended without an answer, is open: its last lines are what one looks for.
@@ -137,7 +137,7 @@ function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; wai
           <span className="right num">{n > 0 && w.step(n)}</span>
         </div>
         <Deciding value={last ? acts.decide : null}>
-          <Trail steps={steps} active />
+          <Trail thread={thread} run={run?.id ?? ''} steps={steps} active />
         </Deciding>
       </section>
     );
@@ -165,7 +165,7 @@ function RunView({ turn, last, waiting, acts }: { turn: Turn; last: boolean; wai
       </summary>
       {open && (
         <Deciding value={last ? acts.decide : null}>
-          <Trail steps={steps} active={false} />
+          <Trail thread={thread} run={run?.id ?? ''} steps={steps} active={false} />
         </Deciding>
       )}
     </details>

@@ -1,13 +1,14 @@
 // What a turn asks at its end: approvals, a question; or what was answered.
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
 import type { Step, Turn } from '../talk/turns';
 import type { Asked } from '../talk/talk';
 import { Approvals } from './Approvals';
 import { pairsOf, type Question, questionOf } from './question';
-import { QuestionForm } from './QuestionForm';
 import { asked } from './words';
+
+const QuestionForm = lazy(() => import('./QuestionForm'));
 
 /** The question that a turn ended with. */
 export function lastQuestion(turn: Turn): Question | null {
@@ -33,11 +34,9 @@ export function Asking({ turn, last, waiting, answers, answer }: AskingProps): R
   const q = lastQuestion(turn);
   if (!q || turn.answer || answers.has(q.request_id)) return null;
   return last ? (
-    <QuestionForm
-      key={q.request_id}
-      question={q}
-      answer={(value) => answer(typeof value === 'string' ? value : { [q.request_id]: value })}
-    />
+    <Suspense key={q.request_id} fallback={null}>
+      <QuestionForm question={q} answer={(value) => answer(typeof value === 'string' ? value : { [q.request_id]: value })} />
+    </Suspense>
   ) : null;
 }
 

@@ -23,7 +23,7 @@ const looks: Record<Kind, { icon: IconName; className: string }> = {
   suggestion: { icon: 'spark', className: 'asking calm' },
 };
 
-export function QuestionForm({ question: q, answer }: FormProps): ReactNode {
+export default function QuestionForm({ question: q, answer }: FormProps): ReactNode {
   const w = useWords(asked);
   const id = useId();
   const [busy, setBusy] = useState(false);

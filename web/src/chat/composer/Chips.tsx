@@ -18,6 +18,8 @@ const words = define(
     thinkHint: 'Thinks before each step',
     plan: 'Plan',
     planHint: 'Makes a plan and works through it',
+    team: 'Team',
+    teamHint: 'Plans, and lets sub-agents work side by side',
     low: 'Little',
     medium: 'Some',
     high: 'Much',
@@ -32,6 +34,8 @@ const words = define(
     thinkHint: '每一步之前先思考',
     plan: '计划',
     planHint: '先制定计划，再逐项完成',
+    team: '团队',
+    teamHint: '制定计划，并让子代理同时工作',
     low: '较少',
     medium: '适中',
     high: '较多',
@@ -42,6 +46,7 @@ const modes: [Mode, IconName][] = [
   ['quick', 'up'],
   ['think', 'think'],
   ['plan', 'plan'],
+  ['team', 'fork'],
 ];
 
 /** The models that a run may name; they change when the configuration does. */

@@ -16,13 +16,14 @@ export interface Options {
   files?: Sent[];
 }
 
-export type Mode = 'quick' | 'think' | 'plan';
+export type Mode = 'quick' | 'think' | 'plan' | 'team';
 
 /** The ways of working, in the words that DeerFlow's client sends. */
 const modes: Record<Mode, object> = {
   quick: { mode: 'flash', thinking_enabled: false, is_plan_mode: false, subagent_enabled: false },
   think: { mode: 'thinking', thinking_enabled: true, is_plan_mode: false, subagent_enabled: false },
   plan: { mode: 'pro', thinking_enabled: true, is_plan_mode: true, subagent_enabled: false },
+  team: { mode: 'ultra', thinking_enabled: true, is_plan_mode: true, subagent_enabled: true },
 };
 
 /** The request of a run that begins with a message. */

@@ -11,6 +11,15 @@ export interface Call {
   failed?: boolean;
   /** What it has said so far. */
   output?: string;
+  /** What was told of the sub-agent that it gave a task to. */
+  told?: Told[];
+}
+
+/** An event of a sub-agent's, with its members as docs/subagents.md has them. */
+export interface Told {
+  type: string;
+  at: number;
+  [member: string]: unknown;
 }
 
 /** A run as the list of runs and its log tell. */
@@ -47,6 +56,9 @@ export interface Talk {
 }
 
 export const nothing: Talk = { rows: [], calls: {}, runs: {}, asked: [] };
+
+/** How many events of a sub-agent are kept: more than its steps bring. */
+const mostTold = 2000;
 
 /** How much of a tool's running output is kept, in characters. */
 const longest = 64 * 1024;
@@ -109,9 +121,19 @@ function apply(t: Talk, run: string, e: LogEvent): void {
       t.calls[id] = { ...call, output: `${call.output ?? ''}${String(d['text']).replace(/\n$/, '')}\n`.slice(-longest) };
       return;
     }
+    case 'custom':
+      return told(t, d['value'], at);
     case 'interrupt':
       t.asked = [...t.asked.filter((a) => a.id !== d['interrupt_id']), askedOf(run, d)];
   }
+}
+
+function told(t: Talk, value: unknown, at: number): void {
+  const v = value as { type?: unknown; task_id?: unknown } | null;
+  if (typeof v?.task_id !== 'string' || typeof v.type !== 'string') return;
+  const call = t.calls[v.task_id] ?? {};
+  const before = call.told ?? [];
+  if (before.length < mostTold) t.calls[v.task_id] = { ...call, told: [...before, { ...v, type: v.type, at }] };
 }
 
 function askedOf(run: string, d: Record<string, unknown>): Asked {

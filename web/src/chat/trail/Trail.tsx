@@ -1,5 +1,5 @@
 // The trail of a turn: what Pudu did, line by line. For who comes to it, finished lines beyond six are folded; failures never are.
-import { memo, type ReactNode, useState } from 'react';
+import { lazy, memo, type ReactNode, Suspense, useState } from 'react';
 import { lasted, useWords } from '../../lib/i18n';
 import { Markdown } from '../../markdown/Markdown';
 import { Icon } from '../../ui/Icon';
@@ -7,12 +7,22 @@ import { Glyph } from '../../ui/Glyph';
 import type { Step } from '../talk/turns';
 import { chat } from '../words';
 import { CallLine, Seconds } from './CallLine';
-import { outcomeOf } from './outcome';
+import { type CallStep, outcomeOf } from './outcome';
+
+const TaskCards = lazy(() => import('../tasks/TaskCards'));
 
 /** How many finished lines stand before earlier ones fold. */
 const stands = 6;
 
-export function Trail({ steps, active }: { steps: Step[]; active: boolean }): ReactNode {
+interface TrailProps {
+  /** Where the steps are of. */
+  thread: string;
+  run: string;
+  steps: Step[];
+  active: boolean;
+}
+
+export function Trail({ thread, run, steps, active }: TrailProps): ReactNode {
   const w = useWords(chat);
   const [all, setAll] = useState(false);
   // What is folded is what had happened when somebody came: under the eye of who watches nothing folds.
@@ -29,10 +39,33 @@ export function Trail({ steps, active }: { steps: Step[]; active: boolean }): Re
           <span>{w.earlier(folded.length)}</span>
         </button>
       )}
-      {steps.map((step, i) => (i < from && !stays(step, active) ? null : <Line key={step.key} step={step} active={active} />))}
+      {grouped(steps.filter((step, i) => i >= from || stays(step, active))).map((step) =>
+        Array.isArray(step) ? (
+          <Suspense key={step[0]?.key} fallback={<div className="agents-place" style={{ height: placeOf(step.length) }} />}>
+            <TaskCards thread={thread} run={run} steps={step} active={active} />
+          </Suspense>
+        ) : (
+          <Line key={step.key} step={step} active={active} />
+        ),
+      )}
     </div>
   );
 }
+
+/** The steps, with those that give tasks to sub-agents side by side as one. */
+function grouped(steps: Step[]): (Step | CallStep[])[] {
+  const out: (Step | CallStep[])[] = [];
+  for (const step of steps) {
+    const last = out.at(-1);
+    if (step.kind !== 'call' || step.call.name !== 'task') out.push(step);
+    else if (Array.isArray(last)) last.push(step);
+    else out.push([step]);
+  }
+  return out;
+}
+
+/** How high the cards of sub-agents are, closed, in pixels: their place while they are fetched. */
+const placeOf = (cards: number): number => (cards > 1 ? 32 : 0) + cards * 59 + 1;
 
 /** Whether a line never folds: it failed, or it is not done. */
 const stays = (step: Step, active: boolean): boolean => step.kind === 'call' && outcomeOf(step, active) !== 'done';

@@ -1,0 +1,97 @@
+// Sub-agents in a conversation: their cards with live steps, a page of their own, a stop, and an approval that one of them needs.
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { found } from './axe';
+import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { watchShifts } from './shifts';
+
+afterAll(closeBrowser);
+
+const pictures = process.env['PUDU_PICTURES'] ?? '';
+
+describe('sub-agents', () => {
+  let server: Server;
+  let v: Visitor;
+  beforeEach(async () => {
+    server = await new Server().start();
+    v = await visit(server, { bypassCSP: true });
+  });
+  afterEach(async () => {
+    await v.close();
+    await server.close();
+  });
+
+  /** Begins a task in the way of working that has sub-agents. */
+  const team = async (text: string): Promise<void> => {
+    await v.to('/');
+    await v.page.getByRole('button', { name: 'Think', exact: true }).click();
+    await v.page.getByRole('menuitemradio', { name: /^Team/ }).click();
+    await v.page.getByRole('textbox', { name: 'Task' }).fill(text);
+    await v.page.keyboard.press('Enter');
+    await v.page.waitForURL(/\/c\/[0-9a-f-]+$/);
+  };
+  const card = (name: string) => v.page.locator('.agents > details').filter({ has: v.page.locator('summary b', { hasText: name }) });
+
+  it('are cards with live steps, which open to what they did and to a page of their own', async () => {
+    const { page } = v;
+    await team('share the work');
+    await v.sees('2 sub-agents side by side');
+    await card('Work for long').getByText(/bash · Running for i in/).waitFor();
+    await card('Count the lines').getByText('general-purpose · There are 3 lines.').waitFor();
+    await v.sees('1 working, 1 done');
+    await card('Count the lines').locator('summary').first().click();
+    await card('Count the lines').getByText('Please count the lines in a.').waitFor();
+    await card('Count the lines').getByText('Ran').waitFor();
+    await card('Count the lines').getByText(/tokens/).first().waitFor();
+    expect(await card('Count the lines').getByRole('button', { name: 'Stop this one' }).count()).toBe(0);
+    await card('Work for long').locator('summary').first().click();
+    await card('Work for long').getByRole('button', { name: 'Stop this one' }).waitFor();
+    expect(await found(page)).toEqual([]);
+    if (pictures) await page.screenshot({ path: `${pictures}/sub-agents-light-1440.png` });
+    await card('Work for long').getByRole('link', { name: 'Open' }).click();
+    await page.waitForURL(/\/sub\/[^/]+\?run=/);
+    await page.getByRole('heading', { level: 1, name: 'Work for long' }).waitFor();
+    await v.sees('Please work on it for long.');
+    await v.sees(/part \d+/); // its output comes live
+    expect(await found(page)).toEqual([]);
+    if (pictures) await page.screenshot({ path: `${pictures}/sub-agent-page-light-1440.png` });
+    await page.reload();
+    await v.sees('Please work on it for long.');
+    await page.getByRole('link', { name: /^Back to “share the work”/ }).click();
+    await v.sees('2 sub-agents side by side');
+  });
+
+  it('are stopped one by one, while their parent goes on', async () => {
+    await team('share the work');
+    await card('Work for long').locator('summary').first().click();
+    await card('Work for long').getByRole('button', { name: 'Stop this one' }).click();
+    await card('Work for long').getByText('bash · Stopped').waitFor();
+    await v.sees('Both have reported.');
+    await v.page.reload();
+    await v.page.getByText(/^Worked/).click();
+    await card('Work for long').getByText('bash · Stopped').waitFor();
+    await card('Count the lines').getByText('general-purpose · There are 3 lines.').waitFor();
+  });
+
+  it('ask in the task above for what a person must allow', async () => {
+    const { page } = v;
+    await team('let another make a file');
+    await card('Make the file').getByText('bash · Waits for you: the question stands below').waitFor();
+    await page.getByRole('button', { name: /^Allow/ }).click();
+    await v.sees('It is decided by now.');
+    await expect.poll(() => card('Make the file').locator('summary').first().innerText(), { timeout: patience }).toContain('The file is made.');
+  });
+
+  it('move nothing when their cards come', async () => {
+    const { page } = v;
+    const moved = await watchShifts(page);
+    await team('share the work');
+    await v.sees('1 working, 1 done');
+    expect(await moved()).toEqual([]);
+  });
+
+  it('that are not there have a page that says so', async () => {
+    await v.to('/c/11111111-2222-4333-8444-555555555555/sub/call_1');
+    await v.sees('This sub-agent is not there, or it is not yours.');
+    await v.page.getByRole('link', { name: 'Back to the task' }).waitFor();
+  });
+});

@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile, "waitrun": waitRun, "sql": runSQL},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile, "waitrun": waitRun, "sql": runSQL, "mail": readMail},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)

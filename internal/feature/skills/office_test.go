@@ -2,18 +2,16 @@ package skills_test
 
 import (
 	"archive/zip"
-	"context"
+	"image/png"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/pudu-ai/pudu/internal/feature/toolbox"
-	"github.com/pudu-ai/pudu/internal/outgoing"
 	"github.com/pudu-ai/pudu/internal/testkit/machinetest"
+	"github.com/pudu-ai/pudu/internal/testkit/toolboxes"
 )
 
 // office runs the scripts of the skills that need the toolbox, in a folder of its own.
@@ -22,31 +20,9 @@ type office struct {
 	dir, box string
 }
 
-// installed is the toolbox of the tests, which the first of them installs into the repository's cache.
-var installed = sync.OnceValues(func() (toolbox.Version, error) {
-	out, err := exec.Command("bash", "-c", toolbox.Question).Output()
-	if err != nil {
-		return toolbox.Version{}, err
-	}
-	target, err := toolbox.ParseAnswer(string(out))
-	if err != nil {
-		return toolbox.Version{}, err
-	}
-	dir, err := filepath.Abs("../../../.cache/toolbox")
-	if err != nil {
-		return toolbox.Version{}, err
-	}
-	return toolbox.New(toolbox.Config{Dir: dir, HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: 1 << 30, Redirects: 5})}).
-		Install(context.Background(), target, nil, nil)
-})
-
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	v, err := installed()
-	if err != nil {
-		machinetest.Cannot(t, "a toolbox: "+err.Error())
-	}
-	return &office{t, t.TempDir(), v.Host}
+	return &office{t, t.TempDir(), toolboxes.Get(t, "../../../.cache/toolbox").Host}
 }
 
 func (o *office) write(name, text string) {
@@ -164,4 +140,35 @@ func TestPDF(t *testing.T) {
 		t.Error(err)
 	}
 	o.has(string(out), "季度报告 Report", "销售额", "上海", "900", "引用")
+}
+
+func TestCharts(t *testing.T) {
+	o := newOffice(t)
+	o.write("sales.csv", "月份,地区,额\n一月,北京,\"1,200\"\n二月,北京,900\n一月,上海,700\n二月,上海,n/a\n")
+	o.has(o.run("charts/scripts/chart.py", "columns", "sales.csv"), "地区: 2 texts, such as 上海, 北京")
+	for _, kind := range []string{"bar", "barh", "line", "area", "pie", "histogram", "box"} {
+		args := []string{kind, "sales.csv", "--x", "月份", "--y", "额", "--how", "sum", "--title", "销售 Sales", "-o", kind + ".png"}
+		if kind == "bar" {
+			args = append(args, "--by", "地区", "--labels", "--unit", "万元")
+			args[len(args)-6] = "bar.pdf"
+		}
+		o.has(o.run("charts/scripts/chart.py", args...), "drew "+kind+".p", "1 were left out")
+	}
+	f, err := os.Open(filepath.Join(o.dir, "line.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if c, err := png.DecodeConfig(f); err != nil || c.Width != 1350 || c.Height != 780 {
+		t.Errorf("a picture of %d x %d, %v", c.Width, c.Height, err)
+	}
+	reader, err := exec.LookPath("pdftotext")
+	if err != nil {
+		machinetest.Cannot(t, "pdftotext, which reads what was made")
+	}
+	out, err := exec.Command(reader, filepath.Join(o.dir, "bar.pdf"), "-").CombinedOutput()
+	if err != nil {
+		t.Error(err)
+	}
+	o.has(string(out), "销售 Sales", "一月", "上海", "额 (万元)", "1200")
 }

@@ -60,7 +60,7 @@ func levels() []level {
 			"agent/*test", "internal/middleware/*", "internal/models/*", "internal/tools/*", "internal/sandboxes/*",
 			"internal/stores/*", "internal/buses/*",
 		}},
-		{"tests of features", []string{"internal/testkit/databases"}},
+		{"tests of features", []string{"internal/testkit/databases", "internal/testkit/toolboxes"}},
 		{"assembly: following", []string{"internal/stream/*"}},
 		{"assembly: runs", []string{"internal/runs", "internal/archive"}},
 		{"assembly: recorded runs", []string{"internal/replay"}},

@@ -58,6 +58,9 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run, place.Thread())
 	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)
+	if err == nil && c.Desk != nil {
+		err = c.Desk.Resume(ctx)
+	}
 	if e.skills != nil {
 		c.Skills = e.skills.For(access.FromRow(job.Run.UserID)).Run(c.Choice.Skills)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/subagents"
+	"github.com/pudu-ai/pudu/internal/middleware/backgroundtasks"
 	"github.com/pudu-ai/pudu/internal/middleware/clarification"
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
 	"github.com/pudu-ai/pudu/internal/middleware/durablecontext"
@@ -150,7 +152,7 @@ var places = []Place{
 			if c.History == nil {
 				return nil
 			}
-			return filehistory.New(filehistory.Config{History: c.History, Run: c.HistoryRun, Within: []string{"task"}, Log: c.Log})
+			return filehistory.New(filehistory.Config{History: c.History, Run: c.HistoryRun, Within: subagents.Tools(), Log: c.Log})
 		},
 	}, {
 		Name: "DynamicContextMiddleware",
@@ -176,6 +178,11 @@ var places = []Place{
 		make: func(c *Config) agent.Middleware {
 			return durablecontext.New(durablecontext.Config{ReadTools: c.Settings.Summarization.SkillFileReadTool})
 		},
+	}, {
+		Name: "BackgroundTasksMiddleware", Config: "subagents", When: "subagent_enabled",
+		For:  "has an answer that would end the run wait for the tasks in the background first",
+		Why:  "after-hooks run backwards: it sees the answer as the guards below have left it, and the tasks as the row above knows them",
+		make: func(c *Config) agent.Middleware { return having(c.Options.Subagents, backgroundtasks.New()) },
 	}, {
 		Name: "DeerFlowSummarizationMiddleware", Config: "summarization",
 		For:  "compacts a conversation that grows too long, and sends nothing that the model's window cannot take",

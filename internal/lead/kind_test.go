@@ -13,7 +13,6 @@ import (
 )
 
 // nobody takes no tasks.
-type nobody struct{ subagents.Delegate }
 
 // more is a source with two tools.
 type more struct{}
@@ -28,7 +27,7 @@ func asSubagent(t *testing.T, name string) lead.Config {
 	c := base(t)
 	c.Options = lead.Options{Subagents: true, Plan: true}
 	c.Kinds = subagents.Kinds(c.Settings, true)
-	c.Delegate, c.Profile, c.Agent.Name, c.Agent.Soul = nobody{}, "I am Ann.", "sage", "You speak in riddles."
+	c.Desk, c.Profile, c.Agent.Name, c.Agent.Soul = subagents.NewDesk(nil, nil), "I am Ann.", "sage", "You speak in riddles."
 	c.Tools, c.Sources = []tool.Tool{named("mine"), named("setup_agent")}, []tool.Source{more{}}
 	if name != "" {
 		kind, err := subagents.Find(c.Kinds, name)

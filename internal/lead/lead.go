@@ -48,9 +48,9 @@ type Config struct {
 	Kind *subagents.Kind
 	// Outside says that who gave the sub-agent its task has read what came from outside.
 	Outside bool
-	// Delegate gives tasks to the Kinds of sub-agents; nil means that the run gives none.
-	Delegate subagents.Delegate
-	Kinds    []subagents.Kind
+	// Desk has the tasks that the run gives to the Kinds of sub-agents; nil means that it gives none.
+	Desk  *subagents.Desk
+	Kinds []subagents.Kind
 	// TitleModel names threads; nil leaves it to their first words. Summary sums up; without a model the run's own does.
 	TitleModel model.ChatModel
 	Summary    SummaryModel

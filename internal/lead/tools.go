@@ -51,8 +51,8 @@ func tools(c Config) ([]tool.Tool, error) {
 	if c.Vision {
 		list = append(list, view.New(view.Config{Files: files, Album: c.Album}))
 	}
-	if c.Options.Subagents && c.Delegate != nil {
-		list = append(list, task.New(task.Config{Delegate: c.Delegate, Kinds: c.Kinds}))
+	if c.delegates() {
+		list = append(list, task.New(task.Config{Desk: c.Desk, Kinds: c.Kinds})...)
 	}
 	list = append(list, ownAgent(c)...)
 	if c.remembers() && c.Settings.Memory.Mode == "tool" {
@@ -60,6 +60,9 @@ func tools(c Config) ([]tool.Tool, error) {
 	}
 	return list, nil
 }
+
+// delegates reports whether the run may give tasks to sub-agents.
+func (c *Config) delegates() bool { return c.Options.Subagents && c.Desk != nil }
 
 func fileTools(c Config) (file.Config, error) {
 	box := c.Settings.Sandbox

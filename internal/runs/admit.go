@@ -209,7 +209,7 @@ func (u *UserRuns) Submit(ctx context.Context, req Request) (store.Run, error) {
 	case req.Strategy == store.Interrupt || req.Strategy == store.Rollback:
 		m.tell(subjectStop)
 	}
-	m.tell(subjectQueue)
+	m.tellOf(run)
 	return run, nil
 }
 

@@ -25,6 +25,7 @@ type Children struct {
 	req    Request
 	place  *place
 	root   *recorder // of the run at the top of the tree
+	emit   func(node string, data event.Data)
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
@@ -49,8 +50,8 @@ type Child struct {
 }
 
 // children are those of a run which is executed with the context.
-func (m *Manager) children(ctx context.Context, job Job, at seat) *Children {
-	c := &Children{m: m, parent: job.Run, req: job.Request, place: at.place, root: at.root,
+func (m *Manager) children(ctx context.Context, job Job, at seat, rec *recorder) *Children {
+	c := &Children{m: m, parent: job.Run, req: job.Request, place: at.place, root: at.root, emit: rec.emit,
 		list: make(map[string]*Child)}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	return c
@@ -117,6 +118,11 @@ func (c *Children) Earlier(ctx context.Context, key string) (*Child, error) {
 	if len(c.req.Answers) == 0 && c.req.Resume == nil {
 		return nil, nil
 	}
+	return c.ofEarlier(ctx, key)
+}
+
+// ofEarlier finds the newest child of the key below an earlier run of the thread, if it is at its end.
+func (c *Children) ofEarlier(ctx context.Context, key string) (*Child, error) {
 	const most = 100
 	data := c.m.of(c.parent).data
 	before, err := data.ListRuns(ctx, store.RunFilter{ThreadID: c.parent.ThreadID, Limit: most}) // the newest first
@@ -244,13 +250,18 @@ func (c *Children) end() {
 	c.working.Wait()
 }
 
-// Wait gives said each message that the child has added to its conversation, the first one first, and returns the
-// outcome of the child, with the usage of those below it, when it is at its end. said may be nil. The run that waits holds no place among those that are
-// executed side by side meanwhile. An error means that ctx has ended, or that this process does not go on with the
-// child.
+// Wait is [Child.Watch] for a run that has nothing else to do: it holds no place among those that are executed side by
+// side meanwhile.
 func (ch *Child) Wait(ctx context.Context, said func(message.Message)) (Outcome, error) {
 	ch.of.place.lend()
 	defer ch.of.place.regain(ctx)
+	return ch.Watch(ctx, said)
+}
+
+// Watch gives said each message that the child has added to its conversation, the first one first, and returns the
+// outcome of the child, with the usage of those below it, when it is at its end. said may be nil. An error means that
+// ctx has ended, or that this process does not go on with the child.
+func (ch *Child) Watch(ctx context.Context, said func(message.Message)) (Outcome, error) {
 	if err := ch.follow(ctx, said); err != nil {
 		return Outcome{Run: ch.Run}, err
 	}

@@ -43,6 +43,9 @@ func ending(ctx context.Context, runID string, last state.State, err error) even
 	return end
 }
 
+// waits reports whether a run that ends so waits for a person.
+func waits(end event.Run) bool { return end.Status == event.StatusInterrupted && end.StopReason == "" }
+
 // Fallback reports whether the run's answer only stands in for a failed model call, and what that says. The last
 // answer is the run's own: a run that ended without error has added one.
 func Fallback(s state.State) (string, bool) {
@@ -78,9 +81,9 @@ func titleOf(input []message.Message) string {
 }
 
 // closeTasks ends, in the state of a run that comes to its end so, the tasks that are still in progress there, and
-// returns the state. Those of a run that waits for a person go on with the answer.
+// returns the state. Those of a run that waits for a person go on with the answer, or are told of with it.
 func (r *recorder) closeTasks(last state.State, end event.Run) state.State {
-	if end.Status == event.StatusInterrupted && end.StopReason == "" {
+	if waits(end) || r.asks {
 		return last
 	}
 	u := durablecontext.Close(last)

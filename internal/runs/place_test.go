@@ -69,7 +69,7 @@ func TestStoppingTellsOfRuns(t *testing.T) {
 
 // TestNoChildBeginsBelowARunAtItsEnd: a call that comes late is refused, and does not wait.
 func TestNoChildBeginsBelowARunAtItsEnd(t *testing.T) {
-	c := NewManager(Config{}).children(t.Context(), Job{Run: store.Run{ID: "above"}}, seat{})
+	c := NewManager(Config{}).children(t.Context(), Job{Run: store.Run{ID: "above"}}, seat{}, &recorder{})
 	c.end()
 	if !c.mu.TryLock() {
 		t.Fatal("whoever comes late waits for ever")

@@ -135,11 +135,12 @@ type Manager struct {
 	queued, queueEmpty atomic.Int64
 
 	mu     sync.Mutex
-	counts map[string]int64 // of the runs that ended here, by status
-	active map[string]*live // the runs that are executed here, by id
-	lost   map[string]loss  // runs that were, and whose end could not be recorded, by id
-	taken  int              // of the places for runs that Submit and Serve begin
-	turns  []chan struct{}  // of who waits for a place, in order; one is closed when it has one
+	counts map[string]int64           // of the runs that ended here, by status
+	active map[string]*live           // the runs that are executed here, by id
+	words  map[string][]chan struct{} // of runs that wait for others, by thread: each hears that somebody speaks to it
+	lost   map[string]loss            // runs that were, and whose end could not be recorded, by id
+	taken  int                        // of the places for runs that Submit and Serve begin
+	turns  []chan struct{}            // of who waits for a place, in order; one is closed when it has one
 	// stopped: no run begins any more.
 	stopped bool
 }
@@ -170,6 +171,7 @@ func NewManager(cfg Config) *Manager {
 	return &Manager{
 		cfg: cfg, schema: schema, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1),
 		active: make(map[string]*live), counts: make(map[string]int64), lost: make(map[string]loss),
+		words: make(map[string][]chan struct{}),
 	}
 }
 
@@ -245,12 +247,12 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 	}
 	ctx, leave := m.enter(ctx, run, rec)
 	defer leave()
-	job.Children = m.children(ctx, job, at)
+	job.Children = m.children(ctx, job, at, rec)
 	last, errRun := m.drive(ctx, job, rec)
 	job.Children.end()
 	end := ending(ctx, run.ID, last, errRun)
-	last = rec.closeTasks(last, end)
 	rec.asks = end.Status == event.StatusSuccess && Asks(last)
+	last = rec.closeTasks(last, end)
 	if err := m.finish(ctx, job, rec, end); err != nil {
 		m.lose(run, err)
 		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
@@ -416,7 +418,11 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	if cause := causeOf(job.Run.Stop); cause != nil { // the owner before did not come to it; the agent answers open calls
 		m.stopHere(job.Run.ID, cause)
 	}
-	if last, err = built.Agent.Run(ctx, rt, at.from.State); err == nil && built.Check != nil {
+	last, err = built.Agent.Run(ctx, rt, at.from.State)
+	if end := ending(ctx, job.Run.ID, last, err); waits(end) || err == nil && Asks(last) {
+		job.Children.rest(ctx)
+	}
+	if err == nil && built.Check != nil {
 		err = built.Check(ctx, last)
 	}
 	return last, err

@@ -157,6 +157,7 @@ func (m *Manager) Unfinished(ctx context.Context) ([]store.Run, error) {
 const (
 	subjectQueue = "queue" // a run waits
 	subjectStop  = "stop"  // a run is asked to stop
+	subjectWords = "words" // somebody speaks to the run on the thread that the message names
 )
 
 // look is what Serve is to look for.
@@ -251,8 +252,16 @@ func (m *Manager) serve(ctx context.Context, what look, show func(store.Run) fun
 
 // lookAtQueue finds out whether any run waits, also one whose turn has not come.
 func (m *Manager) lookAtQueue(ctx context.Context) error {
-	known := m.queued.Load() // a run that begins to wait from here on makes it more
-	list, err := m.system().ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Steers: true, Limit: 1})
+	known, most := m.queued.Load(), 1 // a run that begins to wait from here on makes it more
+	if m.hearing() {
+		most = 1000
+	}
+	list, err := m.system().ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Steers: true, Limit: most})
+	for _, run := range list {
+		if run.IsSteer() { // what the bus has lost
+			m.spoken(run.ThreadID)
+		}
+	}
 	switch {
 	case err != nil:
 		return err
@@ -270,8 +279,14 @@ func (m *Manager) listen() (stop func()) {
 		return func() {}
 	}
 	var subs []bus.Subscription
-	for _, subject := range []string{subjectQueue, subjectStop} {
-		s, err := m.cfg.Bus.Subscribe(subject, func([]byte) { m.heard(subject) })
+	for _, subject := range []string{subjectQueue, subjectStop, subjectWords} {
+		s, err := m.cfg.Bus.Subscribe(subject, func(data []byte) {
+			if subject == subjectWords {
+				m.spoken(string(data))
+				return
+			}
+			m.heard(subject)
+		})
 		if err != nil {
 			m.cfg.Log.Warn("cannot listen on the bus; work is looked for once a second", "error", err)
 			continue

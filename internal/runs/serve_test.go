@@ -304,7 +304,7 @@ func TestServeListensUntilItEnds(t *testing.T) {
 		w, c := newWard(t), &counted{}
 		_, stop := w.served("a", func(cfg *runs.Config) { cfg.Bus = c })
 		synctest.Wait()
-		if d := cmp.Diff([]string{"queue", "stop"}, c.open); d != "" {
+		if d := cmp.Diff([]string{"queue", "stop", "words"}, c.open); d != "" {
 			t.Error(d)
 		}
 		stop()

@@ -36,7 +36,7 @@ func (u *UserRuns) Say(ctx context.Context, req Request) (store.Run, error) {
 	req.Strategy = store.Steer
 	run, err := u.admit(ctx, req, "")
 	if err == nil {
-		u.m.tell(subjectQueue)
+		u.m.tellOf(run)
 	}
 	return run, err
 }

@@ -33,8 +33,12 @@ const (
 	MaxSteer  = 256 << 10
 )
 
-// Taken is the stop reason of a steer that a run has taken.
-const Taken = "taken"
+// Taken is the stop reason of a steer that a run has taken, and Unread the error of one that a run below another has not taken before
+// its end.
+const (
+	Taken  = "taken"
+	Unread = "the task came to its end before it read this"
+)
 
 var (
 	// ErrSteers is that as much waits already to be said to the runs of the thread as may.

@@ -63,8 +63,8 @@ type Teller struct {
 }
 
 // Started tells that the task has begun.
-func (t *Teller) Started(description string, kind *Kind, run, thread string) {
-	t.Emit(Started{Type: EventStarted, TaskID: t.TaskID, Description: description, Model: t.Model, Kind: kind.Name, Run: run, Thread: thread})
+func (t *Teller) Started(description, kind, run, thread string) {
+	t.Emit(Started{Type: EventStarted, TaskID: t.TaskID, Description: description, Model: t.Model, Kind: kind, Run: run, Thread: thread})
 }
 
 // Said tells of a message of the task, if clients shall see it.

@@ -15,8 +15,17 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 )
 
-// ToolName is the tool by which an agent gives a task away.
-const ToolName = "task"
+// ToolName is the tool by which an agent gives a task away. With the others it waits for one that works in the background,
+// says something to it, and stops it.
+const (
+	ToolName    = "task"
+	WaitTool    = "task_wait"
+	MessageTool = "task_message"
+	StopTool    = "task_stop"
+)
+
+// Tools are all of them.
+func Tools() []string { return []string{ToolName, WaitTool, MessageTool, StopTool} }
 
 // Kind is a kind of sub-agent.
 type Kind struct {
@@ -37,8 +46,11 @@ type Kind struct {
 // never are tools that no sub-agent has: they speak to the person, or change the agent that the person talks to.
 var never = []string{"ask_clarification", "setup_agent", "update_agent"}
 
-// Has reports whether a tool of who gives the task is the sub-agent's too.
+// Has reports whether a tool of who gives the task is the sub-agent's too. Who may give tasks has all that belongs to them.
 func (k *Kind) Has(tool string) bool {
+	if slices.Contains(Tools(), tool) {
+		tool = ToolName
+	}
 	return !slices.Contains(never, tool) && !slices.Contains(k.Without, tool) && (k.Tools == nil || slices.Contains(k.Tools, tool))
 }
 

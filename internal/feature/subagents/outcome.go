@@ -98,6 +98,20 @@ func (o *Outcome) Tool() *tool.Result {
 	return res
 }
 
+// AtWork is the result of a call about a task, of the id, that goes on in the background.
+func AtWork(id, text string) *tool.Result {
+	res := tool.Text(text)
+	res.Kwargs = message.Fields{toolmeta.KeySubagentStatus: encode(threadstate.DelegationInProgress), toolmeta.KeySubagentRun: encode(id)}
+	return res
+}
+
+// Later is the result of a later call about the task of an id, which has ended so.
+func (o *Outcome) Later(id string) *tool.Result {
+	res := o.Tool()
+	res.Kwargs[toolmeta.KeySubagentRun] = encode(id)
+	return res
+}
+
 // Usage are tokens as clients of tasks get them.
 type Usage struct {
 	Input  int `json:"input_tokens"`

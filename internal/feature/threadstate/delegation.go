@@ -32,6 +32,8 @@ type Delegation struct {
 	// StopReason is the limit that ended the task early; empty if none did.
 	StopReason string `json:"stop_reason,omitempty"`
 	RunID      string `json:"run_id,omitempty"`
+	// TaskRun is the run of the task, by which later calls name it, if it works in the background; else empty.
+	TaskRun string `json:"task_run_id,omitempty"`
 }
 
 // Statuses of a [Delegation].
@@ -85,5 +87,6 @@ func (d Delegation) with(upd Delegation) Delegation {
 		ResultRef:    cmp.Or(upd.ResultRef, d.ResultRef),
 		StopReason:   cmp.Or(upd.StopReason, d.StopReason),
 		RunID:        cmp.Or(d.RunID, upd.RunID),
+		TaskRun:      cmp.Or(d.TaskRun, upd.TaskRun),
 	}
 }

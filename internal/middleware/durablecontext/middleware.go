@@ -71,8 +71,8 @@ func (m *Middleware) BeforeModel(_ context.Context, _ *agent.Runtime, s state.St
 		return agent.Command{}, nil
 	}
 	var update state.Update
-	if ended := endedBy(answer, msgs[at+1:], threadstate.Delegations.Get(s)); len(ended) > 0 {
-		update = threadstate.Delegations.Put(ended)
+	if changed := changedBy(answer, msgs[at+1:], threadstate.Delegations.Get(s)); len(changed) > 0 {
+		update = threadstate.Delegations.Put(changed)
 	}
 	if read := m.skillsRead(answer, msgs, at, threadstate.SkillContext.Get(s)); len(read) > 0 {
 		update = update.With(threadstate.SkillContext.Put(read))

@@ -55,12 +55,19 @@ func find(list []threadstate.Delegation, id string) *threadstate.Delegation {
 	return nil
 }
 
-// endedBy returns those of the known tasks that have ended: with a result, or because the conversation has gone on
-// without one. results are the messages behind the answer.
-func endedBy(answer *message.Message, results []message.Message, known []threadstate.Delegation) []threadstate.Delegation {
-	var ended []threadstate.Delegation
+// changedBy returns those of the known tasks of which the results tell: that they have ended, or go on in the background.
+// A task of which nobody tells has ended when the conversation goes on, unless it works in the background. results are
+// the messages behind the answer.
+func changedBy(answer *message.Message, results []message.Message, known []threadstate.Delegation) []threadstate.Delegation {
+	var changed []threadstate.Delegation
 	for _, d := range known {
 		if d.Terminal() {
+			continue
+		}
+		if d.TaskRun != "" {
+			if i := slices.IndexFunc(results, func(m message.Message) bool { return tellsEnd(m, d.TaskRun) }); i >= 0 {
+				changed = append(changed, withResult(d, results[i]))
+			}
 			continue
 		}
 		call := slices.IndexFunc(answer.ToolCalls, func(c message.ToolCall) bool {
@@ -68,23 +75,33 @@ func endedBy(answer *message.Message, results []message.Message, known []threads
 		})
 		if call < 0 {
 			d.Status = threadstate.DelegationCancelled
-			ended = append(ended, d)
+			changed = append(changed, d)
 			continue
 		}
 		for _, m := range results {
 			if m.Role == message.Tool && m.ToolCallID == answer.ToolCalls[call].ID {
-				ended = append(ended, withResult(d, m))
+				changed = append(changed, withResult(d, m))
 				break
 			}
 		}
 	}
-	return ended
+	return changed
 }
 
-// withResult is the task as its result says that it ended. A result that does not say so was written in place of one
+// tellsEnd reports whether a message tells of the end of the task of a run.
+func tellsEnd(m message.Message, run string) bool {
+	return m.Role == message.Tool && field(m, toolmeta.KeySubagentRun) == run &&
+		field(m, toolmeta.KeySubagentStatus) != threadstate.DelegationInProgress
+}
+
+// withResult is the task as its result says that it ended, or goes on. A result that does not say so was written in place of one
 // that never came.
 func withResult(d threadstate.Delegation, m message.Message) threadstate.Delegation {
 	d.Status = field(m, toolmeta.KeySubagentStatus)
+	if run := field(m, toolmeta.KeySubagentRun); run != "" && d.Status == threadstate.DelegationInProgress {
+		d.TaskRun = run
+		return d
+	}
 	if !d.Terminal() {
 		d.Status = threadstate.DelegationCancelled
 		return d
@@ -105,7 +122,7 @@ func Close(s state.State) state.Update {
 	var ended []threadstate.Delegation
 	known, msgs := threadstate.Delegations.Get(s), agent.Messages.Get(s)
 	if answer, at, ok := lastAnswer(msgs); ok {
-		ended = endedBy(answer, msgs[at+1:], known)
+		ended = slices.DeleteFunc(changedBy(answer, msgs[at+1:], known), func(d threadstate.Delegation) bool { return !d.Terminal() })
 	}
 	for _, d := range known {
 		if !d.Terminal() && find(ended, d.ID) == nil {

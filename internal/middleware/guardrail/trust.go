@@ -14,6 +14,9 @@ import (
 // on what a page said, and so may the model's own words.
 var Untrusted = state.LastValue[bool]("guardrail_untrusted").AsPrivate()
 
+// KeyOutside marks a message, as true, by which an agent that has read text from outside speaks to its sub-agent.
+const KeyOutside = "from_outside"
+
 // BeforeAgent implements [agent.BeforeAgentHook]: it looks for results from outside in a conversation that came from
 // elsewhere or began before there was a guardrail.
 func (m *Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.State) (agent.Command, error) {
@@ -21,7 +24,7 @@ func (m *Middleware) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.St
 		return agent.Command{}, nil
 	}
 	outside := m.cfg.Outside || slices.ContainsFunc(agent.Messages.Get(s), func(msg message.Message) bool {
-		return msg.Role == message.Tool && m.cfg.Remote.Match(msg.Name)
+		return msg.Role == message.Tool && m.cfg.Remote.Match(msg.Name) || string(msg.Kwargs[KeyOutside]) == "true"
 	})
 	if !outside {
 		return agent.Command{}, nil

@@ -38,9 +38,11 @@ func New(c Config) *Middleware { return &Middleware{c} }
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "SkillToolPolicyMiddleware" }
 
-// always are the tools that no skill takes away: those that read skills, and those of the conversation, which reminders name.
+// always are the tools that no skill takes away: those that read skills, those of the conversation, which reminders name,
+// and those for tasks that were given before.
 func always() []string {
-	return []string{"read_file", "describe_skill", "review_skill_package", "tool_search", "ask_clarification", "present_files", "write_todos"}
+	return []string{"read_file", "describe_skill", "review_skill_package", "tool_search", "ask_clarification", "present_files", "write_todos",
+		"task_wait", "task_message", "task_stop"}
 }
 
 // WrapToolCall implements [agent.ToolCallWrapper].

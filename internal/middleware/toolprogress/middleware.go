@@ -41,7 +41,7 @@ type Config struct {
 	// MinWords (10) is how many different words a result must have to be compared.
 	MinWords int
 	// Exempt are tools that are not watched. Nil means those that only speak with the user, plan or delegate:
-	// ask_clarification, write_todos, present_files and task.
+	// ask_clarification, write_todos, present_files, task and task_wait.
 	Exempt []string
 }
 
@@ -61,7 +61,7 @@ func New(cfg Config) *Middleware {
 	cfg.Similarity = cmp.Or(cfg.Similarity, 0.8)
 	cfg.MinWords = cmp.Or(cfg.MinWords, 10)
 	if cfg.Exempt == nil {
-		cfg.Exempt = []string{"ask_clarification", "write_todos", "present_files", "task"}
+		cfg.Exempt = []string{"ask_clarification", "write_todos", "present_files", "task", "task_wait"}
 	}
 	return &Middleware{cfg: cfg}
 }

@@ -151,10 +151,12 @@ func (d *userData) enterThread(tx *tx, a store.Admission) (fresh bool, head stri
 			"$2"+tx.k.dialect.locking(),
 			[]any{a.Thread.ID, d.user.ID()}, &title, &head, &metadata, &root, &marks)
 		switch {
-		case err == nil && root != "":
+		case err == nil && root != "" && a.Strategy != store.Steer:
 			return false, "", errHidden(root)
 		case err == nil && marks&store.Trashed != 0:
 			return false, "", store.ErrTrashed
+		case err == nil && root != "": // its title and its metadata are those of its task
+			return false, head, nil
 		case err == nil:
 			return false, head, d.introduce(tx, a.Thread, title, metadata)
 		case !errors.Is(err, sql.ErrNoRows):

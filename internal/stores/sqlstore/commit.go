@@ -42,6 +42,7 @@ type commit struct {
 	base    parent
 	id      string // of the new checkpoint
 	from    string // the checkpoint that it stands on
+	above   string // the run above its own; empty if there is none
 }
 
 // parent is what a new checkpoint needs to know of the one it stands on.

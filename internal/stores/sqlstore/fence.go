@@ -45,7 +45,7 @@ func checkFence(t *tx, all []*commit) error {
 	if !ahead && usage == nil && !last.ends() && last.step.Now.Sub(database.TimeOf(updated)).Abs() < touchEvery {
 		return nil
 	}
-	last.user, last.thread = first.user, first.thread // which were read for the first alone
+	last.user, last.thread, last.above = first.user, first.thread, first.above // which were read for the first alone
 	return changeRun(t, last, stalled, usage)
 }
 
@@ -57,10 +57,10 @@ func (c *commit) findRun(t *tx) (stalled int, updated int64, err error) {
 		err = t.scan("SELECT thread_id FROM runs WHERE id = $1 AND attempt = $2 AND status = 'running'"+lock, args, &c.thread)
 	}
 	if err == nil {
-		err = t.scan("SELECT r.thread_id, r.user_id, r.stalled, r.updated_at, "+
+		err = t.scan("SELECT r.thread_id, r.user_id, r.parent_id, r.stalled, r.updated_at, "+
 			"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $1 AND attempt = $2 AND last_n > 0), 0), "+headColumns+
 			" FROM runs r JOIN threads t ON t.id = r.thread_id"+joinHead+" WHERE r.id = $1 AND r.attempt = $2 AND r.status = 'running'",
-			args, append([]any{&c.thread, &c.user, &stalled, &updated, &c.lastN}, c.headCells()...)...)
+			args, append([]any{&c.thread, &c.user, &c.above, &stalled, &updated, &c.lastN}, c.headCells()...)...)
 	}
 	if err == nil {
 		err = c.checkHead()

@@ -87,7 +87,7 @@ func TestEachEndIsFollowed(t *testing.T) {
 // TestEndsHaveOneWay: what sets the status of a run goes through endOne or endSome, but for claims, and for steers, which are no runs.
 func TestEndsHaveOneWay(t *testing.T) {
 	found := statusSetters(t, "")
-	want := []string{"ClaimRun", "changeRun", "claimBelow", "stopRuns"}
+	want := []string{"ClaimRun", "changeRun", "claimBelow", "keepBack", "stopRuns"}
 	if d := cmp.Diff(want, found); d != "" {
 		t.Errorf("who sets the status of runs (-want +got); a new way to an end goes through endOne or endSome:\n%s", d)
 	}

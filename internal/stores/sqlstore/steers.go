@@ -49,7 +49,7 @@ func (d *userData) lockRunning(tx *tx, thread string) error {
 }
 
 // steer finds the run that a message on a thread, which is locked, is said to: the one that works, the first that waits, or the
-// one that has asked. Without one steers stays empty, and the message begins a run.
+// one that has asked. Without one steers stays empty, and the message begins a run; none begins on a hidden thread.
 func (d *userData) steer(tx *tx, a *store.Admission) error {
 	var to string
 	var asks bool
@@ -60,7 +60,12 @@ func (d *userData) steer(tx *tx, a *store.Admission) error {
 		"CASE WHEN "+isSteer("r")+" THEN 1 ELSE 0 END, r.created_at, r.id LIMIT 1",
 		[]any{a.Run.ThreadID, d.user.ID()}, &to, &asks)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+		var root string
+		err = tx.scan("SELECT root_id FROM threads WHERE id = $1", []any{a.Run.ThreadID}, &root)
+		if err == nil && root != "" {
+			err = errHidden(root)
+		}
+		return err
 	}
 	if err == nil && len(a.Run.Request) > store.MaxSteer {
 		err = fmt.Errorf("%w: %d bytes are said to the run at work at once, %d are the most", store.ErrTooLarge, len(a.Run.Request),
@@ -104,11 +109,15 @@ func (c *commit) take(t *tx) error {
 }
 
 // keepBack has the steers of a thread wait for the answer to what its run asks at its end, or for nothing any more if it asks
-// nothing.
+// nothing. Those of a run below another come to their end with it: no other one follows there.
 func keepBack(t *tx, last *commit) error {
 	until := int64(0)
 	if r := last.step.Run; r.Asks || r.Status == event.StatusInterrupted && r.StopReason == "" {
 		until = answered
+	} else if last.above != "" {
+		_, err := t.endSome("UPDATE runs SET status = 'error', error = $2, updated_at = $3, notify = 0 WHERE thread_id = $1 AND "+
+			"status = 'pending' AND attempt = 0 AND steers <> ''", last.thread, store.Unread, database.Micros(last.step.Now))
+		return err
 	}
 	return t.exec("UPDATE runs SET not_before = $2 WHERE thread_id = $1 AND status = 'pending' AND attempt = 0 AND steers <> '' "+
 		"AND not_before <> $2", last.thread, until)

@@ -79,6 +79,7 @@ func conforms(t *testing.T, open opener) {
 		{"run claim", runClaim},
 		{"run claim race", runClaimRace},
 		{"tree admission", treeAdmission},
+		{"tree steers", treeSteers},
 		{"tree keys", treeKeys},
 		{"tree goes on", treeGoesOn},
 		{"tree fence", treeFence},

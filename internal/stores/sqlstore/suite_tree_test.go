@@ -327,3 +327,37 @@ func stopAgainstChildren(a, b *fixture) {
 		}
 	}
 }
+
+// treeSteers: a run below another one can be spoken to by its hidden thread, by its user, while it works or asks; what it
+// has not read by its end nobody reads, and no run begins there.
+func treeSteers(f *fixture) {
+	o := f.running("x")
+	c := o.child("a")
+	f.equal("said to", f.steer("s1", c.thread), c.fence.RunID)
+	f.equal("said to", f.steer("s2", c.thread), c.fence.RunID)
+	t, err := f.Thread(f.Context(), c.thread)
+	f.must(err)
+	f.equal("title", t.Title, "Hidden")
+	now := f.tick()
+	_, err = f.as("bob").Admit(f.Context(), store.Admission{Run: store.Run{ID: "bobs", ThreadID: c.thread, CreatedAt: now, UpdatedAt: now},
+		Thread: store.Thread{ID: c.thread, CreatedAt: now, UpdatedAt: now}, Strategy: store.Steer, MustExist: true})
+	f.want(err, store.ErrNotFound, c.thread)
+	c.commit(c.takes("s1"))
+	f.equal("left", f.steers(c.thread), "s2")
+	c.ends(store.RunChange{Status: event.StatusSuccess})
+	r := f.stored("s2")
+	f.equal("unread", []any{r.Status, r.Error, r.Attempt}, []any{event.StatusError, store.Unread, 0})
+	waiting, err := f.Waiting(f.Context(), f.tick(), 10)
+	f.must(err)
+	f.equal("waiting", len(waiting), 0)
+	now = f.tick()
+	_, err = f.Admit(f.Context(), store.Admission{Run: store.Run{ID: "late", ThreadID: c.thread, Request: json.RawMessage(`{}`), CreatedAt: now,
+		UpdatedAt: now}, MustExist: true, Strategy: store.Steer})
+	f.want(err, store.ErrConflict, o.thread)
+
+	asks := o.child("b")
+	f.equal("said to", f.steer("s3", asks.thread), asks.fence.RunID)
+	asks.ends(store.RunChange{Status: event.StatusInterrupted})
+	f.equal("kept for who answers", f.steers(asks.thread), "s3")
+	f.equal("said to", f.steer("s4", asks.thread), asks.fence.RunID)
+}

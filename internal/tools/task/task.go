@@ -1,6 +1,6 @@
-// Package task holds the task tool, by which an agent has a sub-agent do a part of its work. The sub-agent is a run of
-// its own below the agent's (package subagents); the call waits for its end, tells clients of each of its messages
-// meanwhile, and returns its last answer.
+// Package task holds the tools by which an agent has sub-agents do parts of its work. A sub-agent is a run of its own
+// below the agent's (package subagents). A call of task waits for its end and returns its last answer, or leaves it to
+// work in the background: then the others wait for it, say something to it, or stop it (background.go).
 package task
 
 import (
@@ -21,24 +21,19 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// Config is what the tool works with.
+// Config is what the tools work with.
 type Config struct {
-	Delegate subagents.Delegate
+	Desk *subagents.Desk
 	// Kinds are the sub-agents that there are.
 	Kinds []subagents.Kind
 }
 
 const (
-	// stopGrace is how long a task that was stopped is waited for: it then tells what it took. A run that is cancelled
-	// gives its tools less than a second.
-	stopGrace = 500 * time.Millisecond
 	// maxAbout bounds what is said of a kind of sub-agent, in characters.
 	maxAbout = 300
 	// slack is how much longer a call may take than any task.
 	slack = time.Minute
 )
-
-var errTimeout = errors.New("the task's time is up")
 
 //go:embed task.md
 var description string
@@ -47,10 +42,11 @@ type taskArgs struct {
 	Description string `json:"description" doc:"What the task is, in three to five words, for the person who watches."`
 	Prompt      string `json:"prompt" doc:"The whole task: what to do, what is known, which files, and what to report."`
 	Kind        string `json:"subagent_type" doc:"The kind of sub-agent."`
+	Background  bool   `json:"background,omitempty" doc:"Return at once; the task works while you go on."`
 }
 
-// New returns the task tool.
-func New(cfg Config) tool.Tool {
+// New returns the tools: task, task_wait, task_message and task_stop.
+func New(cfg Config) []tool.Tool {
 	longest := time.Duration(0)
 	var about strings.Builder
 	for _, k := range cfg.Kinds {
@@ -61,7 +57,7 @@ func New(cfg Config) tool.Tool {
 	spec := tool.Spec{
 		Name: subagents.ToolName, Description: strings.TrimSpace(description) + about.String(), Effect: tool.Idempotent, Timeout: longest + slack,
 	}
-	return tool.MustNew(spec, cfg.run)
+	return append([]tool.Tool{tool.MustNew(spec, cfg.run)}, cfg.background(spec.Timeout)...)
 }
 
 // run gives the task and waits for it. It may run twice: of the same key it is the same task.
@@ -73,7 +69,7 @@ func (cfg Config) run(ctx context.Context, call *tool.Call, in taskArgs) (*tool.
 	if err != nil {
 		return failed(err.Error()), nil
 	}
-	t, err := cfg.Delegate.Start(ctx, subagents.Order{
+	g, err := cfg.Desk.Start(ctx, subagents.Order{
 		Kind: &kind, Description: in.Description, Prompt: in.Prompt, Call: call, Key: keyOf(call),
 	})
 	if err != nil {
@@ -82,18 +78,34 @@ func (cfg Config) run(ctx context.Context, call *tool.Call, in taskArgs) (*tool.
 		}
 		return failed(err.Error()), nil
 	}
-	teller := subagents.Teller{TaskID: call.ID, Model: t.Model(), Emit: call.Emit, Index: t.Before()}
-	run, thread := t.Where()
-	teller.Started(in.Description, &kind, run, thread)
-	end, err := wait(ctx, t, &kind, teller.Said)
-	if err != nil {
-		return nil, err
+	id, _ := g.Where()
+	if in.Background {
+		return subagents.AtWork(id, fmt.Sprintf(
+			"The task works in the background; its id is %s. Go on with what does not need its result. task_wait brings it.", id)), nil
 	}
-	if end.Question != nil {
+	return cfg.wait(ctx, g, id, (*subagents.Outcome).Tool)
+}
+
+// wait waits for the end of a task, and makes the result of it. When a person speaks to the run the task goes on in the
+// background.
+func (cfg Config) wait(ctx context.Context, g *subagents.Given, id string, made func(*subagents.Outcome) *tool.Result) (*tool.Result, error) {
+	end, err := cfg.Desk.Wait(ctx, g)
+	if errors.Is(err, subagents.ErrSpoken) {
+		return subagents.AtWork(id, fmt.Sprintf("You are spoken to: see the next message. The task goes on in the background (%s); its id is %s. "+
+			"task_wait brings its result.", g.Progress(), id)), nil
+	}
+	return resultOf(&end, err, made)
+}
+
+// resultOf is the result that is made of a task's end, or the question that it ends with.
+func resultOf(end *subagents.End, err error, made func(*subagents.Outcome) *tool.Result) (*tool.Result, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case end.Question != nil:
 		return nil, &tool.InterruptError{Value: end.Question}
 	}
-	teller.Ended(&end.Outcome)
-	res := end.Tool()
+	res := made(&end.Outcome)
 	res.Update = end.Update
 	return res, nil
 }
@@ -102,29 +114,6 @@ func (cfg Config) run(ctx context.Context, call *tool.Call, in taskArgs) (*tool.
 func failed(why string) *tool.Result {
 	o := subagents.Outcome{Status: threadstate.DelegationFailed, Error: why}
 	return o.Tool()
-}
-
-// wait waits for the end of a task, within its time.
-func wait(ctx context.Context, t subagents.Task, kind *subagents.Kind, said func(message.Message)) (subagents.End, error) {
-	within, cancel := context.WithTimeoutCause(ctx, t.Left(), errTimeout)
-	defer cancel()
-	end, err := t.Wait(within, said)
-	if err == nil || within.Err() == nil { // it is at its end, or this process's no more
-		return end, err
-	}
-	t.Stop()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
-	defer cancel()
-	if after, err := t.Wait(grace, func(message.Message) {}); err == nil { // what it took, and what it was told
-		end = after
-	}
-	end.Question = nil
-	end.Outcome = subagents.Outcome{Status: threadstate.DelegationCancelled, Error: "The task was stopped with the run that gave it.",
-		Model: t.Model(), Usage: end.Usage}
-	if ctx.Err() == nil {
-		end.Status, end.Error = threadstate.DelegationTimedOut, fmt.Sprintf("It did not end within %s and was stopped.", kind.Timeout)
-	}
-	return end, nil
 }
 
 // keyOf names the task: models use the ids of calls again, but not within an answer.

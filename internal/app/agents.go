@@ -1,8 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
@@ -10,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 )
 
 // Agents implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
@@ -70,6 +74,11 @@ func (h agentsHere) known(c agents.Change) error {
 // Delete implements cli.Agents.
 func (h agentsHere) Delete(ctx context.Context, name string) error {
 	err := h.all.Delete(access.Default(), name)
+	if err == nil || errors.Is(err, agents.ErrNotFound) { // one that a crash has kept from it
+		mine := memory.New(memory.Config{Store: h.at.store}).For(access.Default())
+		_, failed := mine.ForgetAgent(ctx, strings.ToLower(name))
+		err = cmp.Or(err, failed)
+	}
 	if err == nil {
 		h.at.record(ctx, audit.Delete, "agent", name)
 	}

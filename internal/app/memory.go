@@ -32,6 +32,7 @@ func (e *engine) memoryReader() *memory.Reader {
 		Left: func(u access.User, thread string, why map[string]int) {
 			e.log.Debug("left out of the memory", "user", u.ID(), "thread", thread, "why", why)
 		},
+		Done: func(u access.User) { e.news.For(u).Notice("memory") },
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *Server) newGroups() groups {
 	})
 	return groups{
 		assistants: own,
-		agents:     agentroutes.New(agentroutes.Config{Agents: s.Agents, Off: s.AgentsOff, Models: s.Models}),
+		agents:     agentroutes.New(agentroutes.Config{Agents: s.Agents, Memory: s.Memory, Off: s.AgentsOff, Models: s.Models}),
 		threads: threads.New(threads.Config{
 			Env: s.env, Manager: s.Manager, Bin: s.Bin, Folders: s.Folders, Delete: s.DeleteThread,
 		}),
@@ -70,6 +70,7 @@ func (s *Server) newGroups() groups {
 		approvals: approvals.New(approvals.Config{Env: s.env, Approvals: s.Approvals}),
 		history: historyroutes.New(historyroutes.Config{
 			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
+			Memory: s.Memory,
 		}),
 		memory: memoryroutes.New(memoryroutes.Config{Env: s.env, Memory: s.Memory, News: s.News, Told: s.Told}),
 		skills: skillroutes.New(skillroutes.Config{Env: s.env, Skills: s.Skills, Files: s.Files, News: s.News}),

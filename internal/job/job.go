@@ -34,6 +34,8 @@ type Kind struct {
 	// Run does the work outside of any transaction, and returns what is to be written then, or nil. An error is a try that has
 	// failed; [LaterError] is none.
 	Run func(ctx context.Context, j Job) (write func(Tx) error, err error)
+	// Done is told of a job when what it wrote is stored; nil is nobody. A crash right behind that leaves it untold.
+	Done func(j Job)
 }
 
 // Job is a job that is being done.

@@ -27,6 +27,9 @@ func (r *Runner) perform(stop, under context.Context, k Kind, j Job) (outcome st
 	switch {
 	case err == nil:
 		outcome, err = done, r.settle(stop, outage, func(x database.Joint) error { return r.finish(x, k, j, write) })
+		if err == nil && k.Done != nil {
+			k.Done(j)
+		}
 		if err == nil || errors.Is(err, errGone) || stop.Err() != nil {
 			break
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -215,16 +214,17 @@ func (m *Mine) Import(ctx context.Context, d Document) error {
 		return fmt.Errorf("import memory: %w: it has %d facts, more than %d", store.ErrTooLarge, len(d.Facts), MaxImport)
 	}
 	there := map[string]bool{"": true}
-	for _, f := range d.Facts {
-		if _, asked := there[f.Scope.FolderID]; !asked {
-			err := m.inFolder(ctx, f.Scope.FolderID)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return fmt.Errorf("import memory: %w", err)
-			}
-			there[f.Scope.FolderID] = err == nil
-		}
+	err := m.db.Read(ctx, "folders", func(r database.Row) (bool, error) {
+		var id string
+		err := r.Scan(&id)
+		there[id] = true
+		return true, err
+	})
+	if err != nil {
+		return fmt.Errorf("import memory: %w", err)
 	}
 	return m.change(ctx, "import memory", func(e *edit) error {
+		before := e.those(func(f *Fact) bool { return f.Status != Gone }, "facts", "", "", maxRows)
 		kept := make(map[string]bool)
 		for i, doc := range d.Facts {
 			f := doc.fact()
@@ -240,8 +240,8 @@ func (m *Mine) Import(ctx context.Context, d Document) error {
 			kept[f.ID] = true
 			e.put(f, ActImported, "", "")
 		}
-		for _, id := range slices.Sorted(maps.Keys(e.facts)) {
-			if f := e.facts[id]; !kept[id] && f.Status != Gone {
+		for _, f := range before {
+			if !kept[f.ID] {
 				e.set(f, Gone, ActImported, "", "a document took its place")
 			}
 		}

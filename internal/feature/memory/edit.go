@@ -1,6 +1,9 @@
 package memory
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -29,18 +32,24 @@ const (
 	ActCleared   = "cleared"
 )
 
-// edit is a write that is being decided: what is there, and what is to become of it.
+// edit is a write that is being decided: what it has looked at, and what is to become of it. What it reads it reads once, and as it
+// was when the edit began: else the write is refused.
 type edit struct {
 	all      *Memory
 	was      record
 	now      time.Time
 	sections Sections
-	facts    map[string]*Fact
 	seq      int64 // the last of the facts
 	entries  int64 // the last of the history
+	// find reads rows of the user; nil has none. err is what went wrong with that: an edit that has one is not written.
+	find func(statement string, scan func(database.Row) (more bool, err error), args ...any) error
+	err  error
+	// facts are those that were looked at, by their ids, as they are to be: nil for one that is not there. stored is how they are.
+	facts, stored map[string]*Fact
 
 	puts    map[string]bool // those to write
 	drops   []string        // those that go for good
+	cleared bool            // all go for good that were there
 	notes   []note
 	sources []Source
 }
@@ -59,13 +68,51 @@ type changed struct {
 }
 
 func (e *edit) empty() bool {
-	return len(e.puts)+len(e.drops)+len(e.notes)+len(e.sources) == 0 && e.sections == e.was.Sections
+	return len(e.puts)+len(e.drops)+len(e.notes)+len(e.sources) == 0 && !e.cleared && e.sections == e.was.Sections
+}
+
+// read reads rows, unless something went wrong before.
+func (e *edit) read(statement string, scan func(database.Row) (bool, error), args ...any) {
+	if e.err == nil && e.find != nil {
+		e.err = e.find(statement, scan, args...)
+	}
+}
+
+// look reads facts that were not looked at yet.
+func (e *edit) look(statement string, args ...any) {
+	e.read(statement, func(r database.Row) (bool, error) {
+		f, err := scanFact(r)
+		if _, known := e.facts[f.ID]; err == nil && !known {
+			e.facts[f.ID], e.stored[f.ID] = &f, &f
+		}
+		return true, err
+	}, args...)
+}
+
+// get is a fact; nil if it is not there.
+func (e *edit) get(id string) *Fact {
+	if _, known := e.facts[id]; !known && id != "" {
+		e.look("fact", id)
+	}
+	return e.facts[id]
+}
+
+// those are the facts that fit, the oldest first, of what was looked at and what a statement finds.
+func (e *edit) those(fit func(*Fact) bool, statement string, args ...any) (list []*Fact) {
+	e.look(statement, args...)
+	for _, f := range e.facts {
+		if f != nil && fit(f) {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Fact) int { return cmp.Compare(a.seq, b.seq) })
+	return list
 }
 
 // put writes a fact, new or changed, with an entry of the history.
 func (e *edit) put(f Fact, act, batch, why string) {
 	n := note{fact: f.ID, folder: f.Folder, batch: batch, act: act, why: why}
-	if old := e.facts[f.ID]; old != nil {
+	if old := e.get(f.ID); old != nil {
 		before := *old
 		n.body.Before, f.seq = &before, old.seq
 	} else {
@@ -95,29 +142,42 @@ func (e *edit) set(f *Fact, status, act, batch, why string) {
 
 // drop has a fact go for good, with what is written of it.
 func (e *edit) drop(id string) {
-	delete(e.facts, id)
+	e.facts[id] = nil
 	delete(e.puts, id)
 	e.drops = append(e.drops, id)
 	e.notes = slices.DeleteFunc(e.notes, func(n note) bool { return n.fact == id })
 	e.sources = slices.DeleteFunc(e.sources, func(s Source) bool { return s.fact == id })
 }
 
-// twin is the fact of a status that says the same to the same; nil if there is none.
-func (e *edit) twin(f *Fact, status string) *Fact {
-	want := same(f.Content)
-	for _, id := range slices.Sorted(maps.Keys(e.facts)) {
-		o := e.facts[id]
-		if o.ID != f.ID && o.Status == status && o.Agent == f.Agent && o.Folder == f.Folder && same(o.Content) == want {
-			return o
-		}
-	}
-	return nil
+// sign is the term of all facts that say the same. It is no word.
+func sign(content string) string {
+	sum := sha256.Sum256([]byte(same(content)))
+	return "=" + hex.EncodeToString(sum[:12])
 }
 
-// fresh is an id that no fact has.
+// twins are the facts that say the same to the same.
+func (e *edit) twins(f *Fact) []*Fact {
+	want := same(f.Content)
+	return e.those(func(o *Fact) bool {
+		return o.ID != f.ID && o.Agent == f.Agent && o.Folder == f.Folder && same(o.Content) == want
+	}, "twins", sign(f.Content))
+}
+
+// twin reports whether an active fact says the same to the same.
+func (e *edit) twin(f *Fact) bool {
+	return slices.ContainsFunc(e.twins(f), func(o *Fact) bool { return o.Status == Active })
+}
+
+// known reports whether a fact is there that says the same, waits to be decided about, or was refused.
+func (e *edit) known(f *Fact) bool {
+	return slices.ContainsFunc(e.twins(f), func(o *Fact) bool { return o.Status != Gone || o.Refused })
+}
+
+// fresh is an id that no fact has, or had.
 func (e *edit) fresh() string {
 	for {
-		if id := e.all.cfg.NewID(); e.facts[id] == nil && !slices.Contains(e.drops, id) {
+		id := e.all.cfg.NewID()
+		if e.get(id) == nil && !slices.Contains(e.drops, id) {
 			return id
 		}
 	}
@@ -133,13 +193,17 @@ func (e *edit) write(tx database.Tx) error {
 	if err == nil && n == 0 {
 		err = ErrChanged
 	}
+	if e.cleared {
+		err = exec(err, tx, "clear")
+		err = exec(err, tx, "clearhistory")
+	}
 	for _, id := range e.drops {
 		err = exec(err, tx, "drop", id)
 		err = exec(err, tx, "forget", id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.puts)) {
 		if err == nil {
-			err = writeFact(tx, e.facts[id])
+			err = writeFact(tx, e.facts[id], e.stored[id])
 		}
 	}
 	for _, s := range e.sources {
@@ -159,12 +223,15 @@ func exec(err error, tx database.Tx, statement string, args ...any) error {
 	return err
 }
 
-// writeFact writes a row, and the terms that it is found by.
-func writeFact(tx database.Tx, f *Fact) error {
+// writeFact writes a row, and the terms that it is found by unless they are those of the row before.
+func writeFact(tx database.Tx, f, was *Fact) error {
 	values, err := f.values()
 	err = exec(err, tx, "put", values...)
+	if was != nil && was.text() == f.text() && was.Content == f.Content {
+		return err
+	}
 	err = exec(err, tx, "unterm", f.seq)
-	for _, t := range words.Index(f.Content + " " + f.Category + " " + f.Extension) {
+	for _, t := range append(words.Index(f.text()), sign(f.Content)) {
 		err = exec(err, tx, "term", t, f.seq)
 	}
 	return err

@@ -7,22 +7,20 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/database"
 )
 
 // evict makes room where a fact was added: of those for the same agent and folder there may be so many. The weakest go, which may be
 // the new one. Of proposed ones the oldest go.
 func (e *edit) evict(added *Fact, batch string) {
 	set := e.all.Settings().Backend
-	var list, proposed []*Fact
-	for _, f := range e.facts {
-		switch {
-		case f.Status == Proposed:
-			proposed = append(proposed, f)
-		case f.Status == Active && f.Agent == added.Agent && f.Folder == added.Folder:
-			list = append(list, f)
+	alike := func(f *Fact) bool { return f.Status == Active && f.Agent == added.Agent && f.Folder == added.Folder }
+	if n := e.count(alike, "crowded", added.Agent, added.Folder) - set.MaxFacts; n > 0 {
+		most := n + len(e.facts) // of those that were looked at some are no more as weak as they were stored
+		if set.Eviction == hybrid {
+			most = maxRows
 		}
-	}
-	if n := len(list) - set.MaxFacts; n > 0 {
+		list := e.those(alike, "weakest", added.Agent, added.Folder, most)
 		keep := reserved(list, set)
 		list = slices.DeleteFunc(list, func(f *Fact) bool { return keep[f.ID] })
 		slices.SortFunc(list, func(a, b *Fact) int { return weaker(a, b, set, e.now) })
@@ -30,11 +28,31 @@ func (e *edit) evict(added *Fact, batch string) {
 			e.set(f, Gone, ActEvicted, batch, "there may be no more facts")
 		}
 	}
-	slices.SortFunc(proposed, func(a, b *Fact) int { return cmp.Compare(a.seq, b.seq) })
-	for _, f := range proposed[:max(0, len(proposed)-MaxProposed)] {
+	if added.Status != Proposed {
+		return
+	}
+	waiting := e.those(func(f *Fact) bool { return f.Status == Proposed }, "facts", Proposed, "", maxRows)
+	for _, f := range waiting[:max(0, len(waiting)-MaxProposed)] {
 		e.set(f, Gone, ActEvicted, batch, "there may wait no more facts")
 	}
 }
+
+// count is how many facts fit, by a statement that counts those that are stored.
+func (e *edit) count(fit func(*Fact) bool, statement string, args ...any) (n int) {
+	e.read(statement, func(r database.Row) (bool, error) { return false, r.Scan(&n) }, args...)
+	for id, f := range e.facts {
+		if was := e.stored[id]; was != nil && fit(was) {
+			n--
+		}
+		if f != nil && fit(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// hybrid is the policy that asks for more than the confidence.
+const hybrid = "hybrid-v1"
 
 // weaker orders facts: the one that goes first is the first. Of equals the older goes.
 func weaker(a, b *Fact, set config.MemoryBackend, now time.Time) int {
@@ -43,7 +61,7 @@ func weaker(a, b *Fact, set config.MemoryBackend, now time.Time) int {
 
 // strength is how much a fact is worth keeping.
 func strength(f *Fact, set config.MemoryBackend, now time.Time) float64 {
-	if set.Eviction != "hybrid-v1" {
+	if set.Eviction != hybrid {
 		return f.Confidence
 	}
 	confirmed := f.ConfirmedAt
@@ -65,7 +83,7 @@ func fading(at, now time.Time, halfLife float64) float64 {
 // reserved are the corrections that stay whatever they are worth, by hybrid-v1 alone: a part of the room, the strongest of them.
 func reserved(list []*Fact, set config.MemoryBackend) map[string]bool {
 	keep := make(map[string]bool)
-	if set.Eviction != "hybrid-v1" {
+	if set.Eviction != hybrid {
 		return keep
 	}
 	var corrections []*Fact

@@ -153,6 +153,9 @@ func (f *Fact) check() error {
 // same is what two facts have in common that say the same: their words, whatever their case and blanks.
 func same(content string) string { return strings.ToLower(strings.Join(strings.Fields(content), " ")) }
 
+// text is what a fact is found by.
+func (f *Fact) text() string { return f.Content + " " + f.Category + " " + f.Extension }
+
 // millionths keeps a confidence as a whole number.
 const millionths = 1_000_000
 

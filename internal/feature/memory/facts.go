@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -23,20 +24,28 @@ func (m *Mine) Add(ctx context.Context, f Fact) (added Fact, err error) {
 		if err := n.check(); err != nil {
 			return err
 		}
-		if e.twin(&n, Active) != nil {
+		if e.twin(&n) {
 			return ErrDuplicate
 		}
 		if err := m.inFolder(ctx, n.Folder); err != nil {
 			return err
 		}
 		e.put(n, ActAdded, "", "")
-		if e.evict(&n, ""); e.facts[n.ID].Status == Gone {
-			return ErrEvicted
-		}
-		added = *e.facts[n.ID]
-		return nil
+		added, err = e.room(&n)
+		return err
 	})
 	return added, err
+}
+
+// room evicts what there is no room for beside a fact, and returns that, unless it is that itself.
+func (e *edit) room(f *Fact) (Fact, error) {
+	if e.evict(f, ""); e.err != nil {
+		return Fact{}, e.err
+	}
+	if now := e.get(f.ID); now.Status != Gone {
+		return *now, nil
+	}
+	return Fact{}, ErrEvicted
 }
 
 // inFolder reports that there is no such folder.
@@ -62,9 +71,9 @@ type Patch struct {
 func (m *Mine) Change(ctx context.Context, id string, p Patch) (Fact, error) {
 	var out Fact
 	err := m.change(ctx, "change fact", func(e *edit) error {
-		old := e.facts[id]
+		old := e.get(id)
 		if old == nil || old.Status == Gone {
-			return store.ErrNotFound
+			return cmp.Or(e.err, store.ErrNotFound)
 		}
 		f := *old
 		if p.Content != nil {
@@ -83,9 +92,12 @@ func (m *Mine) Change(ctx context.Context, id string, p Patch) (Fact, error) {
 		if f.Content == old.Content && f.Category == old.Category && f.Extension == old.Extension && f.Confidence == old.Confidence {
 			return nil
 		}
+		if f.Status == Active && e.twin(&f) {
+			return ErrDuplicate
+		}
 		f.Revision, f.UpdatedAt = f.Revision+1, e.now
 		e.put(f, ActChanged, "", "")
-		out = *e.facts[id]
+		out = *e.get(id)
 		return nil
 	})
 	return out, err
@@ -95,8 +107,8 @@ func (m *Mine) Change(ctx context.Context, id string, p Patch) (Fact, error) {
 // how many facts went.
 func (m *Mine) Forget(ctx context.Context, id string) (n int, err error) {
 	err = m.change(ctx, "forget fact", func(e *edit) error {
-		if e.facts[id] == nil {
-			return store.ErrNotFound
+		if e.get(id) == nil {
+			return cmp.Or(e.err, store.ErrNotFound)
 		}
 		n = e.forget(id)
 		return nil
@@ -107,13 +119,14 @@ func (m *Mine) Forget(ctx context.Context, id string) (n int, err error) {
 // forget drops facts and what was made of them.
 func (e *edit) forget(ids ...string) int {
 	gone := make(map[string]bool)
+	made := e.those(func(f *Fact) bool { return len(f.From) > 0 || f.Replaces != "" }, "made")
 	for len(ids) > 0 {
 		id := ids[0]
-		if ids = ids[1:]; gone[id] || e.facts[id] == nil {
+		if ids = ids[1:]; gone[id] || e.get(id) == nil {
 			continue
 		}
 		gone[id] = true
-		for _, f := range e.facts {
+		for _, f := range made {
 			if slices.Contains(f.From, id) || f.Replaces == id {
 				ids = append(ids, f.ID)
 			}
@@ -128,79 +141,93 @@ func (e *edit) forget(ids ...string) int {
 
 // ForgetThread has go for good what was learned in a thread, whether that is still there or not. It returns how many facts that were.
 func (m *Mine) ForgetThread(ctx context.Context, thread string) (n int, err error) {
-	err = m.change(ctx, "forget what was learned in a thread", func(e *edit) error {
-		var ids []string
-		for _, f := range e.facts {
-			if f.Thread == thread && thread != "" {
-				ids = append(ids, f.ID)
-			}
+	return m.forgetAll(ctx, "thread", thread, func(f *Fact) bool { return f.Thread == thread })
+}
+
+// ForgetAgent has go for good what is for an agent alone. It returns how many facts that were.
+func (m *Mine) ForgetAgent(ctx context.Context, agent string) (n int, err error) {
+	return m.forgetAll(ctx, "agent", agent, func(f *Fact) bool { return f.Agent == agent })
+}
+
+// forgetAll forgets the facts of a thread or an agent, and what was made of them.
+func (m *Mine) forgetAll(ctx context.Context, what, of string, fit func(*Fact) bool) (n int, err error) {
+	err = m.change(ctx, "forget the facts of the "+what, func(e *edit) error {
+		if n = 0; of == "" {
+			return nil
 		}
-		n = e.forget(ids...)
+		var ids []string
+		for _, f := range e.those(fit, "of"+what, of) {
+			ids = append(ids, f.ID)
+		}
+		if len(ids) > 0 {
+			n = e.forget(ids...)
+		}
 		return nil
 	})
 	return n, err
 }
 
-// Clear forgets everything.
+// Clear forgets everything. The entry of the history says so, and makes that it is a write though nothing was there.
 func (m *Mine) Clear(ctx context.Context) error {
 	return m.change(ctx, "clear memory", func(e *edit) error {
-		e.clear()
+		e.cleared, e.sections, e.notes = true, Sections{}, []note{{act: ActCleared}}
 		return nil
 	})
 }
 
-// clear drops all. The entry of the history says so, and makes that it is a write though nothing was there.
-func (e *edit) clear() {
-	for _, id := range slices.Sorted(maps.Keys(e.facts)) {
-		e.drop(id)
-	}
-	e.sections, e.notes = Sections{}, []note{{act: ActCleared}}
-}
-
 // Accept keeps a proposed fact.
 func (m *Mine) Accept(ctx context.Context, id string) (Fact, error) {
-	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) {
-		if t := e.twin(f, Active); t != nil { // it is known by now
+	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) error {
+		if e.twin(f) { // it is known by now
 			e.set(f, Gone, ActRefused, "", "it is known already")
-			return
+			return nil
 		}
 		e.replace(f.Replaces, "", "the user agreed to "+f.ID)
 		e.set(f, Active, ActAccepted, "", "")
 		e.evict(f, "")
+		return nil
 	})
 }
 
 // Refuse gives a proposed fact up. It is not proposed again.
 func (m *Mine) Refuse(ctx context.Context, id string) (Fact, error) {
-	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) {
+	return m.decide(ctx, id, Proposed, func(e *edit, f *Fact) error {
 		c := *f
 		c.Refused = true
 		e.set(&c, Gone, ActRefused, "", "")
+		return nil
 	})
 }
 
-// Restore brings a fact back that was replaced or given up; what has replaced it stays.
+// Restore brings a fact back that was replaced or given up; what has replaced it stays. [ErrDuplicate] if another says the same
+// by now. It stays even where that is one fact too many, until the next is added.
 func (m *Mine) Restore(ctx context.Context, id string) (Fact, error) {
-	return m.decide(ctx, id, Gone, func(e *edit, f *Fact) { e.set(f, Active, ActRestored, "", "") })
+	return m.decide(ctx, id, Gone, func(e *edit, f *Fact) error {
+		if e.twin(f) {
+			return ErrDuplicate
+		}
+		e.set(f, Active, ActRestored, "", "")
+		return nil
+	})
 }
 
 // decide changes the status of a fact that has the one named; else it is [store.ErrNotFound].
-func (m *Mine) decide(ctx context.Context, id, status string, do func(*edit, *Fact)) (out Fact, err error) {
+func (m *Mine) decide(ctx context.Context, id, status string, do func(*edit, *Fact) error) (out Fact, err error) {
 	err = m.change(ctx, "decide about fact", func(e *edit) error {
-		f := e.facts[id]
+		f := e.get(id)
 		if f == nil || f.Status != status {
-			return store.ErrNotFound
+			return cmp.Or(e.err, store.ErrNotFound)
 		}
-		do(e, f)
-		out = *e.facts[id]
-		return nil
+		err := do(e, f)
+		out = *e.get(id)
+		return err
 	})
 	return out, err
 }
 
 // replace has an active fact give way to another; both stay in the history.
 func (e *edit) replace(id, batch, why string) {
-	if f := e.facts[id]; f != nil && f.Status == Active {
+	if f := e.get(id); f != nil && f.Status == Active {
 		e.set(f, Gone, ActReplaced, batch, why)
 	}
 }

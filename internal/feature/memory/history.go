@@ -147,7 +147,7 @@ func (e *edit) undo(x Entry) int {
 		}
 		return 0
 	}
-	now := e.facts[x.Fact]
+	now := e.get(x.Fact)
 	if now == nil || x.After == nil || now.Status != x.After.Status || now.Content != x.After.Content {
 		return 0
 	}
@@ -158,6 +158,9 @@ func (e *edit) undo(x Entry) int {
 		seq, uses, used := f.seq, f.Uses, f.UsedAt
 		f = *x.Before
 		f.seq, f.Uses, f.UsedAt = seq, uses, used
+	}
+	if f.Status == Active && now.Status != Active && e.twin(&f) { // it is known by now
+		return 0
 	}
 	f.Revision, f.UpdatedAt = now.Revision+1, e.now
 	e.put(f, ActUndone, x.Batch, "")

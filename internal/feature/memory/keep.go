@@ -79,13 +79,12 @@ func (h Hand) Keep(ctx context.Context, msgs []message.Message, f Fact) (kept Fa
 			return ErrDuplicate
 		}
 		e.put(n, act, "", "")
-		if e.evict(&n, ""); e.facts[n.ID].Status == Gone {
-			return ErrEvicted
+		if kept, err = e.room(&n); err != nil {
+			return err
 		}
 		if found.message != "" {
 			e.sources = append(e.sources, Source{Thread: h.Thread, Message: found.message, At: e.now, Words: cut(found.sentence, MaxContent), fact: n.ID})
 		}
-		kept = n
 		return nil
 	})
 	return kept, err
@@ -113,7 +112,10 @@ func (h Hand) GiveUp(ctx context.Context, id string) error {
 	if err := h.mayTouch(ctx, id); err != nil {
 		return err
 	}
-	_, err := h.decide(ctx, id, Active, func(e *edit, f *Fact) { e.set(f, Gone, ActRemoved, "", "the model gave it up in thread "+h.Thread) })
+	_, err := h.decide(ctx, id, Active, func(e *edit, f *Fact) error {
+		e.set(f, Gone, ActRemoved, "", "the model gave it up in thread "+h.Thread)
+		return nil
+	})
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/message"
 )
 
 // lesson is what a conversation has to teach: what was said, what a model made of it, and by which rules that counts.
@@ -19,6 +20,7 @@ type lesson struct {
 	heard                        heard
 	thread, agent, folder, batch string
 	set                          config.MemoryBackend
+	spend                        func(model string, u message.Usage)
 	confirms                     bool            // the user has said that something was right
 	shown, stale                 map[string]bool // facts that the model was shown, and those of them that are old
 	untrue                       map[string]bool // facts that a second look found to be so
@@ -124,7 +126,7 @@ func (l *lesson) fact(e *edit, i int) {
 		act = ActProposed
 	}
 	e.put(f, act, l.batch, "")
-	if e.evict(&f, l.batch); e.facts[f.ID].Status == Gone {
+	if e.evict(&f, l.batch); e.get(f.ID).Status == Gone {
 		l.leave("there may be no more facts")
 		return
 	}
@@ -134,20 +136,9 @@ func (l *lesson) fact(e *edit, i int) {
 	l.made[i] = f.ID
 }
 
-// known reports whether a fact is there that says the same, waits to be decided about, or was refused.
-func (e *edit) known(f *Fact) bool {
-	want := same(f.Content)
-	for _, o := range e.facts {
-		if same(o.Content) == want && o.Agent == f.Agent && o.Folder == f.Folder && (o.Status != Gone || o.Refused) {
-			return true
-		}
-	}
-	return false
-}
-
 // wanted is an active fact that the model was shown; nil for any other.
 func (l *lesson) wanted(e *edit, id string) *Fact {
-	if f := e.facts[id]; f != nil && f.Status == Active && l.shown[id] {
+	if f := e.get(id); f != nil && f.Status == Active && l.shown[id] {
 		return f
 	}
 	return nil
@@ -165,7 +156,7 @@ func (l *lesson) remove(e *edit) {
 			e.set(f, Gone, ActRemoved, l.batch, cut(oneLine(r.Reason), maxReason))
 			continue
 		}
-		next := e.facts[l.made[*r.Replacement]]
+		next := e.get(l.made[*r.Replacement])
 		if next == nil || next.ID == f.ID || next.Status == Gone {
 			continue
 		}

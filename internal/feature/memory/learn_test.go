@@ -22,7 +22,7 @@ var moment = time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC)
 func newEdit(set config.Memory, facts ...Fact) *edit {
 	n := 0
 	m := &Memory{cfg: Config{Settings: func() config.Memory { return set }, NewID: func() string { n++; return fmt.Sprint("new", n) }}}
-	e := &edit{all: m, now: moment, facts: make(map[string]*Fact)}
+	e := &edit{all: m, now: moment, facts: make(map[string]*Fact), stored: make(map[string]*Fact)}
 	for i, f := range facts {
 		f.seq, f.Revision = int64(i+1), max(f.Revision, 1)
 		f.Status = Active

@@ -10,6 +10,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -172,24 +173,19 @@ func (m *Mine) Fact(ctx context.Context, id string) (Fact, error) {
 	return list[0], nil
 }
 
-// whole is all that a user has, as it was at one moment: what is written because of it is refused if it is no more so.
-func (m *Mine) whole(ctx context.Context) (*edit, error) {
-	e := &edit{all: m.all, now: m.all.cfg.Now().UTC().Truncate(time.Microsecond), facts: make(map[string]*Fact)}
-	var err error
-	if e.was, err = m.record(ctx); err != nil {
-		return nil, err
+// begin begins an edit of what is there now: what is written because of it is refused if another has written meanwhile.
+func (m *Mine) begin(ctx context.Context) (*edit, error) {
+	e := &edit{
+		all: m.all, now: m.all.cfg.Now().UTC().Truncate(time.Microsecond), facts: make(map[string]*Fact), stored: make(map[string]*Fact),
+		find: func(statement string, scan func(database.Row) (bool, error), args ...any) error {
+			return m.db.Read(ctx, statement, scan, args...)
+		},
 	}
+	e.was, e.err = m.record(ctx)
 	e.sections = e.was.Sections
-	list, err := m.read(ctx, "facts", "", "", maxRows)
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		e.facts[list[i].ID] = &list[i]
-		e.seq = max(e.seq, list[i].seq)
-	}
-	err = m.db.Read(ctx, "latest", func(r database.Row) (bool, error) { return false, r.Scan(&e.entries) })
-	return e, err
+	e.read("latest", func(r database.Row) (bool, error) { return false, r.Scan(&e.entries) })
+	e.read("lastfact", func(r database.Row) (bool, error) { return false, r.Scan(&e.seq) })
+	return e, e.err
 }
 
 // tries is how often a write is decided anew that others were faster than.
@@ -200,8 +196,8 @@ func (m *Mine) change(ctx context.Context, what string, do func(e *edit) error) 
 	var err error
 	for range tries {
 		var e *edit
-		if e, err = m.whole(ctx); err == nil {
-			err = do(e)
+		if e, err = m.begin(ctx); err == nil {
+			err = cmp.Or(do(e), e.err)
 		}
 		if err != nil || e.empty() {
 			break

@@ -1,26 +1,17 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-	"text/template"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/job"
-	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -45,6 +36,8 @@ type Reader struct {
 	Talk func(ctx context.Context, u access.User, thread string) (Talk, error)
 	// Left is told what was left out, and why; nil is nobody.
 	Left func(u access.User, thread string, why map[string]int)
+	// Done is told whose thread was read, when what was learned is stored; nil is nobody.
+	Done func(u access.User)
 }
 
 // jobRead is the kind of the jobs; their key is the thread's id.
@@ -83,6 +76,11 @@ func (r *Reader) Kinds() []job.Kind {
 			}
 			return func(tx job.Tx) error { return write(tx.Of(name)) }, nil
 		},
+		Done: func(j job.Job) {
+			if r.Done != nil {
+				r.Done(j.User)
+			}
+		},
 	}}
 }
 
@@ -108,9 +106,9 @@ func (r *Reader) read(ctx context.Context, u access.User, thread string) (func(d
 		return nil, nil
 	}
 	fresh := unread(talk.Messages, was.Read)
-	now := reading{Thread: thread, Read: lastIDs(talk.Messages)}
+	now := reading{Thread: thread, Read: lastIDs(talk.Messages), Spent: was.Spent}
 	uses := usesIn(fresh)
-	e, err := r.learn(ctx, m, &talk, fresh, lesson{thread: thread, agent: talk.Agent, folder: at.folder, batch: "reading_" + rand.Text()})
+	e, err := r.learn(ctx, m, &talk, fresh, lesson{thread: thread, agent: talk.Agent, folder: at.folder, batch: "reading_" + rand.Text(), spend: now.spend})
 	if err != nil {
 		return nil, fmt.Errorf("read thread %.40q for the memory: %w", thread, err)
 	}
@@ -142,7 +140,7 @@ func (r *Reader) learn(ctx context.Context, m *Mine, talk *Talk, fresh []message
 	}
 	hints := signs.in(l.heard.turns)
 	l.confirms = slices.Contains(hints, reinforcement)
-	e, err := m.whole(ctx)
+	e, err := m.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +148,7 @@ func (r *Reader) learn(ctx context.Context, m *Mine, talk *Talk, fresh []message
 	if err != nil {
 		return nil, err
 	}
-	said, err := ask(ctx, talk.Model, prompt)
+	said, err := l.ask(ctx, talk.Model, prompt)
 	if err == nil {
 		l.answer, err = parseAnswer(said)
 	}
@@ -160,201 +158,16 @@ func (r *Reader) learn(ctx context.Context, m *Mine, talk *Talk, fresh []message
 	if err != nil {
 		return nil, err
 	}
-	if e, err = m.whole(ctx); err != nil { // the model took its time
+	if e, err = m.begin(ctx); err != nil { // the model took its time
 		return nil, err
 	}
-	l.apply(e)
+	if l.apply(e); e.err != nil {
+		return nil, e.err
+	}
 	if r.Left != nil && len(l.left) > 0 {
 		r.Left(m.user, l.thread, l.left)
 	}
 	return e, nil
-}
-
-// ask asks the model a question.
-func ask(ctx context.Context, m model.ChatModel, prompt string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, asking)
-	defer cancel()
-	off := false
-	var b message.Builder
-	size := 0
-	for c, err := range m.Stream(ctx, &model.Request{Messages: []message.Message{message.New(message.Human, prompt)}, Settings: model.Settings{Thinking: &off}}) {
-		if err != nil {
-			return "", fmt.Errorf("ask the model what to remember: %w", err)
-		}
-		b.Add(c)
-		if size += len(c.Text) + len(c.Reasoning); size > maxAnswer {
-			return "", fmt.Errorf("ask the model what to remember: %w: its answer has more than %d bytes", store.ErrTooLarge, maxAnswer)
-		}
-	}
-	answer := b.Message()
-	return answer.Text(), nil
-}
-
-//go:embed extract.md
-var extractText string
-
-//go:embed second.md
-var secondText string
-
-var (
-	extractPrompt = template.Must(template.New("extract.md").Parse(extractText))
-	secondPrompt  = template.Must(template.New("second.md").Parse(secondText))
-)
-
-// knownJSON is what a model is shown of a fact.
-type knownJSON struct {
-	ID         string  `json:"id"`
-	Category   string  `json:"category"`
-	Content    string  `json:"content"`
-	Confidence float64 `json:"confidence"`
-}
-
-// maxShown bounds the facts that a model is shown, the newest.
-const maxShown = 200
-
-// prompt is the question to the model.
-func (l *lesson) prompt(e *edit, hints []string) (string, error) {
-	list := l.inScope(e)
-	l.shown, l.stale = make(map[string]bool), make(map[string]bool)
-	var facts []knownJSON
-	perKind := make(map[string]int)
-	for _, f := range list {
-		l.shown[f.ID] = true
-		perKind[f.Category]++
-		facts = append(facts, knownJSON{f.ID, untrusted.Line(f.Category), untrusted.Line(f.Content), f.Confidence})
-	}
-	var stale, groups []string
-	for _, f := range old(list, l.set, e.now) {
-		l.stale[f.ID] = true
-		stale = append(stale, fmt.Sprintf("%s, of %s: %s", f.ID, f.since().Format(time.DateOnly), untrusted.Line(f.Content)))
-	}
-	for kind, n := range perKind {
-		if l.set.Consolidation && n >= l.set.ConsolidationFacts {
-			groups = append(groups, kind)
-		}
-	}
-	slices.Sort(groups)
-	known, err := encode(struct {
-		Sections
-		Facts []knownJSON `json:"facts"`
-	}{e.sections, facts})
-	if err != nil {
-		return "", err
-	}
-	turns := make([]turn, len(l.heard.turns))
-	for i, t := range l.heard.turns {
-		turns[i] = turn{Human: t.Human, Text: untrusted.Text(shortened(t.Text))}
-	}
-	t, err := promptOf(l.set.Prompts, extractPrompt)
-	if err != nil {
-		return "", err
-	}
-	return render(t, struct {
-		Known, Hints, Groups string
-		Stale                []string
-		Turns                []turn
-	}{untrusted.Text(known), strings.Join(hints, ", "), strings.Join(groups, ", "), stale, turns})
-}
-
-// maxPrompt bounds a prompt of one's own, in bytes.
-const maxPrompt = 64 << 10
-
-// promptOf is the program's own prompt, or the file of its name in a folder.
-func promptOf(folder string, own *template.Template) (*template.Template, error) {
-	if folder == "" {
-		return own, nil
-	}
-	raw, err := os.ReadFile(filepath.Join(folder, own.Name()))
-	if errors.Is(err, os.ErrNotExist) {
-		return own, nil
-	}
-	var t *template.Template
-	if err == nil {
-		if err = database.CheckSize("the prompt", len(raw), maxPrompt); err == nil {
-			t, err = template.New(own.Name()).Parse(string(raw))
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the prompt of the memory in %s: %w", folder, err)
-	}
-	return t, nil
-}
-
-func encode(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return strings.TrimSpace(b.String()), err
-}
-
-// inScope are the active facts that are told to the thread, the newest.
-func (l *lesson) inScope(e *edit) (list []*Fact) {
-	for _, f := range e.facts {
-		if f.Status == Active && (f.Agent == "" || f.Agent == l.agent) && (f.Folder == "" || f.Folder == l.folder) {
-			list = append(list, f)
-		}
-	}
-	slices.SortFunc(list, func(a, b *Fact) int { return int(a.seq - b.seq) })
-	return list[max(0, len(list)-maxShown):]
-}
-
-// second asks once more, about those facts alone that are to go: which of them are untrue now?
-func (l *lesson) second(ctx context.Context, e *edit, m model.ChatModel) (map[string]bool, error) {
-	type pair struct {
-		Number   int
-		Old, New string
-	}
-	var pairs []pair
-	var ids []string
-	for _, r := range l.Remove {
-		f := l.wanted(e, r.ID)
-		if f == nil || r.Scope != ofUserScope || slices.Contains(ids, f.ID) {
-			continue
-		}
-		instead := "(the person has taken it back)"
-		if r.Replacement != nil {
-			if i := *r.Replacement; i < 0 || i >= len(l.Facts) || l.labelled(&l.Facts[i]) != "" {
-				continue
-			}
-			instead = untrusted.Line(l.Facts[*r.Replacement].Content)
-		}
-		ids = append(ids, f.ID)
-		pairs = append(pairs, pair{len(ids), untrusted.Line(f.Content), instead})
-	}
-	if len(pairs) == 0 {
-		return nil, nil
-	}
-	var said []string
-	for _, t := range l.heard.turns {
-		if t.Human && t.Own != "" {
-			said = append(said, untrusted.Line(shortened(t.Own)))
-		}
-	}
-	t, err := promptOf(l.set.Prompts, secondPrompt)
-	var prompt, text string
-	if err == nil {
-		prompt, err = render(t, struct {
-			Pairs []pair
-			Said  []string
-		}{pairs, said})
-	}
-	if err == nil {
-		text, err = ask(ctx, m, prompt)
-	}
-	var verdict struct {
-		Untrue []int `json:"untrue"`
-	}
-	if err == nil {
-		err = firstObject(thoughts.ReplaceAllString(text, ""), &verdict)
-	}
-	out := make(map[string]bool)
-	for _, n := range verdict.Untrue {
-		if n >= 1 && n <= len(ids) {
-			out[ids[n-1]] = true
-		}
-	}
-	return out, err
 }
 
 // results are what tools have brought.
@@ -378,41 +191,4 @@ func usesIn(msgs []message.Message) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// reading is how far a thread was read.
-type reading struct {
-	Thread string `json:"-"`
-	// Read are the ids of the last messages that were read: when some of them are taken back, an older one still tells the place.
-	Read []string `json:"read"`
-}
-
-// maxRead is how many ids are kept.
-const maxRead = 50
-
-func lastIDs(msgs []message.Message) (ids []string) {
-	for _, m := range msgs[max(0, len(msgs)-maxRead):] {
-		if !conversation.IsNote(m, NoteName) {
-			ids = append(ids, m.ID)
-		}
-	}
-	return ids
-}
-
-func (m *Mine) reading(ctx context.Context, thread string) (r reading, err error) {
-	err = m.db.Read(ctx, "reading", func(row database.Row) (bool, error) {
-		var body string
-		err := row.Scan(&body)
-		if err == nil {
-			err = json.Unmarshal([]byte(body), &r)
-		}
-		return false, err
-	}, thread)
-	return r, err
-}
-
-// write keeps it, unless the thread is gone, or something went wrong before.
-func (r *reading) write(err error, tx database.Tx, now time.Time) error {
-	body, bad := json.Marshal(r)
-	return exec(errors.Join(err, bad), tx, "read", r.Thread, instant(now), database.Plain(string(body)))
 }

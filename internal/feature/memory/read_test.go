@@ -29,6 +29,7 @@ func TestReading(t *testing.T) {
 		{Name: "learns", Test: learns}, {Name: "contradictions", Test: contradicts}, {Name: "failures", Test: readingFails},
 		{Name: "nothing", Test: learnsNothing}, {Name: "rolled back", Test: rolledBack}, {Name: "gone threads", Test: threadIsGone},
 		{Name: "proposed in its place", Test: proposedInItsPlace}, {Name: "written meanwhile", Test: writtenMeanwhile},
+		{Name: "what it takes", Test: spends}, {Name: "shown of many", Test: showsWhatMatters}, {Name: "undone beside a twin", Test: undoneBesideATwin},
 	})
 }
 
@@ -49,6 +50,7 @@ type reader struct {
 	during  func() // while the model thinks
 	said    []string
 	tries   int
+	done    []access.User // whose pages are told
 }
 
 var _ model.ChatModel = (*reader)(nil)
@@ -67,6 +69,10 @@ func newReader(f *databases.Fixture) *reader {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.talk, nil
+	}, Done: func(u access.User) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.done = append(r.done, u)
 	}}
 	r.runner = job.New(job.Config{
 		Store: f.Store, Owner: "me", Kinds: read.Kinds(), Now: r.now, Spread: func(d time.Duration) time.Duration { return d },
@@ -112,7 +118,8 @@ func (r *reader) Stream(_ context.Context, req *model.Request) iter.Seq2[message
 			yield(message.Chunk{}, errors.New("the model is down"))
 			return
 		}
-		yield(message.Chunk{Text: answer, FinishReason: "stop"}, nil)
+		used := &message.Usage{InputTokens: 70, OutputTokens: 7, TotalTokens: 77}
+		yield(message.Chunk{Text: answer, FinishReason: "stop", Usage: used}, nil)
 	}
 }
 

@@ -116,7 +116,7 @@ func (q *Query) fits(f *Fact) bool {
 
 // look weighs how well a fact matches, and how sure and how old it is.
 func look(want words.Query, f Fact, now time.Time) (Hit, bool) {
-	found := want.Look(f.Content + " " + f.Category + " " + f.Extension)
+	found := want.Look(f.text())
 	if !found.Phrases || found.Terms < len(want.All) || excluded(want, f.Content) {
 		return Hit{}, false
 	}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -172,7 +173,12 @@ func (g *Group) remove(ctx context.Context, in *oneIn) (route.Status, error) {
 	if err != nil {
 		return 0, err
 	}
-	return http.StatusNoContent, said(g.Agents.Delete(u, in.Agent), in.Agent, "deleting", "delete")
+	err = g.Agents.Delete(u, in.Agent)
+	if err == nil || errors.Is(err, agents.ErrNotFound) { // one that a crash has kept from it
+		_, failed := g.Memory.For(u).ForgetAgent(ctx, strings.ToLower(in.Agent))
+		err = cmp.Or(err, failed)
+	}
+	return http.StatusNoContent, said(err, in.Agent, "deleting", "delete")
 }
 
 // said is the answer to what went wrong with an agent while doing something with it.

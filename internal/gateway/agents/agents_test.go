@@ -27,6 +27,21 @@ func TestAgents(t *testing.T) {
 	})
 }
 
+// TestFactsGoWithTheAgent: what is remembered for an agent alone is forgotten with it, also when a crash came between them.
+func TestFactsGoWithTheAgent(t *testing.T) {
+	k := gateways.New(t, nil)
+	k.Play([]gateways.Scenario{
+		{Name: "create", Method: "POST", Path: "/agents", Body: `{"name":"Writer"}`, Status: 201},
+		{Name: "a fact of it", Method: "POST", Path: "/memory/facts", Body: `{"content":"likes tea","agent":"writer"}`, Status: 200},
+		{Name: "a fact of all", Method: "POST", Path: "/memory/facts", Body: `{"content":"likes cake"}`, Status: 200},
+		{Name: "delete", Method: "DELETE", Path: "/agents/WRITER", Status: 204},
+		{Name: "what is left", Method: "GET", Path: "/memory/facts", Status: 200, Want: `{"facts":[{"content":"likes cake"}]}`},
+		{Name: "left by a crash", Method: "POST", Path: "/memory/facts", Body: `{"content":"likes tea","agent":"writer"}`, Status: 200},
+		{Name: "delete again", Method: "DELETE", Path: "/agents/writer", Status: 404},
+		{Name: "nothing is", Method: "GET", Path: "/memory/facts", Status: 200, Want: `{"facts":[{"content":"likes cake"}]}`},
+	})
+}
+
 // TestOff: the configuration can switch the routes off.
 func TestOff(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) { c.AgentsOff = true })

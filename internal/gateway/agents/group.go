@@ -11,13 +11,16 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 )
 
-// Config is what the group works with. Agents is required.
+// Config is what the group works with. Agents and Memory are required.
 type Config struct {
 	Agents *agents.Folder
+	// Memory has the facts of agents, which go with them.
+	Memory *memory.Memory
 	// Off says that the configuration has switched the routes off.
 	Off bool
 	// Models are those that an agent may name.

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/history"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/runs"
@@ -27,6 +28,8 @@ type Config struct {
 	Models []shape.Model
 	// Files is the history of the files of a user's thread.
 	Files filehistory.Find
+	// Memory says what reading threads for the memory took.
+	Memory *memory.Memory
 	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; with a time, as they were then. nil
 	// copies none.
 	CloneFiles func(ctx context.Context, u access.User, from, to string, then time.Time) (bool, error)

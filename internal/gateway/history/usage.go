@@ -10,6 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/feature/history"
+	"github.com/pudu-ai/pudu/internal/feature/memory"
+	"github.com/pudu-ai/pudu/internal/gateway/route"
 	"github.com/pudu-ai/pudu/internal/model/tokens"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -41,6 +43,8 @@ type callersJSON struct {
 	Lead       int `json:"lead_agent"`
 	Subagent   int `json:"subagent"`
 	Middleware int `json:"middleware"`
+	// Memory is what reading the thread for the memory took; a thread that was not read has none.
+	Memory int `json:"memory,omitempty"`
 }
 
 // contextJSON is about how much of the model's window the conversation takes; null where the window is not known.
@@ -67,8 +71,24 @@ func (g *Group) usage(ctx context.Context, in *usageIn) (usageJSON, error) {
 			out.add(run)
 		}
 	}
+	read, err := g.Memory.For(route.Caller(ctx).User).Spent(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	for name, took := range read {
+		out.read(name, took)
+	}
 	out.Context, err = g.context(ctx, in.ID)
 	return out, err
+}
+
+// read adds what a model took to read the thread for the memory, which is no run.
+func (u *usageJSON) read(name string, took memory.Spent) {
+	u.Total, u.Input, u.Output = u.Total+took.Total, u.Input+took.Input, u.Output+took.Output
+	u.ByCaller.Memory += took.Total
+	of := u.ByModel[name]
+	of.Tokens += took.Total
+	u.ByModel[name] = of
 }
 
 func (u *usageJSON) add(run history.Run) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"strings"
 
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
@@ -98,7 +99,7 @@ type addIn struct {
 
 func (g *Group) add(ctx context.Context, in *addIn) (memory.Document, error) {
 	const unsure = 0.5
-	f := memory.Fact{Content: *in.Content.value, Confidence: unsure, Agent: in.Agent.or(""), Folder: in.Folder.or("")}
+	f := memory.Fact{Content: *in.Content.value, Confidence: unsure, Agent: strings.ToLower(in.Agent.or("")), Folder: in.Folder.or("")}
 	if in.Confidence.value != nil {
 		f.Confidence = *in.Confidence.value
 	}

@@ -10832,6 +10832,7 @@ export interface paths {
                                 lead_agent: number;
                                 subagent: number;
                                 middleware: number;
+                                memory?: number;
                             };
                             context_usage: {
                                 token_count: number;

@@ -1,0 +1,1 @@
+DELETE FROM memory_facts WHERE user_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM memory_history WHERE user_id = $1

@@ -1,0 +1,1 @@
+SELECT id FROM folders WHERE user_id = $1

@@ -1,0 +1,2 @@
+SELECT id, seq, status, agent, folder_id, thread_id, category, confidence, revision, created_at, updated_at, gone_at, used_at, uses, body, content
+FROM memory_facts WHERE user_id = $1 AND agent = $2

@@ -13,6 +13,7 @@ const ModelsPage = lazy(() => import('./models/ModelsPage'));
 const ApprovalsPage = lazy(() => import('./settings/ApprovalsPage'));
 const AgentsPage = lazy(() => import('./agents/AgentsPage'));
 const MemoryPage = lazy(() => import('./memory/MemoryPage'));
+const SkillsPage = lazy(() => import('./skills/SkillsPage'));
 const GeneralPage = lazy(() => import('./settings/GeneralPage'));
 
 export interface Page {
@@ -32,6 +33,7 @@ export const pages: Page[] = [
   { form: '/settings/models', show: () => <ModelsPage /> },
   { form: '/settings/approvals', show: () => <ApprovalsPage /> },
   { form: '/library/agents/:name?', show: ({ name }) => <AgentsPage name={name} /> },
+  { form: '/library/skills/:name?', show: ({ name }) => <SkillsPage name={name} /> },
   { form: '/library/memory', show: () => <MemoryPage /> },
   { form: '/welcome', show: () => <WelcomePage /> },
 ];

@@ -19,7 +19,7 @@ func TestSkills(t *testing.T) {
 		{Name: "lists", Test: lists}, {Name: "installs", Test: installs}, {Name: "switches", Test: switches},
 		{Name: "of others", Test: ofOthers}, {Name: "edits and rolls back", Test: edits}, {Name: "reviewed", Test: reviews},
 		{Name: "refusals are kept", Test: refusals}, {Name: "exported and installed again", Test: exports},
-		{Name: "copied, restored and deleted", Test: kept}, {Name: "two at once", Test: twoAtOnce}, {Name: "quota", Test: quota},
+		{Name: "copied, restored and deleted", Test: kept}, {Name: "two at once", Test: twoAtOnce}, {Name: "quota", Test: quota}, {Name: "looked at", Test: looks},
 	})
 }
 

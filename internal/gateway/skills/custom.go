@@ -40,6 +40,16 @@ func (g *Group) text(ctx context.Context, in *oneIn) (textJSON, error) {
 	return g.shown(ctx, in.Skill, nil)
 }
 
+type filesJSON struct {
+	Files []skills.Looked `json:"files"`
+}
+
+// files are those of a skill, be it the caller's own or a public one.
+func (g *Group) files(ctx context.Context, in *oneIn) (filesJSON, error) {
+	_, list, err := g.mine(ctx).Look(ctx, in.Skill)
+	return filesJSON{list}, missing(err, "Skill '%s' not found", in.Skill)
+}
+
 // named refuses what is no skill's name.
 func named(name string) error {
 	if skills.CheckName(name) != nil {

@@ -112,6 +112,34 @@ const formOverhead = 64 << 10
 
 // upload installs the archive that is the only file of a form.
 func (g *Group) upload(w http.ResponseWriter, r *http.Request, _ *nothing) error {
+	return g.sent(w, r, func(file *os.File, size int64, name string) (any, error) {
+		return g.installed(r.Context(), file, size, name)
+	})
+}
+
+// scannedJSON is what an installation would find. The review by a model is not made.
+type scannedJSON struct {
+	Name        string           `json:"name"`
+	Description string           `json:"description"`
+	Findings    []skills.Finding `json:"findings"`
+}
+
+// scan looks at the archive that is the only file of a form.
+func (g *Group) scan(w http.ResponseWriter, r *http.Request, _ *nothing) error {
+	return g.sent(w, r, func(file *os.File, size int64, _ string) (any, error) {
+		found, err := skills.Scan(file, size)
+		if _, ok := errors.AsType[*skills.InvalidError](err); ok {
+			err = route.Failf(http.StatusBadRequest, "Invalid skill: %s", err)
+		}
+		if found.Findings == nil {
+			found.Findings = []skills.Finding{}
+		}
+		return scannedJSON{found.Name, found.Description, found.Findings}, refused(err)
+	})
+}
+
+// sent answers what is made of the archive that is the only file of a form.
+func (g *Group) sent(w http.ResponseWriter, r *http.Request, use func(file *os.File, size int64, name string) (any, error)) error {
 	body := g.Steady(w, r, skills.MaxArchive+formOverhead)
 	r.Body = body
 	file, name, size, err := received(r)
@@ -133,7 +161,7 @@ func (g *Group) upload(w http.ResponseWriter, r *http.Request, _ *nothing) error
 	case path.Ext(name) != extension:
 		return errExtension
 	}
-	done, err := g.installed(r.Context(), file, size, name)
+	done, err := use(file, size, name)
 	if err != nil {
 		return err
 	}

@@ -140,6 +140,21 @@ func TestUpload(t *testing.T) {
 	k.Expect("a public one", k.Do("GET", "/skills/custom/csv-tidy/archive", ""), 404, `{}`)
 }
 
+// TestScan tells what an installation would find, and installs nothing.
+func TestScan(t *testing.T) {
+	k := newKit(t)
+	raw := archive(t, "SKILL.md", md("tidy"), "a.sh", "sudo ls\n")
+	k.Expect("scan", k.UploadTo("/skills/scan", gateways.File("tidy.skill", raw)), 200, `{"name":"tidy","description":"For tests.","findings":"*"}`)
+	k.Expect("bad", k.UploadTo("/skills/scan", gateways.File("bad.skill", archive(t, "../evil", "x"))), 400,
+		`{"detail":{"skill_name":null,"findings":[{"rule_id":"package-path-traversal"}]}}`)
+	k.Expect("no skill", k.UploadTo("/skills/scan", gateways.File("no.skill", archive(t, "x", "x"))), 400, `{"detail":"Invalid skill: SKILL.md not found"}`)
+	k.Expect("extension", k.UploadTo("/skills/scan", gateways.File("tidy.zip", raw)), 400, `{"detail":"File must have .skill extension"}`)
+	k.Expect("nothing is there", k.Do("GET", "/skills/tidy", ""), 404, `{}`)
+	k.Expect("nor refused", k.Do("GET", "/skills/refused", ""), 200, `{"refused":[]}`)
+	k.Expect("files of a public one", k.Do("GET", "/skills/files/word-count", ""), 200, `{"files":[{"path":"SKILL.md","size":"*","content":"*"}]}`)
+	k.Expect("files of none", k.Do("GET", "/skills/files/nope", ""), 404, `{"detail":"Skill 'nope' not found"}`)
+}
+
 // TestSkillsOfOthers are not there.
 func TestSkillsOfOthers(t *testing.T) {
 	k := newKit(t)
@@ -152,6 +167,7 @@ func TestSkillsOfOthers(t *testing.T) {
 		{Method: "GET", Path: "/skills/theirs"}, {Method: "PUT", Path: "/skills/theirs", Body: `{"enabled":false}`}, {Method: "GET", Path: "/skills/custom/theirs"},
 		{Method: "PUT", Path: "/skills/custom/theirs", Body: `{"content":"x"}`}, {Method: "DELETE", Path: "/skills/custom/theirs"},
 		{Method: "GET", Path: "/skills/custom/theirs/history"}, {Method: "GET", Path: "/skills/custom/theirs/archive"},
+		{Method: "GET", Path: "/skills/files/theirs"},
 	} {
 		s.Name, s.Status = s.Method+" "+s.Path, 404
 		k.Play([]gateways.Scenario{s})

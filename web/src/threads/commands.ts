@@ -76,6 +76,7 @@ function plain(here: Task | undefined, acts: Acts): Command[] {
     { key: 'tasks', label: w.allTasks, icon: 'queue', to: '/c' },
     { key: 'folder', label: w.newFolder, icon: 'folder', to: '/c?make=folder' },
     { key: 'bin', label: w.bin, icon: 'trash', to: '/c?state=bin' },
+    { key: 'skills', label: w.skills, icon: 'skill', to: '/library/skills' },
     { key: 'memory', label: w.memory, icon: 'memory', to: '/library/memory' },
     { key: 'settings', label: w.settings, icon: 'settings', to: '/settings/general' },
     { key: 'theme', label: w.theme, icon: 'theme', go: turnTheme },

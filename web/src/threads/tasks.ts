@@ -114,7 +114,7 @@ export function useTaskNews(): void {
 }
 
 /** What is read anew when the news tell that it has changed; by other notices it is what the models are. */
-const noticed: Record<string, (readonly string[])[]> = { folders: [foldersKey], memory: [['memory']] };
+const noticed: Record<string, (readonly string[])[]> = { folders: [foldersKey], memory: [['memory']], skills: [['skills']] };
 
 function hear(client: QueryClient, m: Message): void {
   switch (m.event) {

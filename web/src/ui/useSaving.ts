@@ -10,6 +10,8 @@ interface Saving {
   faults: Record<string, string>;
   /** What went wrong with all of it; empty if nothing did. */
   trouble: string;
+  /** What that is, as the server said it. */
+  error: unknown;
   /** Does something, and reports whether it worked. */
   save: (work: () => Promise<unknown>) => Promise<boolean>;
   /** Forgets what was wrong. */
@@ -27,6 +29,7 @@ export function useSaving(fields: readonly string[] = []): Saving {
     busy: state.busy,
     faults,
     trouble: rest ? sentence(state.error, e) : '',
+    error: state.error,
     clear: () => set({ busy: working.current }),
     save: async (work) => {
       if (working.current) return false;

@@ -29,6 +29,8 @@ export class Trouble extends Error {
     readonly retryAfter = 0,
     /** What is wrong with members of the body, by their names. */
     readonly faults: Record<string, string> = {},
+    /** What else the server says of it. */
+    readonly detail?: unknown,
   ) {
     super(message);
   }
@@ -100,7 +102,7 @@ export function queryOf(values: unknown): string {
 async function troubleOf(response: Response): Promise<Trouble> {
   const text = await response.text().catch(() => '');
   const after = Number(response.headers.get('Retry-After')) || 0;
-  return new Trouble(response.status, sentenceOf(text) || `The server answered ${response.status}.`, after, faultsOf(text));
+  return new Trouble(response.status, sentenceOf(text) || `The server answered ${response.status}.`, after, faultsOf(text), detailOf(text));
 }
 
 /** The faults of members of a body, by their names: of each the first. */
@@ -118,13 +120,24 @@ export function faultsOf(text: string): Record<string, string> {
   return out;
 }
 
-/** The sentence in an error of the server: its detail, or the message beside a list of faults. */
-export function sentenceOf(text: string): string {
+interface Said {
+  detail?: unknown;
+  message?: unknown;
+}
+
+/** What the server says of an error; a proxy's page, which is no JSON, says nothing. */
+function saidOf(text: string): Said {
   try {
-    const said = JSON.parse(text) as { detail?: unknown; message?: unknown };
-    for (const one of [said.message, said.detail]) if (typeof one === 'string') return one;
+    return (JSON.parse(text) as Said | null) ?? {};
   } catch {
-    // no JSON: a proxy's page is no sentence
+    return {};
   }
-  return '';
+}
+
+const detailOf = (text: string): unknown => saidOf(text).detail;
+
+/** The sentence in an error of the server: its detail, the message in that, or the one beside a list of faults. */
+export function sentenceOf(text: string): string {
+  const { message, detail } = saidOf(text);
+  return [message, detail, (detail as Said | null | undefined)?.message].find((one) => typeof one === 'string') ?? '';
 }

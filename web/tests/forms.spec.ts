@@ -241,8 +241,12 @@ describe('forms', () => {
     await page.getByLabel('Instructions').fill('Show your sums.');
     await page.getByLabel('Model').selectOption('other');
     await page.getByLabel('How long to think').selectOption('Much');
-    await page.getByText('Tools and limits').click();
-    await page.getByLabel('Only these').check();
+    await page.getByText('Tools, skills and limits').click();
+    await page.getByRole('group', { name: 'Tools' }).getByLabel('Only these').check();
+    const skills = page.getByRole('group', { name: 'Skills' });
+    await skills.getByLabel('Only these').check();
+    await skills.getByLabel('slides').check();
+    await skills.getByLabel('report').check();
     await page.getByLabel('Temperature').fill('7');
     await page.getByRole('alert').getByText('A number from 0 to 2.').waitFor();
     await page.getByLabel('Temperature').fill('0.2');
@@ -254,12 +258,12 @@ describe('forms', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Save' }).and(page.locator(':disabled')).waitFor();
     expect(await json(`${server.url}/agents/bookkeeper`)).toEqual({
-      name: 'bookkeeper', description: 'Answers for late invoices', model: 'other', tool_groups: ['file:read'], skills: null, soul: 'Show your sums.',
+      name: 'bookkeeper', description: 'Answers for late invoices', model: 'other', tool_groups: ['file:read'], skills: ['report', 'slides'], soul: 'Show your sums.',
       model_settings: { temperature: 0.2, max_tokens: null }, thinking_enabled: null, reasoning_effort: 'high',
     });
     expect((await json<{ threads: unknown[] }>(`${server.url}/news`)).threads).toEqual(before.threads);
     await v.to('/library/agents?new');
-    await page.getByRole('link', { name: /bookkeeper.*late invoices.*other.*Read files/s }).waitFor();
+    await page.getByRole('link', { name: /bookkeeper.*late invoices.*other.*Read files.*2 skills/s }).waitFor();
     await page.getByLabel(/^Name/).fill('BOOKKEEPER');
     await page.getByRole('alert').getByText('There is an agent BOOKKEEPER already.').waitFor();
     await v.to('/library/agents/bookkeeper');

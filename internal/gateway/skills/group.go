@@ -58,7 +58,8 @@ func (g *Group) Routes() []route.Route {
 		look(access.Viewer, route.Get("/skills/refused", "List the archives that were not installed, and why", g.refused)),
 		look(access.Viewer, route.Get(one, "Look at a skill", g.get)),
 		look(access.Admin, route.Get("/skills/files/{skill}", "Look at the files of a skill, and at their texts", g.files)).Audits(audit.Look, "skill"),
-		change(route.Raw(http.MethodPost, "/skills/scan", "Tell what an installation would find in an archive; installs nothing", g.scan), route.Form),
+		change(route.Raw(http.MethodPost, "/skills/scan", "Tell what an installation would find in an archive; installs nothing", g.scan), route.Form).
+			Audits(audit.Look, "skill"),
 		change(route.Put(one, "Switch a skill on or off: a public one for everybody", g.enable), route.JSON).Audits(audit.Change, "skill"),
 		change(route.Post("/skills/install", "Install the skill that is in a file of a thread", g.install), route.JSON).Audits(audit.Change, "skill"),
 		change(route.Raw(http.MethodPost, "/skills/upload", "Install the skill that is in an archive", g.upload), route.Form).

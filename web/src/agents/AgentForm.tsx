@@ -4,6 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { useModels } from '../chat/composer/Chips';
 import { useWords } from '../lib/i18n';
 import { useKept } from '../lib/kept';
+import { useSkills } from '../skills/data';
 import { Field } from '../ui/Field';
 import { Icon } from '../ui/Icon';
 import { useSaving } from '../ui/useSaving';
@@ -21,7 +22,7 @@ interface AgentFormProps {
   cancel?: () => void;
 }
 
-const fields = ['name', 'description', 'soul', 'model', 'temperature', 'max_tokens', 'reasoning_effort', 'thinking_enabled', 'tool_groups'];
+const fields = ['name', 'description', 'soul', 'model', 'temperature', 'max_tokens', 'reasoning_effort', 'thinking_enabled', 'tool_groups', 'skills'];
 const hottest = 2;
 const longest = 200_000;
 
@@ -86,13 +87,14 @@ export function AgentForm({ place, start, there = false, done, cancel }: AgentFo
         {(wired) => <textarea {...wired} className="in" rows={10} placeholder={w.soulSample} value={v.soul} onChange={(e) => set({ soul: e.target.value })} />}
       </Field>
       <Thinking values={v} set={set} faults={saving.faults} />
-      <details open={v.tools !== '' || v.temperature !== '' || v.max_tokens !== '' || undefined}>
+      <details open={v.tools !== '' || v.skills !== '' || v.temperature !== '' || v.max_tokens !== '' || undefined}>
         <summary className="fold">
           <Icon name="right" className="i chev" />
           {w.more}
         </summary>
         <div className="form pt-3">
           <Tools values={v} set={set} />
+          <Skills values={v} set={set} fault={saving.faults['skills']} />
           <Field label={w.temperature} hint={w.temperatureHint} fault={fault('temperature')}>
             {(wired) => <input {...wired} className="in" inputMode="decimal" value={v.temperature} onChange={(e) => set({ temperature: e.target.value })} />}
           </Field>
@@ -182,35 +184,69 @@ function Thinking({ values: v, set, faults = {} }: PartProps): ReactNode {
   );
 }
 
-/** Which tools it has: all, or those that are ticked. */
-function Tools({ values: v, set }: PartProps): ReactNode {
+interface ChoiceProps {
+  name: string;
+  legend: string;
+  every: string;
+  /** What can be chosen, by name, with the word for it. */
+  all: { key: string; word: string }[];
+  /** What the form has. */
+  value: string;
+  /** What is ticked at first when only some are to be had. */
+  first: string[];
+  set: (value: string) => void;
+}
+
+/** All, or those that are ticked. What is chosen and not there any more stays to be unticked. */
+function Choice({ name, legend, every, all, value, first, set }: ChoiceProps): ReactNode {
   const w = useWords(agents);
-  const has = toolsOf(v.tools);
-  const all = [...groups, ...(has ?? []).filter((g) => !(groups as readonly string[]).includes(g))];
+  const has = toolsOf(value);
+  const list = [...all, ...(has ?? []).filter((key) => !all.some((a) => a.key === key)).map((key) => ({ key, word: key }))];
+  const keys = list.map((a) => a.key);
   return (
     <fieldset className="f w border-0 p-0 m-0">
-      <legend className="label mb-2">{w.tools}</legend>
+      <legend className="label mb-2">{legend}</legend>
       <div className="choices">
         <label className="choice">
-          <input type="radio" name="tools" checked={has === null} onChange={() => set({ tools: '' })} />
-          {w.every}
+          <input type="radio" name={name} checked={has === null} onChange={() => set('')} />
+          {every}
         </label>
         <label className="choice">
-          <input type="radio" name="tools" checked={has !== null} onChange={() => set({ tools: textOf(has ?? ['file:read']) })} />
+          <input type="radio" name={name} checked={has !== null} onChange={() => set(textOf(has ?? first))} />
           {w.chosen}
         </label>
         {has !== null &&
-          all.map((g) => (
-            <label key={g} className="choice">
-              <input
-                type="checkbox"
-                checked={has.includes(g)}
-                onChange={(e) => set({ tools: textOf(e.target.checked ? all.filter((x) => x === g || has.includes(x)) : has.filter((x) => x !== g)) })}
-              />
-              {toolName(g, w)}
+          list.map(({ key, word }) => (
+            <label key={key} className="choice">
+              <input type="checkbox" checked={has.includes(key)} onChange={(e) => set(textOf(keys.filter((x) => (x === key ? e.target.checked : has.includes(x)))))} />
+              {word}
             </label>
           ))}
       </div>
     </fieldset>
+  );
+}
+
+/** Which tools it has. */
+function Tools({ values: v, set }: PartProps): ReactNode {
+  const w = useWords(agents);
+  const all = groups.map((key) => ({ key, word: toolName(key, w) }));
+  return <Choice name="tools" legend={w.tools} every={w.every} all={all} value={v.tools} first={['file:read']} set={(tools) => set({ tools })} />;
+}
+
+/** Which skills it may use. */
+function Skills({ values: v, set, fault }: PartProps & { fault: string | undefined }): ReactNode {
+  const w = useWords(agents);
+  const { data } = useSkills();
+  const all = (data ?? []).map((s) => ({ key: s.name, word: s.name }));
+  return (
+    <>
+      <Choice name="skills" legend={w.skills} every={w.everySkill} all={all} value={v.skills} first={[]} set={(skills) => set({ skills })} />
+      {fault && (
+        <p className="fault w" role="alert">
+          {fault}
+        </p>
+      )}
+    </>
   );
 }

@@ -111,6 +111,7 @@ function Card({ agent: a }: { agent: Agent }): ReactNode {
       <footer>
         <span className="tag cut">{a.model || w.usual}</span>
         <span className="tag cut">{tools}</span>
+        <span className="tag cut">{a.skills === null ? w.allSkills : a.skills.length === 0 ? w.noSkills : w.someSkills(a.skills.length)}</span>
       </footer>
     </Link>
   );

@@ -24,11 +24,13 @@ export interface Values {
   effort: string;
   /** The groups it has, in one text; empty is all, "-" none. */
   tools: string;
+  /** The skills it may use, likewise. */
+  skills: string;
   temperature: string;
   max_tokens: string;
 }
 
-export const blank: Values = { name: '', description: '', model: '', soul: '', thinking: '', effort: '', tools: '', temperature: '', max_tokens: '' };
+export const blank: Values = { name: '', description: '', model: '', soul: '', thinking: '', effort: '', tools: '', skills: '', temperature: '', max_tokens: '' };
 
 /** What the form has of an agent. */
 export function valuesOf(a: Agent): Values {
@@ -40,13 +42,14 @@ export function valuesOf(a: Agent): Values {
     soul: a.soul,
     thinking: a.thinking_enabled === null ? '' : a.thinking_enabled ? 'on' : 'off',
     effort: a.reasoning_effort ?? '',
-    tools: a.tool_groups === null ? '' : a.tool_groups.join(' ') || '-',
+    tools: textOf(a.tool_groups),
+    skills: textOf(a.skills),
     temperature: number(a.model_settings?.temperature),
     max_tokens: number(a.model_settings?.max_tokens),
   };
 }
 
-/** The groups that a form has; null is all. */
+/** The groups or skills that a form has; null is all. */
 export const toolsOf = (text: string): string[] | null => (text === '' ? null : text === '-' ? [] : text.split(' '));
 /** As it stands in the form. */
 export const textOf = (tools: string[] | null): string => (tools === null ? '' : tools.join(' ') || '-');
@@ -69,6 +72,7 @@ function bodyOf(v: Values): object {
     thinking_enabled: v.thinking === '' ? null : v.thinking === 'on',
     reasoning_effort: v.effort || null,
     tool_groups: toolsOf(v.tools),
+    skills: toolsOf(v.skills),
     model_settings: settings.temperature === null && settings.max_tokens === null ? null : settings,
   };
 }

@@ -1,5 +1,5 @@
 // Words of agents.
-import { define } from '../lib/i18n';
+import { define, some } from '../lib/i18n';
 
 export const agents = define(
   {
@@ -33,8 +33,13 @@ export const agents = define(
     low: 'Little',
     medium: 'Some',
     high: 'Much',
-    more: 'Tools and limits',
+    more: 'Tools, skills and limits',
     tools: 'Tools',
+    skills: 'Skills',
+    everySkill: 'All skills',
+    allSkills: 'all skills',
+    noSkills: 'no skills',
+    someSkills: (n: number) => some(n, 'skill'),
     every: 'All tools',
     chosen: 'Only these',
     read: 'Read files',
@@ -81,8 +86,13 @@ export const agents = define(
     low: '较少',
     medium: '适中',
     high: '较多',
-    more: '工具与上限',
+    more: '工具、技能与上限',
     tools: '工具',
+    skills: '技能',
+    everySkill: '全部技能',
+    allSkills: '全部技能',
+    noSkills: '无技能',
+    someSkills: (n: number) => `${n} 个技能`,
     every: '全部工具',
     chosen: '仅限这些',
     read: '读取文件',

@@ -65,9 +65,11 @@ bench: build ## measure the goals of docs/performance.md
 	@bin/pudu-bench prompt
 	@bin/pudu-bench serve
 
-crash: need-go setup-tests ## kill a worker 1,300 times and once at every write, and look for what was lost; takes some minutes
+crash: need-go setup-tests ## kill a worker 1,700 times and once at every write, and look for what was lost; takes some minutes
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 1000 -store sqlite
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 300 -store postgres
+	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 200 -store sqlite -tree
+	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 200 -store postgres -tree
 	@$(GO) test -count=1 -timeout 2h ./internal/feature/filehistory -run '^TestKillInAnUndo$$' -v -kills 200
 	@$(GO) test -count=1 -timeout 2h ./internal/feature/search -run '^TestKilled$$' -v -kills 100
 	@$(GO) test -count=1 -timeout 2h ./internal/app -run '^Test(Bin|FolderFile)Killed$$' -v -kills 100

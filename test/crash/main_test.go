@@ -19,6 +19,7 @@ var (
 	killsFlag = flag.Int("kills", 0, "how many `times` to kill, beside once at every write; 0 leaves TestCampaign out")
 	storeFlag = flag.String("store", "sqlite", "the `kind` of store that TestCampaign works with, sqlite or postgres")
 	seedFlag  = flag.Uint64("seed", rand.Uint64(), "the `number` from which the moments of TestCampaign are drawn")
+	treeFlag  = flag.Bool("tree", false, "whether the run of TestCampaign delegates to runs below it; it is then killed at drawn moments alone")
 	dirFlag   = flag.String("dir", "../../bin", "the `folder` for temporary data of TestCampaign")
 )
 
@@ -26,13 +27,14 @@ var (
 type flags struct {
 	store string
 	kills int
+	tree  bool
 	seed  uint64
 	dir   string
 }
 
 // TestCampaign kills a worker many times at drawn moments, then once at every write.
 func TestCampaign(t *testing.T) {
-	f := flags{store: *storeFlag, kills: *killsFlag, seed: *seedFlag, dir: *dirFlag}
+	f := flags{store: *storeFlag, kills: *killsFlag, tree: *treeFlag, seed: *seedFlag, dir: *dirFlag}
 	if f.kills == 0 { // make crash asks for it; the other tests are the same in short
 		return
 	}
@@ -61,7 +63,7 @@ func crash(ctx context.Context, f flags) (breaches []string, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	o := order{Dir: dir}
+	o := order{Dir: dir, Tree: f.tree}
 	switch f.store {
 	case "sqlite":
 	case "postgres":
@@ -98,6 +100,10 @@ func (c *campaign) all(ctx context.Context, f flags) error {
 		return errors.New(m)
 	}
 	drawn := c.tally
+	if f.tree {
+		table(os.Stdout, []string{f.store}, map[string]tally{f.store: drawn})
+		return nil
+	}
 	c.tally = tally{}
 	if err := c.besiege(ctx, lanes); err != nil {
 		return err

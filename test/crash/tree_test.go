@@ -19,12 +19,12 @@ import (
 // delegating are the turns of a run that delegates.
 func delegating() [][]call {
 	note, delegate := call{tool: "note"}, call{tool: "delegate"}
-	return [][]call{{note}, {delegate}, {delegate, note, delegate}, {call{tool: "slow"}}}
+	return [][]call{{note, call{tool: "leave"}}, {delegate}, {delegate, note}, {call{tool: "slow"}}, {call{tool: "gather"}, note}}
 }
 
-// delegated are those of a run below. The deepest one delegates nothing.
+// delegated are those of a run below: ten steps of calls and answers. The deepest one delegates nothing.
 func delegated(depth int) [][]call {
-	turns := [][]call{{{tool: "note"}}, {{tool: "put"}, {tool: "look"}}, {{tool: "slow"}}}
+	turns := [][]call{{{tool: "note"}}, {{tool: "put"}, {tool: "look"}}, {{tool: "slow"}}, {{tool: "note"}}, {{tool: "look"}}}
 	if depth < 2 {
 		turns = append(turns, []call{{tool: "delegate"}})
 	}
@@ -38,28 +38,70 @@ func (w *worker) inTree(job runs.Job) (*agent.Agent, error) {
 		m = robot{turns: delegated(job.Run.Depth), prefix: job.Run.Key + "."}
 	}
 	var tools []tool.Tool
-	for _, t := range append(newTools(effects{filepath.Join(w.Dir, effectsName)}), delegate(job.Children)) {
+	for _, t := range append(newTools(effects{filepath.Join(w.Dir, effectsName)}), delegates(job.Children)...) {
 		tools = append(tools, marked{Tool: t, hold: w.Hold})
 	}
 	return agent.New(agent.Config{Model: m, Tools: tools}, danglingtoolcall.New(), toolerror.New())
 }
 
-// delegate is a tool that has a run below do something.
-func delegate(below *runs.Children) tool.Tool {
-	spec := tool.Spec{Name: "delegate", Description: "Has another do it.", Effect: tool.Idempotent}
-	return tool.MustNew(spec, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		child, err := below.Start(ctx, c.ID, runs.Request{Input: []message.Message{message.New(message.Human, "Do "+
-			"your part.")}})
-		if err != nil {
-			return nil, err
-		}
-		out, err := child.Wait(ctx, nil)
-		if err != nil {
-			return nil, err
-		}
-		msgs := agent.Messages.Get(out.State)
-		return tool.Text(out.Run.Status + ": " + msgs[len(msgs)-1].Text()), nil
-	})
+// delegates are tools that have runs below do something: delegate waits for its own, leave lets one work on, for which
+// gather waits.
+func delegates(below *runs.Children) []tool.Tool {
+	begin := func(ctx context.Context, key string) (*runs.Child, error) {
+		return below.Start(ctx, key, runs.Request{Input: []message.Message{message.New(message.Human, "Do your part.")}})
+	}
+	made := func(name, about string, run func(ctx context.Context, c *tool.Call) (string, error)) tool.Tool {
+		spec := tool.Spec{Name: name, Description: about, Effect: tool.Idempotent}
+		return tool.MustNew(spec, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			text, err := run(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return tool.Text(text), nil
+		})
+	}
+	const left = "left"
+	return []tool.Tool{
+		made("delegate", "Has another do it.", func(ctx context.Context, c *tool.Call) (string, error) {
+			child, err := begin(ctx, c.ID)
+			if err != nil {
+				return "", err
+			}
+			out, err := child.Wait(ctx, nil)
+			return said(out), err
+		}),
+		made("leave", "Has another do it meanwhile.", func(ctx context.Context, _ *tool.Call) (string, error) {
+			_, err := begin(ctx, left)
+			return "it works", err
+		}),
+		made("gather", "Waits for what was left.", func(ctx context.Context, _ *tool.Call) (string, error) {
+			child, err := begin(ctx, left)
+			if err != nil {
+				return "", err
+			}
+			var out runs.Outcome
+			errWatch, done := error(nil), make(chan struct{})
+			if !below.Go(func(ctx context.Context) {
+				defer close(done)
+				out, errWatch = child.Watch(ctx, nil)
+			}) {
+				return "", store.ErrConflict
+			}
+			if err := below.Await(ctx, done); err != nil {
+				return "", err
+			}
+			return said(out), errWatch
+		}),
+	}
+}
+
+// said is how a run below has ended, and its last words.
+func said(out runs.Outcome) string {
+	text := out.Run.Status
+	if msgs := agent.Messages.Get(out.State); len(msgs) > 0 {
+		text += ": " + msgs[len(msgs)-1].Text()
+	}
+	return text
 }
 
 // readBelow reads the runs below the run.

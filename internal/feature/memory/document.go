@@ -225,6 +225,7 @@ func (m *Mine) Import(ctx context.Context, d Document) error {
 	}
 	return m.change(ctx, "import memory", func(e *edit) error {
 		before := e.those(func(f *Fact) bool { return f.Status != Gone }, "facts", "", "", maxRows)
+		e.whole = true
 		kept := make(map[string]bool)
 		for i, doc := range d.Facts {
 			f := doc.fact()

@@ -46,6 +46,8 @@ type edit struct {
 	err  error
 	// facts are those that were looked at, by their ids, as they are to be: nil for one that is not there. stored is how they are.
 	facts, stored map[string]*Fact
+	// whole says that all were looked at.
+	whole bool
 
 	puts    map[string]bool // those to write
 	drops   []string        // those that go for good
@@ -91,7 +93,7 @@ func (e *edit) look(statement string, args ...any) {
 
 // get is a fact; nil if it is not there.
 func (e *edit) get(id string) *Fact {
-	if _, known := e.facts[id]; !known && id != "" {
+	if _, known := e.facts[id]; !known && !e.whole && id != "" {
 		e.look("fact", id)
 	}
 	return e.facts[id]

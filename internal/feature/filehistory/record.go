@@ -220,7 +220,7 @@ func (s *session) note(o Origin, paths []string) error {
 				look.now[f] = entryOf(info, f)
 			}
 		}
-		if err := look.entry(files, p, p, maxDepth); err != nil {
+		if err := look.entry(files, lstats(files, []string{p})[0], p, p, maxDepth); err != nil {
 			return err
 		}
 		if old, ok := s.state.tree[p]; ok && look.now[p].Kind == 0 {

@@ -14,6 +14,7 @@ const ApprovalsPage = lazy(() => import('./settings/ApprovalsPage'));
 const AgentsPage = lazy(() => import('./agents/AgentsPage'));
 const MemoryPage = lazy(() => import('./memory/MemoryPage'));
 const SkillsPage = lazy(() => import('./skills/SkillsPage'));
+const ToolboxPage = lazy(() => import('./toolbox/ToolboxPage'));
 const GeneralPage = lazy(() => import('./settings/GeneralPage'));
 
 export interface Page {
@@ -32,6 +33,7 @@ export const pages: Page[] = [
   { form: '/settings/general', show: () => <GeneralPage /> },
   { form: '/settings/models', show: () => <ModelsPage /> },
   { form: '/settings/approvals', show: () => <ApprovalsPage /> },
+  { form: '/settings/toolbox', show: () => <ToolboxPage /> },
   { form: '/library/agents/:name?', show: ({ name }) => <AgentsPage name={name} /> },
   { form: '/library/skills/:name?', show: ({ name }) => <SkillsPage name={name} /> },
   { form: '/library/memory', show: () => <MemoryPage /> },

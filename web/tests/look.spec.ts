@@ -64,6 +64,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     ['fact', '/library/memory?fact=machine'],
     ['new-fact', '/library/memory?add'],
     ['memory-history', '/library/memory?show=history'],
+    ['toolbox', '/settings/toolbox'],
     ['skills', '/library/skills'],
     ['skill', '/library/skills/report'],
     ['missing', '/c/11111111-2222-4333-8444-555555555555'],
@@ -83,7 +84,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     await server.close();
   });
 
-  const still = ['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'models', 'model', 'approvals', 'agents', 'new-agent', 'agent', 'memory', 'fact', 'new-fact', 'memory-history', 'skills', 'skill', 'missing'];
+  const still = ['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'models', 'model', 'approvals', 'agents', 'new-agent', 'agent', 'memory', 'fact', 'new-fact', 'memory-history', 'toolbox', 'skills', 'skill', 'missing'];
   it.each([...still, ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
     const { page } = v;
     for (const width of [1440, 390, 320]) {

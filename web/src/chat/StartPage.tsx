@@ -1,5 +1,5 @@
 // The start: a new task, and what waits, runs and is new.
-import { type ReactNode, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import type { Sent } from '../files/uploads';
 import { useWords, when } from '../lib/i18n';
 import { ask, go, Link, useQueryOf } from '../lib/router';
@@ -16,6 +16,8 @@ import { Composer } from './composer/Composer';
 import { keepOptions, useOptions } from './composer/options';
 import { conversationOf } from './talk/useConversation';
 import { chat } from './words';
+
+const ToolboxLine = lazy(() => import('../toolbox/ToolboxLine'));
 
 export default function StartPage(): ReactNode {
   const w = useWords(chat);
@@ -55,6 +57,9 @@ export default function StartPage(): ReactNode {
             <Desk />
             <First />
           </div>
+          <Suspense fallback={null}>
+            <ToolboxLine />
+          </Suspense>
         </div>
       </div>
     </Shell>

@@ -59,6 +59,7 @@ function Side({ hide }: { hide: () => void }): ReactNode {
     ['/settings/general', 'settings', w.general],
     ...(admin ? ([['/settings/models', 'spark', w.models]] as [string, IconName, string][]) : []),
     ['/settings/approvals', 'shield', w.approvals],
+    ['/settings/toolbox', 'chart', w.toolbox],
   ];
   return (
     <aside className="side" aria-label={w.title}>

@@ -54,9 +54,6 @@ func (c *Config) checkSkills(d *decoder) {
 	if s.Path != "" && !filepath.IsAbs(s.Path) && c.Path != "" {
 		s.Path = filepath.Join(filepath.Dir(c.Path), s.Path)
 	}
-	if c.SkillEvolution.Enabled {
-		d.warnf(0, "skill_evolution.enabled", "has no effect yet: agents do not write skills")
-	}
 	if _, ok := c.Model(c.SkillEvolution.Model); c.SkillEvolution.Model != "" && !ok {
 		d.warnf(0, "skill_evolution.moderation_model_name", "no configured model is named %q: no skill can be reviewed", c.SkillEvolution.Model)
 	}

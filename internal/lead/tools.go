@@ -15,6 +15,7 @@ import (
 	memorytools "github.com/pudu-ai/pudu/internal/tools/memory"
 	"github.com/pudu-ai/pudu/internal/tools/present"
 	"github.com/pudu-ai/pudu/internal/tools/shell"
+	skilltools "github.com/pudu-ai/pudu/internal/tools/skills"
 	"github.com/pudu-ai/pudu/internal/tools/task"
 	"github.com/pudu-ai/pudu/internal/tools/uploads"
 	"github.com/pudu-ai/pudu/internal/tools/view"
@@ -55,6 +56,7 @@ func tools(c Config) ([]tool.Tool, error) {
 		list = append(list, task.New(task.Config{Desk: c.Desk, Kinds: c.Kinds})...)
 	}
 	list = append(list, ownAgent(c)...)
+	list = append(list, skillTools(c)...)
 	if c.remembers() && c.Settings.Memory.Mode == "tool" {
 		list = append(list, memorytools.New(memorytools.Config{Memory: c.Memory, Messages: agent.Messages.Get})...)
 	}
@@ -88,6 +90,21 @@ func ownAgent(c Config) []tool.Tool {
 		return []tool.Tool{agenttools.Update(cfg)}
 	}
 	return nil
+}
+
+// skillTools are those with which an agent looks up skills, and writes them. A sub-agent writes none, and nobody does where everybody
+// can write to the agent.
+func skillTools(c Config) (list []tool.Tool) {
+	if c.Skills == nil {
+		return nil
+	}
+	if c.Settings.SkillEvolution.Enabled && c.Kind == nil && c.Options.Channel != "github" {
+		list = append(list, skilltools.Manage(c.Skills))
+	}
+	if c.Settings.Skills.Deferred {
+		list = append(list, skilltools.Describe(c.Skills))
+	}
+	return list
 }
 
 // unbounded turns the configuration's "0 means no bound" into the tools' "a negative number means no bound".

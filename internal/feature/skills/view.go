@@ -3,9 +3,13 @@ package skills
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -14,61 +18,93 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/lib/flock"
 	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// views are the copies of skills that threads see, as this process has made them.
+// maxViews bounds of how many users a process remembers that it shows them skills.
+const maxViews = 1000
+
+// views are the users to whom this process shows skills, the last ones last. A public skill that is switched brings theirs up to date.
 type views struct {
 	mu sync.Mutex
-	of map[access.User]*view
+	of []access.User
 }
 
-// view is what one user's threads see: copies of the skills that are switched on, each in a folder CATEGORY/NAME.
+// seen puts a user last.
+func (v *views) seen(u access.User) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if i := slices.Index(v.of, u); i >= 0 {
+		v.of = slices.Delete(v.of, i, i+1)
+	}
+	v.of = append(v.of, u)
+	v.of = v.of[max(0, len(v.of)-maxViews):]
+}
+
+func (v *views) users() []access.User {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.of)
+}
+
+// view is what one user's threads see: copies of the skills that are switched on, each in a folder CATEGORY/NAME. It exists while the
+// folder is locked.
 type view struct {
-	mu    sync.Mutex
 	known map[string]copied
 }
 
-// copied is a skill's copy: what it was made of, and the files as they were right after.
+// copied is a skill's copy: a sum of what it was made of, and one of the sizes, times and modes of its files right after.
 type copied struct {
-	key   string
-	files map[string]stat
+	Key   string `json:"key"`
+	Files string `json:"files"`
 }
 
-type stat struct {
-	size int64
-	at   time.Time
-	mode fs.FileMode
+// The files beside the copies, which no thread sees: the lock, and what the copies were made of.
+const (
+	lockFile  = ".lock"
+	knownFile = ".made"
+	maxKnown  = 4 << 20
+)
+
+// lock keeps other processes, and others of this one, from changing the folder until the function that it returns is called.
+func lock(ctx context.Context, root *os.Root) (v *view, unlock func(), err error) {
+	f, err := root.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := flock.Wait(ctx, f); err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	v = &view{known: map[string]copied{}}
+	if info, err := root.Stat(knownFile); err == nil && info.Size() <= maxKnown {
+		raw, err := root.ReadFile(knownFile)
+		if err != nil || json.Unmarshal(raw, &v.known) != nil || v.known == nil {
+			v.known = map[string]copied{} // then all is made anew
+		}
+	}
+	return v, func() { f.Close() }, nil
 }
 
-func (v *views) get(u access.User) *view {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.of == nil {
-		v.of = map[access.User]*view{}
+// save keeps what the copies were made of. Without it they are made anew the next time.
+func (v *view) save(root *os.Root) error {
+	raw, err := json.Marshal(v.known)
+	if err != nil {
+		return err
 	}
-	if v.of[u] == nil {
-		v.of[u] = &view{known: map[string]copied{}}
+	fresh := knownFile + "-new"
+	if err := root.WriteFile(fresh, raw, 0o600); err != nil {
+		return err
 	}
-	return v.of[u]
-}
-
-func (v *views) users() (list []access.User) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for u := range v.of {
-		list = append(list, u)
-	}
-	return list
+	return root.Rename(fresh, knownFile)
 }
 
 // rounds is how often a view is made that others change at the same time.
 const rounds = 5
 
 // Project makes what the user's threads see of skills equal to what is switched on: copies, of which those that somebody has changed
-// are made anew. If that fails nothing is shown. Another process may do the same at once: who is last looks again at what is
-// switched on.
+// are made anew. If that fails nothing is shown. Another process that does the same waits, and finds what this one has made.
 func (m *Mine) Project(ctx context.Context) error {
 	if m.all.cfg.View == nil {
 		return nil
@@ -78,9 +114,12 @@ func (m *Mine) Project(ctx context.Context) error {
 		return err
 	}
 	defer root.Close()
-	v := m.all.views.get(m.user)
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	m.all.views.seen(m.user)
+	v, unlock, err := lock(ctx, root)
+	if err != nil {
+		return fmt.Errorf("show the skills to threads: %w", err)
+	}
+	defer unlock()
 	list, err := m.shown(ctx)
 	for i := 0; err == nil && i < rounds; i++ {
 		if err = v.show(ctx, m, root, list); err != nil {
@@ -119,13 +158,22 @@ func (m *Mine) reproject(ctx context.Context, everybody bool) error {
 
 // show removes what is not to be shown and makes what is missing.
 func (v *view) show(ctx context.Context, m *Mine, root *os.Root, list []Skill) error {
+	before := maps.Clone(v.known)
+	err := v.arrange(ctx, m, root, list)
+	if !maps.Equal(before, v.known) {
+		err = errors.Join(err, v.save(root))
+	}
+	return err
+}
+
+func (v *view) arrange(ctx context.Context, m *Mine, root *os.Root, list []Skill) error {
 	want := map[string]Skill{}
 	for _, s := range list {
 		want[s.Category+"/"+s.Name] = s
 	}
 	if err := v.clear(root, func(name string) bool {
 		s, ok := want[name]
-		return ok && v.known[name].key == m.key(s) && v.intact(root, name)
+		return ok && v.known[name].Key == m.key(s) && v.intact(root, name)
 	}); err != nil {
 		return err
 	}
@@ -184,34 +232,20 @@ func remove(root *os.Root, name string) error {
 	return sandbox.RemoveAll(root, gone)
 }
 
-// tries bounds how often a copy is made anew that another process on the same folder has replaced or taken away meanwhile.
-const tries = 20
-
 // make shows the files of a skill.
 func (v *view) make(root *os.Root, name, key string, files []file) error {
 	to := path.Join(userdata.Shown, name)
-	var err error
-	for range tries {
-		var now map[string]stat
-		if err = place(root, to, files); err == nil {
-			now, err = stats(root, to)
-		}
-		switch {
-		case err == nil:
-			v.known[name] = copied{key, now}
-			return nil
-		case errors.Is(err, fs.ErrExist):
-			if err := remove(root, to); err != nil {
-				return err
-			}
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
+	if err := place(root, to, files); err != nil {
+		return err
+	}
+	now, err := stats(root, to)
+	if err == nil {
+		v.known[name] = copied{key, now}
 	}
 	return err
 }
 
-// place writes the files of a skill out of sight, and shows them in one step. That there is another copy is [fs.ErrExist].
+// place writes the files of a skill out of sight, and shows them in one step.
 func place(root *os.Root, to string, files []file) error {
 	stage := ".new-" + rand.Text()
 	for _, f := range files {
@@ -236,43 +270,38 @@ func place(root *os.Root, to string, files []file) error {
 // intact reports whether a copy is as it was made.
 func (v *view) intact(root *os.Root, name string) bool {
 	now, err := stats(root, path.Join(userdata.Shown, name))
-	was := v.known[name].files
-	if err != nil || len(now) != len(was) {
-		return false
-	}
-	for file, s := range now {
-		if w, ok := was[file]; !ok || w.size != s.size || w.mode != s.mode || !w.at.Equal(s.at) {
-			return false
-		}
-	}
-	return true
+	return err == nil && now == v.known[name].Files
 }
 
-func stats(root *os.Root, dir string) (map[string]stat, error) {
-	out := map[string]stat{}
+// stats is a sum of the names, sizes, times and modes of the files in a folder.
+func stats(root *os.Root, dir string) (string, error) {
+	sum := sha256.New()
 	err := fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		info, err := e.Info()
 		if err == nil {
-			out[strings.TrimPrefix(name, dir)] = stat{info.Size(), info.ModTime(), info.Mode()}
+			fmt.Fprintf(sum, "%q %d %d %o\n", strings.TrimPrefix(name, dir), info.Size(), info.ModTime().UnixNano(), info.Mode())
 		}
 		return err
 	})
-	return out, err
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// key tells what a copy is made of: the content of the user's own ones, the files of the others.
+// key tells what a copy is made of: the content of the user's own ones and of those of this program, the files of the others.
 func (m *Mine) key(s Skill) string {
-	if s.Digest != "" {
+	switch {
+	case s.Digest != "":
 		return s.Digest
+	case s.from == starters():
+		return startersSum()
 	}
-	var b strings.Builder
+	sum := sha256.New()
 	for _, f := range s.list(false) {
-		fmt.Fprintf(&b, "%s %d %d\n", f.name, f.size, f.at.UnixNano())
+		fmt.Fprintf(sum, "%q %d %d\n", f.name, f.size, f.at.UnixNano())
 	}
-	return b.String()
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // filesOf are the files of a skill, be it the user's own or a public one.

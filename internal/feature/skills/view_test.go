@@ -23,12 +23,11 @@ func TestViews(t *testing.T) {
 	databases.Run(t, feature.All(), []databases.Case{{Name: "shown", Test: shows}, {Name: "runs", Test: ofRuns}, {Name: "by processes at once", Test: showsAtOnce}})
 }
 
-// showsAtOnce: processes on one data folder take each other's copies for changed ones. None fails because of that, and all is there.
+// showsAtOnce: of processes on one data folder the first makes the copies, and the others keep them.
 func showsAtOnce(f *databases.Fixture) {
 	disk := userdata.New(f.TempDir())
-	var work sync.WaitGroup
-	for range 4 {
-		all := skills.New(skills.Config{
+	process := func() *skills.Skills {
+		return skills.New(skills.Config{
 			Store: f.Store, Ask: reviewer, View: func(u access.User) (*os.Root, error) { return disk.User(u).Skills() },
 			Settings: func() config.SkillSettings {
 				s := config.Default().SkillSettings()
@@ -36,6 +35,15 @@ func showsAtOnce(f *databases.Fixture) {
 				return s
 			},
 		})
+	}
+	f.Must(process().For(f.Bob()).Project(f.Context()))
+	mount, err := disk.User(f.Bob()).SkillsMount()
+	f.Must(err)
+	first, err := os.Stat(filepath.Join(mount.Host, "public", "word-count", "SKILL.md"))
+	f.Must(err)
+	var work sync.WaitGroup
+	for range 4 {
+		all := process()
 		work.Go(func() {
 			for range 5 {
 				if err := all.For(f.Bob()).Project(f.Context()); err != nil {
@@ -45,6 +53,11 @@ func showsAtOnce(f *databases.Fixture) {
 		})
 	}
 	work.Wait()
+	now, err := os.Stat(filepath.Join(mount.Host, "public", "word-count", "SKILL.md"))
+	f.Must(err)
+	f.Equal("the first one's copy", os.SameFile(first, now), true)
+	f.Must(os.WriteFile(filepath.Join(mount.Host, "..", ".made"), []byte("{broken"), 0o600))
+	f.Must(process().For(f.Bob()).Project(f.Context()))
 	f.Equal("shown", shownIn(f, disk, f.Bob()), "legacy/old-one/SKILL.md public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md public/word-count/SKILL.md")
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/lib/durable"
+	"github.com/pudu-ai/pudu/internal/lib/flock"
 )
 
 // What stands in the toolbox's folder beside the versions.
@@ -317,7 +318,7 @@ func (b *Box) removeOne(v Version) error {
 		return err
 	}
 	defer f.Close()
-	if err := flock(f, true); err != nil {
+	if err := flock.Try(f, true); err != nil {
 		return fmt.Errorf("%s is shown in sandboxes of a Pudu that is running; stop it first: %w", v.Name, err)
 	}
 	out := filepath.Join(b.cfg.Dir, removing+v.Name)
@@ -333,7 +334,7 @@ func (b *Box) Hold(v Version) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f, false); err != nil {
+	if err := flock.Try(f, false); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { f.Close() }, nil
@@ -348,7 +349,7 @@ func (b *Box) alone() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f, true); err != nil {
+	if err := flock.Try(f, true); err != nil {
 		return nil, errors.Join(ErrBusy, f.Close())
 	}
 	return func() { f.Close() }, nil

@@ -176,7 +176,11 @@ func listed(lines []string, deferred bool) string {
 	if deferred {
 		tag = "skill_index"
 	}
-	return "<skill_system>\n" + introduction + "\n<" + tag + ">\n" + strings.Join(lines, "\n") + "\n</" + tag + ">\n</skill_system>"
+	intro := introduction
+	if deferred {
+		intro += " describe_skill tells what each of them is for."
+	}
+	return "<skill_system>\n" + intro + "\n<" + tag + ">\n" + strings.Join(lines, "\n") + "\n</" + tag + ">\n</skill_system>"
 }
 
 // noteText is empty if there is nothing to say.

@@ -1,0 +1,22 @@
+//go:build unix
+
+package flock
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// Try takes a lock on an open file or folder, alone or beside others, and does not wait.
+func Try(f *os.File, alone bool) error {
+	how := syscall.LOCK_SH
+	if alone {
+		how = syscall.LOCK_EX
+	}
+	return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+}
+
+func busy(err error) bool {
+	return errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR)
+}

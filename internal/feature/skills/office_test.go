@@ -42,7 +42,7 @@ func (o *office) run(script string, args ...string) string {
 	c := exec.Command("/usr/bin/python3", append([]string{"-B", at}, args...)...)
 	c.Dir, c.Env = o.dir, []string{"PATH=/usr/bin:/bin", "LC_CTYPE=C.UTF-8", "PYTHONPATH=" + o.box + "/python", "PUDU_FONTS=" + o.box + "/fonts"}
 	out, err := c.CombinedOutput()
-	if err != nil || strings.Contains(string(out), "warning") {
+	if err != nil || strings.Contains(strings.ToLower(string(out)), "warning") {
 		o.t.Errorf("%s %q: %v\n%s", script, args, err, out)
 	}
 	return string(out)

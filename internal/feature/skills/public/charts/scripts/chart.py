@@ -102,7 +102,7 @@ def prepare():
     from matplotlib import font_manager, pyplot
 
     families = ["DejaVu Sans"]
-    for path in sorted(glob.glob(os.path.join(os.environ.get("PUDU_FONTS", "/nowhere"), "**", "*.[to]tf"), recursive=True)):
+    for path in sorted(glob.glob(os.path.join(os.environ.get("PUDU_FONTS", "/nowhere"), "**", "*.[to]t[fc]"), recursive=True)):
         font_manager.fontManager.addfont(path)
         families.append(font_manager.FontProperties(fname=path).get_name())
     pyplot.rcParams.update({
@@ -212,7 +212,7 @@ def draw(args):
         order, sets = tidy(args, order, sets)
         drawn = pie(axes, order, sets) if args.kind == "pie" else named(axes, args, order, sets)
     if args.title:
-        axes.set_title(args.title, loc="left", fontweight="bold", wrap=True)
+        axes.set_title(args.title, loc="left", fontsize=14, wrap=True)
     if args.kind != "pie":
         value = (axes.set_xlabel, axes.set_ylabel) if args.kind in ("barh", "histogram") else (axes.set_ylabel, axes.set_xlabel)
         value[0](", ".join(args.y) + (" (%s)" % args.unit if args.unit else ""))

@@ -341,25 +341,6 @@ func (m *Manager) activeBelow(ctx context.Context, run store.Run) ([]store.Run, 
 	return list, err
 }
 
-// SpentBelow is what the runs below a run took, to any depth. A run that is gone took nothing.
-func (u *UserRuns) SpentBelow(ctx context.Context, runID string) (sum message.Usage, err error) {
-	list, err := u.data.ListRuns(ctx, store.RunFilter{Parent: runID, Limit: store.MaxChildren})
-	for _, run := range list {
-		var own, deeper message.Usage
-		if err == nil && run.Usage != nil {
-			err = json.Unmarshal(run.Usage, &own)
-		}
-		if err == nil {
-			deeper, err = u.SpentBelow(ctx, run.ID)
-		}
-		sum = sum.Add(own).Add(deeper)
-	}
-	if err != nil {
-		err = fmt.Errorf("add up what the runs below run %.40s took: %w", runID, err)
-	}
-	return sum, err
-}
-
 // Between lists the events of a run behind an id, up to another. A run that is gone has none.
 func (u *UserRuns) Between(ctx context.Context, runID string, after, upTo event.ID) (list []event.Event, err error) {
 	_, err = u.events(ctx, runID, after, func(ev event.Event) bool {

@@ -54,7 +54,8 @@ func (f *family) model() fakeModel {
 					said = append(said, m.Text())
 				}
 			}
-			return chunks(message.Chunk{Text: strings.Join(said, ", "), FinishReason: "stop"})
+			took := &message.Usage{InputTokens: 2, OutputTokens: 1, TotalTokens: 3}
+			return chunks(message.Chunk{Text: strings.Join(said, ", "), FinishReason: "stop", Usage: took})
 		}
 		name, what, _ := strings.Cut(last.Text(), " ")
 		if name != "split" && name != "leave" {

@@ -241,8 +241,10 @@ func (r Run) Active() bool {
 // RunFilter selects runs; empty fields select all. Steers are none.
 type RunFilter struct {
 	ThreadID string
-	// Parent selects the children of a run. Without it and ThreadID only runs are listed that have no parent.
-	Parent   string
+	// Parent selects the children of a run. Without it, Parents and ThreadID only runs are listed that have no parent.
+	Parent string
+	// Parents selects the children of any of these runs; Parent is empty then.
+	Parents  []string
 	Statuses []string
 	// Steers has steers listed too.
 	Steers bool

@@ -88,6 +88,18 @@ const webhookDropped = "webhook: dropped, because the run comes from a backup, a
 
 // describe makes a run's JSON.
 func (g *Group) describe(ctx context.Context, run store.Run) (runJSON, error) {
+	var below message.Usage
+	if run.Attempt > 0 { // else it has begun no other
+		var err error
+		if below, err = g.runs(ctx).SpentBelow(ctx, run.ID); err != nil {
+			return runJSON{}, err
+		}
+	}
+	return g.describeWith(ctx, run, below)
+}
+
+// describeWith is describe with what the runs below took.
+func (g *Group) describeWith(ctx context.Context, run store.Run, below message.Usage) (runJSON, error) {
 	run, position := g.place(ctx, run)
 	req, err := runs.RequestOf(run)
 	if err != nil {
@@ -114,7 +126,7 @@ func (g *Group) describe(ctx context.Context, run store.Run) (runJSON, error) {
 	if req.Resume != nil || req.Goto != "" {
 		out.Kwargs.Command = &commandJSON{req.Resume, req.Goto}
 	}
-	if err := g.spent(ctx, run, &out); err != nil {
+	if err := spent(run, below, &out); err != nil {
 		return out, err
 	}
 	if run.Status == event.StatusPending && run.NotBefore.After(g.Now()) {
@@ -124,17 +136,10 @@ func (g *Group) describe(ctx context.Context, run store.Run) (runJSON, error) {
 }
 
 // spent says what a run, and those below it, took.
-func (g *Group) spent(ctx context.Context, run store.Run, out *runJSON) error {
+func spent(run store.Run, below message.Usage, out *runJSON) error {
 	var u agent.Spent
 	if run.Usage != nil {
 		if err := json.Unmarshal(run.Usage, &u); err != nil {
-			return err
-		}
-	}
-	var below message.Usage
-	if run.Attempt > 0 { // else it has begun no other
-		var err error
-		if below, err = g.runs(ctx).SpentBelow(ctx, run.ID); err != nil {
 			return err
 		}
 	}
@@ -245,9 +250,17 @@ func (g *Group) list(ctx context.Context, in *listIn) ([]runJSON, error) {
 	if err != nil {
 		return nil, err
 	}
+	ids := make([]string, len(list))
+	for i, run := range list {
+		ids[i] = run.ID
+	}
+	below, err := g.runs(ctx).SpentBelowEach(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]runJSON, 0, len(list))
 	for _, run := range list {
-		one, err := g.describe(ctx, run)
+		one, err := g.describeWith(ctx, run, below[run.ID])
 		if err != nil {
 			return nil, err
 		}

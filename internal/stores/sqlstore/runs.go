@@ -61,16 +61,16 @@ func oneRun(ctx context.Context, from reader, id, whose string, args ...any) (st
 
 // ListRuns implements [store.Runs].
 func (d *userData) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
-	return listRuns(ctx, d, d.mine(), f)
+	return listRuns(ctx, d, d.mine(), f, d.s.dialect.among)
 }
 
 // ListRuns implements [store.System].
 func (s *Store) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
-	return listRuns(ctx, s, selection{}, f)
+	return listRuns(ctx, s, selection{}, f, s.dialect.among)
 }
 
-func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter) ([]store.Run, error) {
-	query, args, err := selectRuns(sel, f)
+func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter, among func(string) string) ([]store.Run, error) {
+	query, args, err := selectRuns(sel, f, among)
 	var rs []store.Run
 	if err == nil {
 		rs, err = readRuns(ctx, from, query, args...)
@@ -82,7 +82,7 @@ func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter
 }
 
 // selectRuns makes the text for a filter. There are few different ones, since a status counts once, so that each can stay prepared.
-func selectRuns(sel selection, f store.RunFilter) (query string, args []any, err error) {
+func selectRuns(sel selection, f store.RunFilter, among func(string) string) (query string, args []any, err error) {
 	if !f.Steers {
 		sel.add("NOT " + isSteer("runs"))
 	}
@@ -92,6 +92,12 @@ func selectRuns(sel selection, f store.RunFilter) (query string, args []any, err
 	switch {
 	case f.Parent != "":
 		sel.add("parent_id <> '' AND parent_id = " + sel.param(f.Parent))
+	case len(f.Parents) > 0:
+		ids, err := idList(f.Parents)
+		if err != nil {
+			return "", nil, err
+		}
+		sel.add("parent_id <> '' AND parent_id" + among(sel.param(ids)))
 	case f.ThreadID == "":
 		sel.add("parent_id = ''")
 	}

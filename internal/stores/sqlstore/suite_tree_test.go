@@ -76,6 +76,12 @@ func treeAdmission(f *fixture) {
 	children, err := f.ListRuns(f.Context(), store.RunFilter{Parent: "run-x"})
 	f.must(err)
 	f.equal("children", len(children), 1)
+	level, err := f.ListRuns(f.Context(), store.RunFilter{Parents: []string{o.fence.RunID, c.fence.RunID, "nobody"}})
+	f.must(err)
+	f.equal("children of two", runIDs(level), []string{c.fence.RunID + ".a", c.fence.RunID})
+	none, err := f.as("bob").ListRuns(f.Context(), store.RunFilter{Parents: []string{o.fence.RunID}})
+	f.must(err)
+	f.equal("children for another user", len(none), 0)
 }
 
 // treeGoesOn: a child goes on, on the hidden thread of one that is at its end, of the same files alone.

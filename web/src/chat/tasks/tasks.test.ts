@@ -45,6 +45,13 @@ describe('a task', () => {
     expect(task).toMatchObject({ state, late, error: 'why', tokens: 7 });
   });
 
+  it('in the background works on when its call has a result, until it is told that it has ended', () => {
+    const result = { id: 'r', type: 'tool', content: 'The task works in the background.' };
+    const ended = custom({ type: 'task_completed', task_id: 'c', result: 'Done.' });
+    expect(taskOf(step(play(started, running(asks)), { result }), true)).toMatchObject({ state: 'live', ended: 0 });
+    expect(taskOf(step(play(started, running(asks), ended), { result }), true).state).toBe('done');
+  });
+
   it('is known by its result alone, and waits where a person is asked', () => {
     const result = { id: 'r', type: 'tool', content: 'Task failed', additional_kwargs: { subagent_status: 'failed', subagent_error: 'no key', subagent_token_usage: { total_tokens: 5 } } };
     expect(taskOf(step(nothing, { result }), false)).toMatchObject({ state: 'bad', error: 'no key', tokens: 5 });

@@ -46,7 +46,7 @@ export function taskOf(step: CallStep, active: boolean): Task {
     late: status === 'timed_out',
     error: text(result['subagent_error']) || text(last?.['error']),
     began: first?.at ?? step.live?.began ?? step.at,
-    ended: over(last) ? (last?.at ?? 0) : (step.live?.ended ?? 0),
+    ended: over(last) ? (last?.at ?? 0) : told.length > 0 ? 0 : (step.live?.ended ?? 0),
     tokens: tokensOf(told, result['subagent_token_usage']),
     turn: turnOf(told),
   };
@@ -59,6 +59,9 @@ const ends: Record<string, TaskState> = { completed: 'done', failed: 'bad', time
 function stateOf(step: CallStep, active: boolean, status: string): TaskState {
   if (step.asked) return 'ask';
   if (ends[status]) return ends[status];
+  // A call that leaves its task in the background has a result at once; what was told says that it works on.
+  const told = step.live?.told;
+  if (told?.length && !over(told.at(-1))) return active ? 'live' : 'stopped';
   const outcome = outcomeOf(step, active);
   if (outcome === 'live') return 'live';
   if (outcome === 'will') return 'todo';

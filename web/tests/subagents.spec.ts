@@ -72,6 +72,15 @@ describe('sub-agents', () => {
     await card('Count the lines').getByText('general-purpose · There are 3 lines.').waitFor();
   });
 
+  it('hear a word from a person', async () => {
+    await team('share the work');
+    await card('Work for long').locator('summary').first().click();
+    await card('Work for long').getByLabel('A word to “Work for long”').fill('only the first');
+    await card('Work for long').getByRole('button', { name: 'Steer' }).click();
+    await card('Work for long').getByRole('status').getByText('Said. It reads it before its next step.').waitFor();
+    await expect.poll(() => card('Work for long').locator('summary').first().innerText(), { timeout: 2 * patience }).toContain('You said: only the first');
+  });
+
   it('ask in the task above for what a person must allow', async () => {
     const { page } = v;
     await team('let another make a file');

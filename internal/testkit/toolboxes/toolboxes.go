@@ -18,7 +18,7 @@ func Get(t testing.TB, dir string) toolbox.Version {
 	t.Helper()
 	mu.Lock()
 	defer mu.Unlock()
-	v, err := install(dir)
+	v, err := install(t.Context(), dir)
 	if err != nil {
 		machinetest.Cannot(t, "a toolbox: "+err.Error())
 	}
@@ -27,8 +27,8 @@ func Get(t testing.TB, dir string) toolbox.Version {
 
 var mu sync.Mutex
 
-func install(dir string) (toolbox.Version, error) {
-	out, err := exec.Command("bash", "-c", toolbox.Question).Output()
+func install(ctx context.Context, dir string) (toolbox.Version, error) {
+	out, err := exec.CommandContext(ctx, "bash", "-c", toolbox.Question).Output()
 	if err != nil {
 		return toolbox.Version{}, err
 	}
@@ -40,5 +40,5 @@ func install(dir string) (toolbox.Version, error) {
 		return toolbox.Version{}, err
 	}
 	return toolbox.New(toolbox.Config{Dir: dir, HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: 1 << 30, Redirects: 5})}).
-		Install(context.Background(), target, nil, nil)
+		Install(ctx, target, nil, nil)
 }

@@ -44,6 +44,7 @@ func changed() []Rule {
 		{Recording: "gateway/71-agents", N: []int{6, 17}, From: 500, Status: 422, Reason: "a name that no folder can have is refused as other bad names; DeerFlow's file system fails"},
 		{Recording: "gateway/71-agents", N: []int{37}, From: 500, Status: 422, Reason: "a description is never null; DeerFlow writes it and cannot read the agent any more"},
 		{Recording: "gateway/71-agents", N: []int{38, 39}, From: 500, Status: 200, Reason: "the description that breaks DeerFlow's agent was not taken"},
+		{Recording: "gateway/79-memory", N: []int{18}, From: 200, Status: 409, Reason: "two facts never say the same; DeerFlow lets a change make them so"},
 		{Recording: "langgraph/00-meta-ok-info", N: []int{6}, From: 200, Status: 403, Reason: "pages of other origins may not write unless the configuration names them, as in DeerFlow"},
 		{Recording: "langgraph/04-assistants-crud", N: []int{9}, From: 200, Status: 404, Reason: "an assistant of a graph that there is not could never run"},
 		{Recording: "langgraph/10-thread-create", N: []int{4}, From: 409, Status: 200, Reason: "to make a thread that is there again gives that thread, as in DeerFlow"},

@@ -17,6 +17,7 @@ type converter struct {
 	needed map[string]bool   // ids that stand in a request
 	there  map[string]bool   // variables of threads and runs that exist by now
 	cut    []*Shape          // lists of which a few rows are shown
+	exact  bool              // values are compared, as they follow from the requests alone
 }
 
 const uuidText = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
@@ -36,7 +37,7 @@ var (
 
 func convert(name string, traces []trace) Recording {
 	set, _, _ := strings.Cut(name, "/")
-	c := &converter{set: set, vars: map[string]string{}, needed: map[string]bool{}, there: map[string]bool{}}
+	c := &converter{set: set, vars: map[string]string{}, needed: map[string]bool{}, there: map[string]bool{}, exact: exact(name)}
 	for i := range traces {
 		adapt(set, &traces[i])
 		for _, id := range uuid.FindAllString(request(&traces[i]), -1) {

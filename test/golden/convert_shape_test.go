@@ -3,6 +3,7 @@ package golden
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -62,11 +63,21 @@ func (c *converter) shape(key string, v any) *Shape {
 	case string:
 		return c.text(key, v)
 	case json.Number:
-		return &Shape{Kind: Number}
+		return c.scalar(Number, v)
 	case bool:
-		return &Shape{Kind: Boolean}
+		return c.scalar(Boolean, v)
+	case nil:
+		return c.scalar(Any, v)
 	}
 	return &Shape{Kind: Any}
+}
+
+// scalar is a number, a boolean or null.
+func (c *converter) scalar(kind string, v any) *Shape {
+	if c.exact {
+		return &Shape{Kind: Is, Text: plain(v)}
+	}
+	return &Shape{Kind: kind}
 }
 
 // keep drops all other keys of an object.
@@ -81,17 +92,29 @@ func (c *converter) list(key string, v []any) *Shape {
 	if opaque(c.set, key) {
 		return &Shape{Kind: Any}
 	}
+	switch {
+	case c.exact && key == "facts": // they are sorted by ids that the server makes
+		out.Kind = Mixed
+	case c.exact:
+		out.Kind = Exactly
+	}
 	for _, item := range v {
+		if c.exact {
+			out.Rows = append(out.Rows, c.shape(key, item))
+			continue
+		}
 		out.Items = Merge(out.Items, c.shape(key, item))
 	}
 	return out
 }
 
+var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT`)
+
 func (c *converter) text(key, v string) *Shape {
 	if name, ok := c.known(v); ok {
 		return &Shape{Kind: Literal, Text: name}
 	}
-	if fixed(c.set, key, v) {
+	if fixed(c.set, key, v) || c.exact && !timeText.MatchString(v) {
 		return &Shape{Kind: Literal, Text: c.pattern(v)}
 	}
 	return &Shape{Kind: String}

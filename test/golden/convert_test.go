@@ -58,7 +58,12 @@ func convertAll(set, dir, out string) error {
 	return nil
 }
 
-// wanted leaves out what comes after the files, but agents: accounts, configuration, channels.
+// wanted leaves out what comes after the files, but agents, skills and memory: accounts, configuration, channels.
 func wanted(name string) bool {
-	return slices.Contains([]string{"1", "2", "3", "4", "5"}, name[:1]) || slices.Contains([]string{"71", "72", "79"}, name[:2])
+	return slices.Contains([]string{"1", "2", "3", "4", "5"}, name[:1]) || exact("gateway/"+name)
+}
+
+// exact are the recordings of agents, skills and memory, whose answers follow from the requests alone.
+func exact(name string) bool {
+	return slices.ContainsFunc([]string{"71-", "72-", "77-", "78-", "79-"}, func(n string) bool { return strings.HasPrefix(name, "gateway/"+n) })
 }

@@ -112,6 +112,14 @@ func (p *player) sample(s *Shape) any {
 		return true
 	case s.Kind == Literal:
 		return p.text(s.Text)
+	case s.Kind == Is:
+		return json.RawMessage(s.Text)
+	case s.Kind == Exactly || s.Kind == Mixed:
+		list := []any{}
+		for _, row := range s.Rows {
+			list = append(list, p.sample(row))
+		}
+		return list
 	case s.Kind == Array && s.Items == nil:
 		return []any{}
 	case s.Kind == Array:

@@ -20,7 +20,13 @@ func TestReplay(t *testing.T) {
 	without := server.Start(t, server.Options{Config: "testdata/noagents.yaml", Model: "fake"})
 	u := newUsed()
 	t.Run("recordings", func(t *testing.T) {
-		for _, rec := range recordings(t) {
+		all := recordings(t)
+		skill := func(rec Recording) bool { return strings.Contains(rec.Name, "-skills") }
+		t.Run("skills", func(t *testing.T) {
+			t.Parallel()
+			replaySkills(t, slices.DeleteFunc(slices.Clone(all), func(rec Recording) bool { return !skill(rec) }), u)
+		})
+		for _, rec := range slices.DeleteFunc(slices.Clone(all), skill) {
 			if !slices.ContainsFunc(rec.Exchanges, func(e Exchange) bool { return !IsLeftOut(rec.Name, &e) }) {
 				continue
 			}
@@ -31,7 +37,11 @@ func TestReplay(t *testing.T) {
 					putFiles(t, s.Data, r)
 				}
 				if strings.HasSuffix(rec.Name, "-agents") {
-					putAgents(t, s.Data)
+					r.before = func(e *Exchange) {
+						if strings.HasSuffix(e.Path, "/agents/old") { // the first that asks for what lies there
+							putAgents(t, s.Data)
+						}
+					}
 				}
 				if i := slices.IndexFunc(rec.Exchanges, func(e Exchange) bool { return e.Path == "/api/features" }); i > 0 {
 					both, later := r.rec, rec // whose server has its agents switched off in between
@@ -59,7 +69,7 @@ func report(t *testing.T, r *replayer) {
 	}
 }
 
-// putAgents lays the folders that were there before a recording began.
+// putAgents lays the folders that somebody made by hand.
 func putAgents(t *testing.T, data string) {
 	t.Helper()
 	const own = "users/default/agents/"

@@ -5,17 +5,20 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Shape is what a JSON value must be like. The zero value fits anything. It is written as a JSON value: "string", "number",
 // "boolean" and "any" are types, "=x" is the string x, in which ${c1} is a variable and * anything; an object has the
 // keys that must be there, and an array with one element the shape that all elements have. A null fits anything, as in
-// the recording it says nothing of the type.
+// the recording it says nothing of the type. Where values are compared, "is x" is the number, boolean or null x, and an array that
+// begins with "exactly" has the shapes of its elements, one by one, or with "in any order" in an order that the server chooses.
 type Shape struct {
 	Kind   string
-	Text   string            // of "="
+	Text   string            // of "=" and "is"
 	Fields map[string]*Shape // of an object
 	Items  *Shape            // of an array; nil if the recording's was empty
+	Rows   []*Shape          // of "exactly" and "in any order"
 }
 
 // The kinds of shapes.
@@ -27,6 +30,9 @@ const (
 	Literal = "="
 	Object  = "object"
 	Array   = "array"
+	Is      = "is"
+	Exactly = "exactly"
+	Mixed   = "in any order"
 )
 
 // MarshalJSON writes the compact form.
@@ -42,8 +48,16 @@ func (s *Shape) MarshalJSON() ([]byte, error) {
 			return []byte("[]"), nil
 		}
 		return json.Marshal([]*Shape{s.Items})
+	case Exactly, Mixed:
+		list := []any{s.Kind}
+		for _, row := range s.Rows {
+			list = append(list, row)
+		}
+		return json.Marshal(list)
 	case Literal:
 		return json.Marshal("=" + s.Text)
+	case Is:
+		return json.Marshal("is " + s.Text)
 	}
 	return json.Marshal(s.Kind)
 }
@@ -59,7 +73,11 @@ func (s *Shape) UnmarshalJSON(raw []byte) error {
 		if err := json.Unmarshal(raw, &items); err != nil {
 			return err
 		}
-		if s.Kind = Array; len(items) > 0 {
+		s.Kind = Array
+		switch {
+		case len(items) > 0 && (items[0].Kind == Exactly || items[0].Kind == Mixed):
+			s.Kind, s.Rows = items[0].Kind, items[1:]
+		case len(items) > 0:
 			s.Items = items[0]
 		}
 		return nil
@@ -70,6 +88,9 @@ func (s *Shape) UnmarshalJSON(raw []byte) error {
 	}
 	if s.Kind = text; text != "" && text[0] == '=' {
 		s.Kind, s.Text = Literal, text[1:]
+	}
+	if value, ok := strings.CutPrefix(text, "is "); ok {
+		s.Kind, s.Text = Is, value
 	}
 	return nil
 }
@@ -143,8 +164,16 @@ func (c *check) value(at string, s *Shape, v any) {
 		return
 	}
 	want := s.Kind
-	if want == Literal {
+	switch want {
+	case Literal:
 		want = String
+	case Exactly, Mixed:
+		want = Array
+	case Is:
+		if got := plain(v); got != s.Text {
+			c.failf(at, "is %.80s, want %s", got, s.Text)
+		}
+		return
 	}
 	if kind := kindOf(v); kind != want {
 		c.failf(at, "is %s (%.80s), want %s", kind, brief(v), want)
@@ -158,10 +187,37 @@ func (c *check) value(at string, s *Shape, v any) {
 	case map[string]any:
 		c.object(at, s, v)
 	case []any:
+		c.array(at, s, v)
+	}
+}
+
+func (c *check) array(at string, s *Shape, v []any) {
+	if s.Kind == Array {
 		for i, item := range v {
 			c.value(fmt.Sprintf("%s[%d]", at, i), s.Items, item)
 		}
+		return
 	}
+	if len(v) != len(s.Rows) {
+		c.failf(at, "has %d elements, want %d: %s", len(v), len(s.Rows), brief(v))
+		return
+	}
+	left := slices.Clone(v)
+	for i, row := range s.Rows {
+		k := 0
+		if s.Kind == Mixed {
+			k = max(0, slices.IndexFunc(left, func(item any) bool { return c.fits(row, item) }))
+		}
+		c.value(fmt.Sprintf("%s[%d]", at, i), row, left[k])
+		left = slices.Delete(left, k, k+1)
+	}
+}
+
+// fits tells whether a value has a shape.
+func (c *check) fits(s *Shape, v any) bool {
+	trial := check{vars: maps.Clone(c.vars)}
+	trial.value("", s, v)
+	return len(trial.found) == 0
 }
 
 func (c *check) object(at string, s *Shape, v map[string]any) {
@@ -173,6 +229,16 @@ func (c *check) object(at string, s *Shape, v map[string]any) {
 			c.failf(at, "has no key %q", key)
 		}
 	}
+}
+
+// plain is a number, boolean or null as text, of which there is one for each value.
+func plain(v any) string {
+	if n, ok := v.(json.Number); ok {
+		if f, err := n.Float64(); err == nil {
+			v = f
+		}
+	}
+	return brief(v)
 }
 
 func brief(v any) string {

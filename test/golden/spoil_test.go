@@ -14,6 +14,9 @@ func TestSpoiledAnswersAreFound(t *testing.T) {
 		"a missing key":        func(_ *Exchange, a *answer) bool { return drop(aMap(a.body)) },
 		"another type":         func(e *Exchange, a *answer) bool { return e.JSON != nil && retype(aMap(a.body)) },
 		"another fixed value":  func(e *Exchange, a *answer) bool { return reword(e.JSON, a.body) },
+		"another value":        func(e *Exchange, a *answer) bool { return revalue(e.JSON, aMap(a.body)) },
+		"one row more":         func(e *Exchange, a *answer) bool { return relist(e.JSON, aMap(a.body), 0, more) },
+		"rows turned round":    func(e *Exchange, a *answer) bool { return relist(e.JSON, aMap(a.body), 2, turned) },
 		"a missing event":      func(_ *Exchange, a *answer) bool { return cutMiddle(a) },
 		"an unknown event":     func(_ *Exchange, a *answer) bool { return addEvent(a) },
 		"no end of the stream": func(_ *Exchange, a *answer) bool { return cutEnd(a) },
@@ -21,7 +24,7 @@ func TestSpoiledAnswersAreFound(t *testing.T) {
 		"a key of an event":    func(_ *Exchange, a *answer) bool { return len(a.frames) > 0 && drop(aMap(a.frames[0].Data)) },
 		"no body":              func(_ *Exchange, a *answer) bool { had := a.body != nil; a.json = false; return had },
 	}
-	names := []string{"gateway/10-thread-create", "gateway/30a-stream-web-client", "gateway/30c-stream-updates", "gateway/31b-two-tools-parallel", "gateway/40-runs-create-list-get", "gateway/41-join"}
+	names := []string{"gateway/10-thread-create", "gateway/30a-stream-web-client", "gateway/30c-stream-updates", "gateway/31b-two-tools-parallel", "gateway/40-runs-create-list-get", "gateway/41-join", "gateway/71-agents", "gateway/77-skills", "gateway/78-skills-custom", "gateway/79-memory"}
 	for fault, spoil := range faults {
 		t.Run(fault, func(t *testing.T) {
 			tried := 0
@@ -91,6 +94,42 @@ func reword(s *Shape, body any) bool {
 		}
 	}
 	return false
+}
+
+// revalue changes a number, boolean or null that is compared.
+func revalue(s *Shape, m map[string]any) bool {
+	if s == nil || m == nil {
+		return false
+	}
+	for k, field := range s.Fields {
+		if field.Kind == Is {
+			m[k] = 12345
+			return true
+		}
+	}
+	return false
+}
+
+// relist changes a list whose elements are compared one by one, if it has so many.
+func relist(s *Shape, m map[string]any, least int, change func([]any) []any) bool {
+	if s == nil || m == nil {
+		return false
+	}
+	for k, field := range s.Fields {
+		if list, ok := m[k].([]any); ok && field.Kind == Exactly && len(list) >= least {
+			m[k] = change(list)
+			return true
+		}
+	}
+	return false
+}
+
+func more(list []any) []any { return append(list, "one more") }
+
+func turned(list []any) []any {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
 }
 
 func cutMiddle(a *answer) bool {

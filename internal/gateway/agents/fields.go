@@ -88,13 +88,18 @@ type names struct{ member }
 
 // ReadFrom implements [route.Reader].
 func (n *names) ReadFrom(in *route.Input, name string) {
-	if n.see(in, name) {
-		list := in.Names(name, maxNames)
-		if list == nil {
-			list = []string{}
-		}
-		n.any = list
+	if !n.see(in, name) {
+		return
 	}
+	if raw := in.Raw(name); raw[0] != '[' {
+		in.Add("list_type", "Input should be a valid list", route.Quoted(raw), in.Loc(name)...)
+		return
+	}
+	list := in.Names(name, maxNames)
+	if list == nil {
+		list = []string{}
+	}
+	n.any = list
 }
 
 // maxNames bounds a list of names; agents have no longer ones.

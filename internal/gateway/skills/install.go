@@ -19,8 +19,17 @@ import (
 const extension = ".skill"
 
 type installIn struct {
-	Thread route.ThreadID `body:"thread_id" required:""`
-	Path   string         `body:"path" max:"4096" required:""`
+	Thread thread `body:"thread_id" required:""`
+	Path   string `body:"path" max:"4096" required:""`
+}
+
+// thread is a thread's id that must be there.
+type thread string
+
+// ReadFrom implements [route.Reader].
+func (t *thread) ReadFrom(in *route.Input, name string) {
+	in.Demand(name)
+	*t = thread(in.ThreadID(name))
 }
 
 // installedJSON is what became of an archive.

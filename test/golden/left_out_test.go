@@ -41,7 +41,6 @@ func leftOut() []Rule {
 		{Recording: "gateway/54-artifacts", N: []int{31, 58, 59, 60, 61, 62, 63, 65, 66}, Reason: setUp},
 		{Recording: "gateway/54-artifacts", N: []int{80}, Reason: "the trace describes the body instead of showing it"},
 		{Recording: "gateway/79-memory", N: []int{32, 33, 34, 35, 36, 37}, Reason: "the file was edited, or broken, by hand; Pudu's record is a table, and files are imported"},
-		{Recording: "gateway/79-memory", N: []int{38, 39, 40, 41, 42}, Reason: "of servers with other settings and other facts, which the trace does not show whole; the memory's own tests have the limit of facts, and the memory that is switched off"},
 		{Recording: "langgraph/00-meta-ok-info", N: []int{2, 3, 4, 5}, Reason: "tells of the other server itself"},
 		{Recording: "langgraph/11-thread-get", N: []int{3}, Reason: "an id that need not be a UUID here, and that another trace makes"},
 		{Recording: "langgraph/22-state-at-checkpoint", N: []int{2, 3, 4}, Reason: checkpoint},

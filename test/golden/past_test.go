@@ -18,6 +18,8 @@ type Past struct {
 	Names map[string]string
 	// Runs are runs that were asked for something, and the variables of their ids.
 	Runs []Did
+	// Facts is how many facts are remembered.
+	Facts int
 	// Gone are skills of the caller's that were deleted.
 	Gone []string
 	// Quiet: the runs of the thread have ended, which nobody followed.
@@ -53,6 +55,7 @@ func pasts() map[string]Past {
 			Names: map[string]string{"n2": "ai 0", "n3": "human 1", "n4": "ai 1", "c8": "human 0"},
 		},
 		"gateway/78-skills-custom, exchange 34":            {Gone: []string{"flat-one", "tidy-notes", "warned", "with-link", "word-count"}},
+		"gateway/79-memory, exchange 38":                   {Facts: 10},
 		"gateway/20-state-get, exchange 2":                 talked,
 		"gateway/21-state-update, exchange 1":              talked,
 		"gateway/31c-reasoning, exchange 1":                looked,

@@ -37,6 +37,9 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 		r.did(ctx, api+thread, did)
 	}
 	r.name(ctx, api+thread+"/messages?limit=200", past.Names)
+	for i := range past.Facts {
+		r.post(ctx, api+"/memory/facts", fmt.Sprintf(`{"content":"fact %d","confidence":0.8}`, i))
+	}
 	for _, name := range past.Gone {
 		r.send(ctx, http.MethodDelete, api+"/skills/custom/"+name, "")
 	}

@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,6 @@ const patience = 5 * time.Second
 // TestReplay replays every recording against our server.
 func TestReplay(t *testing.T) {
 	s := server.Start(t, server.Options{Config: "testdata/config.yaml", Model: "fake"})
-	without := server.Start(t, server.Options{Config: "testdata/noagents.yaml", Model: "fake"})
 	u := newUsed()
 	t.Run("recordings", func(t *testing.T) {
 		all := recordings(t)
@@ -43,22 +43,49 @@ func TestReplay(t *testing.T) {
 						}
 					}
 				}
-				if i := slices.IndexFunc(rec.Exchanges, func(e Exchange) bool { return e.Path == "/api/features" }); i > 0 {
-					both, later := r.rec, rec // whose server has its agents switched off in between
-					part := *both
-					part.Exchanges, later.Exchanges = both.Exchanges[:i], both.Exchanges[i:]
-					r.rec = &part
-					off := &replayer{base: without.URL, rec: &later, used: u, patience: patience, vars: r.vars}
-					putAgents(t, without.Data)
-					defer func() { report(t, off) }()
-				}
-				report(t, r)
+				replayParts(t, r)
 			})
 		}
 	})
 	for _, line := range append(u.rules.idle(changed()), u.finds.idle(excused())...) {
 		t.Errorf("the table is for nothing: %s", line)
 	}
+}
+
+// moves are the configurations of the servers on which recordings go on, by exchange.
+func moves() map[string]string {
+	return map[string]string{
+		"gateway/72-agents-disabled-user-profile, exchange 11": "noagents.yaml",
+		"gateway/79-memory, exchange 38":                       "tenfacts.yaml",
+		"gateway/79-memory, exchange 40":                       "nomemory.yaml",
+	}
+}
+
+// replayParts replays a recording, each part of it on its server.
+func replayParts(t *testing.T, r *replayer) {
+	t.Helper()
+	rec := *r.rec
+	for from, to := 0, 0; from < len(rec.Exchanges); from = to {
+		for to = from + 1; to < len(rec.Exchanges) && moves()[place(&rec, to)] == ""; {
+			to++
+		}
+		if config := moves()[place(&rec, from)]; config != "" {
+			s := server.Start(t, server.Options{Config: "testdata/" + config, Model: "fake"})
+			r.base = s.URL
+			if config == "noagents.yaml" {
+				putAgents(t, s.Data)
+			}
+		}
+		part := rec
+		part.Exchanges = rec.Exchanges[from:to]
+		r.rec, r.found = &part, nil
+		report(t, r)
+	}
+}
+
+// place names an exchange.
+func place(rec *Recording, i int) string {
+	return fmt.Sprintf("%s, exchange %d", rec.Name, rec.Exchanges[i].N)
 }
 
 // report replays a recording and tells what does not fit.

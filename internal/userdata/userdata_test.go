@@ -66,6 +66,28 @@ func TestNobodyAndBadThreadsHaveNoPlace(t *testing.T) {
 	}
 }
 
+// TestHostile11UsersThatLookAlike is item 11 of the list of hostile inputs: users whose ids become the same once the characters are
+// gone that no folder has, or that are called as another's folder is, have folders and sandboxes of their own.
+func TestHostile11UsersThatLookAlike(t *testing.T) {
+	ids := []string{
+		"a@b.c", "a/b/c", "a b c", "a-b-c", "a.b.c", "a\\b\\c", "a\x00b\x00c", "A@b.c", "a@B.C", "a-b-c-d648b243a3e817ea", "..", "...", "--", "../..", "-----",
+		"\u00e5", "a\u030a", "\xff", "\xfe", strings.Repeat("u", 300), strings.Repeat("u", 301),
+	}
+	folders, boxes := map[string]string{}, map[string]string{}
+	for _, id := range ids {
+		p := place(t, "/data", id, "t")
+		checkPlace(t, p)
+		folder := strings.ToLower(p.Name()) // some disks take both cases for one
+		if other, ok := folders[folder]; ok {
+			t.Errorf("%q and %q share the folder %s", id, other, folder)
+		}
+		if other, ok := boxes[p.SandboxID()]; ok {
+			t.Errorf("%q and %q share the sandbox %s", id, other, p.SandboxID())
+		}
+		folders[folder], boxes[p.SandboxID()] = id, id
+	}
+}
+
 // FuzzPlaces: no two pairs of a user and a thread meet, on disk or in a sandbox, and none leaves the folder of users.
 func FuzzPlaces(f *testing.F) {
 	f.Add("default", "t", "default", "u")

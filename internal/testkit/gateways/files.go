@@ -188,14 +188,14 @@ func FolderFilesIn(st database.Store, dir string) func(context.Context, access.U
 // DeleteFolderIn is told of by [FolderFilesIn].
 func DeleteFolderIn(st database.Store, dir string) func(context.Context, access.User, string) error {
 	return func(ctx context.Context, user access.User, id string) error {
+		if err := folders.New(st).For(user).Delete(ctx, id); err != nil {
+			return err
+		}
 		at, err := userdata.New(dir).User(user).Shared(id)
-		if err == nil {
-			err = folders.New(st).For(user).Delete(ctx, id)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = at.Remove()
-		}
-		return err
+		return at.Remove()
 	}
 }
 

@@ -80,3 +80,32 @@ func TestWhatASubagentHas(t *testing.T) {
 		t.Errorf("bash has %q", bash)
 	}
 }
+
+// TestHostile53SubagentsGainNothing is item 53 of the list of hostile inputs: a sub-agent that names tools which who gives the task has
+// not, or which are a person's, has none of them. An agent without commands has no sub-agent with commands.
+func TestHostile53SubagentsGainNothing(t *testing.T) {
+	greedy := []string{"bash", "write_file", "read_file", "task", "setup_agent", "update_agent", "ask_clarification", "other", "not_there"}
+	for name, tt := range map[string]struct {
+		groups []string
+		want   []string
+	}{
+		"who has all":         {nil, []string{"bash", "write_file", "read_file", "task", "task_wait", "task_message", "task_stop", "other"}},
+		"who reads alone":     {[]string{"file:read"}, []string{"read_file", "task", "task_wait", "task_message", "task_stop", "other"}},
+		"who has no tools":    {[]string{}, []string{"task", "task_wait", "task_message", "task_stop", "other"}},
+		"who has other tools": {[]string{"web"}, []string{"task", "task_wait", "task_message", "task_stop", "other"}},
+	} {
+		for _, kind := range []subagents.Kind{{Name: "greedy", Prompt: "p", Tools: greedy}, {Name: config.BashAgent, Prompt: "p", Tools: greedy}} {
+			c := asSubagent(t, "")
+			c.Kind, c.Choice.ToolGroups = &kind, tt.groups
+			var got []string
+			for _, spec := range request(t, c).Tools {
+				got = append(got, spec.Name)
+			}
+			slices.Sort(got)
+			slices.Sort(tt.want)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%s: %s has %q, want %q", name, kind.Name, got, tt.want)
+			}
+		}
+	}
+}

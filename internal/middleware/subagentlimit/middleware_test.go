@@ -105,6 +105,16 @@ func TestRow27AModelThatKeepsAskingIsStopped(t *testing.T) {
 	b.CheckGrowth(t)
 }
 
+// TestHostile52FanOut is item 52 of the list of hostile inputs: an answer that gives as many tasks as it can, again and again, starts as many as
+// a run may, and the run ends.
+func TestHostile52FanOut(t *testing.T) {
+	b, task := limited(t, Config{}, give(256))
+	msgs := b.Run(t, "go")
+	if task.Ran() > 6 || task.Ran() == 0 || b.Reason() != "subagent_limit_capped" {
+		t.Errorf("%d tasks ran, reason %q, %d messages", task.Ran(), b.Reason(), len(msgs))
+	}
+}
+
 // TestLimitsStartAnewWithEachRun: they are the run's.
 func TestLimitsStartAnewWithEachRun(t *testing.T) {
 	b, task := limited(t, Config{MaxPerRun: 2}, give(2), give(1), agenttest.Say("one"), give(2), agenttest.Say("two"))

@@ -363,3 +363,21 @@ func TestInheritedDescriptorsStay(t *testing.T) {
 		t.Errorf("open inside:\n%s", out)
 	}
 }
+
+// TestHostile31Environment is item 31 of the list of hostile inputs: no variable of the server is in a sandbox, be it a secret by its
+// name or one that loaders and shells obey, in no process that can be seen there, and not in a command that is left running either.
+func TestHostile31Environment(t *testing.T) {
+	for _, name := range []string{
+		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PGPASSFILE", "PGPASSWORD", "MYSQL_PWD", "REDISCLI_AUTH", "DB_PASS", "DATABASE_URL", "GH_TOKEN",
+		"AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "MAVEN_OPTS", "JAVA_TOOL_OPTIONS", "GLIBC_TUNABLES", "LD_LIBRARY_PATH", "BASH_ENV", "ENV",
+		"PYTHONSTARTUP", "PYTHONPATH", "NODE_OPTIONS", "PERL5OPT", "GIT_SSH_COMMAND", "PROMPT_COMMAND", "PUDU_TOKEN", "harmless",
+	} {
+		t.Setenv(name, "hush-31")
+	}
+	b := openBox(t, New(Config{}), sandbox.Limits{})
+	run(t, b, "sleep 30 >/dev/null 2>&1 &")
+	out := run(t, b, `env; python3 -c 'import os; print(os.environ)' 2>/dev/null; for p in /proc/[0-9]*/environ; do tr '\0' '\n' <$p; done 2>/dev/null; echo done`)
+	if strings.Contains(out, "hush-31") || !strings.HasSuffix(out, "done\n") {
+		t.Errorf("the sandbox has\n%s", out)
+	}
+}

@@ -108,9 +108,9 @@ func TestRow27AModelThatKeepsAskingIsStopped(t *testing.T) {
 // TestHostile52FanOut is item 52 of the list of hostile inputs: an answer that gives as many tasks as it can, again and again, starts as many as
 // a run may, and the run ends.
 func TestHostile52FanOut(t *testing.T) {
-	b, task := limited(t, Config{}, give(256))
+	b, task := limited(t, Config{}, give(256), give(256), give(256), give(256), give(256), give(256), agenttest.Say("enough"))
 	msgs := b.Run(t, "go")
-	if task.Ran() > 6 || task.Ran() == 0 || b.Reason() != "subagent_limit_capped" {
+	if task.Ran() != 6 || b.Reason() != "subagent_limit_capped" {
 		t.Errorf("%d tasks ran, reason %q, %d messages", task.Ran(), b.Reason(), len(msgs))
 	}
 }

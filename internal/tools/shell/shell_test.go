@@ -307,6 +307,38 @@ func TestOutputProperty(t *testing.T) {
 	})
 }
 
+// TestHostile35Output is item 35 of the list of hostile inputs: whatever a command prints, its result is a text of bounded length that
+// does nothing to a terminal and that every store and every JSON takes.
+func TestHostile35Output(t *testing.T) {
+	for name, out := range map[string]string{
+		"a title, the clipboard, colours": "\x1b]0;owned\x07\x1b]52;c;cm0gLXJmIH4=\x07\x1b[31mred\x1b[0m\x1b[2J\x1b[H",
+		"sequences without an end":        "\x1b]52;c;" + strings.Repeat("A", 1<<20),
+		"eight-bit controls":              "\x9b31m\x9d0;t\x9c \u009b2J",
+		"a link":                          "\x1b]8;;http://evil.example\x1b\\click\x1b]8;;\x1b\\",
+		"a line of 10 MB":                 strings.Repeat("x", 10<<20),
+		"10 MB of returns":                strings.Repeat("\r", 10<<20),
+		"invalid UTF-8":                   "a\xff\xfe\xc3(\xf8\x88\x80\x80\x80",
+		"lone surrogates":                 "\xed\xa0\x80 \xed\xb0\x80",
+		"overlong":                        "\xc0\xaf\xe0\x80\xaf",
+		"NUL and DEL":                     "a\x00b\x7fc\x08\x08",
+	} {
+		s, _ := newSpace(t)
+		s.command = prints(out, out, sandbox.Result{})
+		const most = 20_000
+		text := must(t, Config{Space: s, MaxChars: most}).Text()
+		for _, r := range text {
+			if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f {
+				t.Errorf("%s gives %.100q with %q", name, text, r)
+				break
+			}
+		}
+		raw, err := json.Marshal(text)
+		if err != nil || !utf8.ValidString(text) || utf8.RuneCountInString(text) > most+1000 || strings.Contains(string(raw), `\ud8`) {
+			t.Errorf("%s gives %d characters, %.100q, %v", name, utf8.RuneCountInString(text), text, err)
+		}
+	}
+}
+
 func FuzzOutput(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\r\n\xff"), 3)
 	f.Add([]byte("\x1b]0;x\ny\x9b\xc2\x9b"), 1)

@@ -65,8 +65,9 @@ func moves() map[string]string {
 func replayParts(t *testing.T, r *replayer) {
 	t.Helper()
 	rec := *r.rec
-	for from, to := 0, 0; from < len(rec.Exchanges); from = to {
-		for to = from + 1; to < len(rec.Exchanges) && moves()[place(&rec, to)] == ""; {
+	for from := 0; from < len(rec.Exchanges); {
+		to := from + 1
+		for to < len(rec.Exchanges) && moves()[place(&rec, to)] == "" {
 			to++
 		}
 		if config := moves()[place(&rec, from)]; config != "" {
@@ -80,6 +81,7 @@ func replayParts(t *testing.T, r *replayer) {
 		part.Exchanges = rec.Exchanges[from:to]
 		r.rec, r.found = &part, nil
 		report(t, r)
+		from = to
 	}
 }
 

@@ -37,29 +37,29 @@ type Break struct {
 	Was, Is string
 }
 
-// compare fills in the report.
-func (r *Report) compare(w wires.Wire, all []exchange, turns []turn) {
-	r.exchanges = all
+// compare fills in what the requests say.
+func (v *Conversation) compare(w wires.Wire, all []exchange, turns []turn) {
+	v.exchanges = all
 	for _, t := range turns {
-		r.Turns = append(r.Turns, Turn{Name: t.name})
+		v.Turns = append(v.Turns, Turn{Name: t.name})
 	}
 	var last exchange
 	for i, e := range all {
 		was, now := w.Prefix(last.body), w.Prefix(e.body)
 		same := common(was, now)
-		t := &r.Turns[e.turn]
+		t := &v.Turns[e.turn]
 		t.Requests, t.Sent = t.Requests+1, t.Sent+len(now)
 		t.Ideal, t.Real = t.Ideal+min(len(was), len(now)), t.Real+same
 		if same < len(was) {
 			chosen := turns[e.turn].plan != turns[last.turn].plan || turns[e.turn].subagents != turns[last.turn].subagents
-			r.Breaks = append(r.Breaks, Break{
+			v.Breaks = append(v.Breaks, Break{
 				Call: i + 1, Turn: e.turn + 1, Cause: cause(last.facts, e.facts, chosen), Lost: len(was) - same, At: same,
 				Was: excerpt(was, same), Is: excerpt(now, same),
 			})
 		}
 		for _, n := range e.notes {
-			if !slices.Contains(r.Notes, n) {
-				r.Notes = append(r.Notes, n)
+			if !slices.Contains(v.Notes, n) {
+				v.Notes = append(v.Notes, n)
 			}
 		}
 		last = e

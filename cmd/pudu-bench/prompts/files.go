@@ -1,17 +1,22 @@
 package prompts
 
 import (
+	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 )
 
-// writeFiles writes the user's files and a skill.
+// writeFiles writes the user's files.
 func writeFiles(dir string) error {
 	chart, err := draw(64, 48)
 	if err != nil {
@@ -22,12 +27,11 @@ func writeFiles(dir string) error {
 		return err
 	}
 	for name, data := range map[string][]byte{
-		"uploads/draft.md":               []byte(weeks("draft", 90)),
-		"uploads/numbers.csv":            []byte(numbers(40)),
-		"uploads/archive.md":             []byte(weeks("archive", 330)),
-		"uploads/chart.png":              chart,
-		"uploads/photo.png":              photo,
-		"skills/public/reports/SKILL.md": []byte(skill),
+		"uploads/draft.md":    []byte(weeks("draft", 90)),
+		"uploads/numbers.csv": []byte(numbers(40)),
+		"uploads/archive.md":  []byte(weeks("archive", 330)),
+		"uploads/chart.png":   chart,
+		"uploads/photo.png":   photo,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -40,8 +44,23 @@ func writeFiles(dir string) error {
 	return nil
 }
 
-const skill = "---\nname: reports\ndescription: How to write a report that is read to its end.\n---\n# Reports\n\n" +
+// letters is a skill of the user's own.
+const letters = "---\nname: letters\ndescription: How to write to the harbour's partners.\n---\n# Letters\n\n" +
 	"- Begin with what the reader has to decide.\n- One figure per paragraph, with its source.\n- One page, unless another length was asked for.\n"
+
+// packed is the skill as an archive.
+func packed(skill string) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create(skills.FileName)
+	if err == nil {
+		_, err = io.WriteString(w, skill)
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
 
 // weeks is a text with a line for each week, and a heading for each ten.
 func weeks(title string, n int) string {

@@ -27,26 +27,50 @@ type Fixed struct {
 // Met reports whether the goal is met; true if there is none.
 func (f Fixed) Met() bool { return f.Goal == 0 || f.Total <= f.Goal }
 
-// Goals of [Fixed.Total].
+// Goals of [Fixed.Total]. Each prompt tells of the skills that the program brings along.
 const (
 	plainGoal = 4500
 	fullGoal  = 6500
 )
 
+// aboutUser are as many facts as somebody has of whom an agent has learned for some weeks.
+var aboutUser = []string{
+	"Works for the board of a harbour in Rotterdam", "Writes reports in English and letters in Dutch", "Likes short answers without headings",
+	"Has a team of five analysts", "Prefers tables to charts where there are fewer than ten numbers", "Counts weeks as ISO 8601 does",
+	"The harbour has seven quays, of which quay 4 is closed until spring", "Uses LibreOffice, not Microsoft Office", "Is colour-blind: red and green look alike",
+	"Sends the monthly report on the first Monday", "The reports name delays in minutes", "Wants sources named for every figure",
+	"Speaks some Mandarin, and writes to partners in Shanghai", "The fiscal year begins in April", "Wants file names in small letters with hyphens",
+	"Plans a move to a new berth system called Anker", "Was once misled by a mean, and wants medians", "Keeps drafts in the folder drafts",
+	"Has two children, and does not work on Wednesdays", "Likes sailing",
+}
+
+// packages are those of the toolbox, as a prompt names them.
+var packages = []string{"pandas", "numpy", "matplotlib", "openpyxl", "python-docx", "python-pptx", "reportlab", "pypdf", "pillow", "lxml",
+	"beautifulsoup4", "markdown", "jinja2", "scikit-learn", "scipy", "pdfplumber"}
+
 func (r *Report) measureFixed(ctx context.Context, c Config) error {
 	for _, mode := range []struct {
-		name                    string
-		plan, subagents, vision bool
-		goal                    int
+		name                              string
+		plan, subagents, vision, all, own bool
+		goal                              int
 	}{
-		{"plain", false, false, false, plainGoal},
-		{"plain, model with vision", false, false, true, plainGoal},
-		{"plan", true, false, false, 0},
-		{"plan and sub-agents", true, true, false, fullGoal},
-		{"plan and sub-agents, vision", true, true, true, fullGoal},
+		{"plain", false, false, false, false, false, plainGoal},
+		{"plain, model with vision", false, false, true, false, false, plainGoal},
+		{"plan", true, false, false, false, false, 0},
+		{"plan and sub-agents", true, true, false, false, false, fullGoal},
+		{"with vision, facts and the toolbox", true, true, true, true, false, fullGoal},
+		{"with tools for memory and skills too", true, true, true, true, true, fullGoal},
 	} {
-		err := within(ctx, c.Dir, settings{wire: wires.All()[0], cfg: config.Default(), vision: mode.vision}, func(k *setup) error {
-			if err := k.play(ctx, 0, turn{say: "hi", plan: mode.plan, subagents: mode.subagents, answers: []answer{says("Hello!")}}); err != nil {
+		s := settings{wire: wires.All()[0], cfg: config.Default(), vision: mode.vision}
+		if mode.own {
+			s.cfg.Memory.Mode, s.cfg.SkillEvolution.Enabled = "tool", true
+		}
+		t := turn{say: "hi", plan: mode.plan, subagents: mode.subagents, answers: []answer{says("Hello!")}}
+		if mode.all {
+			s.toolbox, t.learned = packages, aboutUser
+		}
+		err := within(ctx, c.Dir, s, func(k *setup) error {
+			if err := k.play(ctx, 0, t); err != nil {
 				return err
 			}
 			f, err := measure(k.sent.exchanges[0].body, c.Count)

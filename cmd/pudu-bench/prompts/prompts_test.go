@@ -66,7 +66,7 @@ func TestFixedPromptIsSmall(t *testing.T) {
 
 // TestEveryRequestBeginsWithTheOneBefore: within a run and over turns, but for what is declared.
 func TestEveryRequestBeginsWithTheOneBefore(t *testing.T) {
-	r := report(t)
+	r := report(t).Long
 	var causes []string
 	broken := map[int]bool{}
 	for _, b := range r.Breaks {
@@ -89,6 +89,53 @@ func TestEveryRequestBeginsWithTheOneBefore(t *testing.T) {
 	}
 }
 
+// TestWhatChangesIsAdded: facts, skills, tasks and what is said to the run change nothing that was sent.
+func TestWhatChangesIsAdded(t *testing.T) {
+	v := report(t).Changing
+	for _, b := range v.Breaks {
+		t.Errorf("call %d: %s:\nwas %q\nis  %q", b.Call, b.Cause, b.Was, b.Is)
+	}
+	all := Total("", v.Turns)
+	if all.Real != all.Ideal || !v.reused() {
+		t.Errorf("of %d bytes %d are used again, %d could be", all.Sent, all.Real, all.Ideal)
+	}
+	for i, e := range v.exchanges[1:] {
+		if !slices.Equal(e.tools, v.exchanges[i].tools) {
+			t.Errorf("call %d has other tools", i+2)
+		}
+	}
+}
+
+// TestChangingHoldsWhatItIsFor: else the test before holds little.
+func TestChangingHoldsWhatItIsFor(t *testing.T) {
+	v := report(t).Changing
+	var calls []int
+	for _, turn := range v.Turns {
+		calls = append(calls, turn.Requests)
+	}
+	if d := cmp.Diff([]int{5, 4, 6, 4, 4, 2, 3}, calls); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"memory", "skill_activation", "skills", "toolbox_reminder"}, slices.Sorted(slices.Values(v.Notes))); d != "" {
+		t.Error(d)
+	}
+	last := v.exchanges[len(v.exchanges)-1].body
+	for what, want := range map[string]int{
+		"New since you were last told": 2, "This takes the place of what you were told": 2, // facts
+		"Not there any more: charts": 1, "Not there any more: letters": 1, "New, or other than before": 1, // skills
+		`Its SKILL.md:\\n`: 2, "Its text stands above": 1,
+		"works in the background; its id is": 1, "Task Succeeded": 4, `"task_wait"`: 4, // three calls, and the tool itself
+		"In English, please": 1, "And short": 1, "The board decides on quay 4": 1, "Leave out quay 4": 1, "No hurry": 1, // said meanwhile
+	} {
+		if n := len(regexp.MustCompile(what).FindAll(last, -1)); n != want {
+			t.Errorf("the last request has %q %d times, not %d", what, n, want)
+		}
+	}
+	if !bytes.Contains(last, []byte("You are spoken to")) {
+		t.Error("nothing was said while the run waited for a task")
+	}
+}
+
 // TestEveryWireKeepsThePrefix: what the chain keeps in order, no provider's encoding may mix up again.
 func TestEveryWireKeepsThePrefix(t *testing.T) {
 	for _, w := range wires.All()[1:] {
@@ -98,7 +145,7 @@ func TestEveryWireKeepsThePrefix(t *testing.T) {
 				t.Fatal(err)
 			}
 			var causes []string
-			for _, b := range r.Breaks {
+			for _, b := range r.Long.Breaks {
 				causes = append(causes, b.Cause)
 				if b.Cause == Undeclared {
 					t.Errorf("call %d:\nwas %q\nis  %q", b.Call, b.Was, b.Is)
@@ -107,13 +154,19 @@ func TestEveryWireKeepsThePrefix(t *testing.T) {
 			if d := cmp.Diff([]string{Compacted, ToolsChanged, ToolsChanged}, causes); d != "" {
 				t.Error(d)
 			}
+			for _, b := range r.Changing.Breaks {
+				t.Errorf("call %d of the other conversation:\nwas %q\nis  %q", b.Call, b.Was, b.Is)
+			}
+			if !r.Changing.reused() {
+				t.Errorf("of %v too little is used again", Total("", r.Changing.Turns))
+			}
 		})
 	}
 }
 
 // TestToolsKeepTheirOrder: within a turn nothing changes; a plan adds at the end, and leaving it away takes that away again.
 func TestToolsKeepTheirOrder(t *testing.T) {
-	all := report(t).exchanges
+	all := report(t).Long.exchanges
 	tools := func(e exchange) string {
 		members, ok := rawjson.Members(e.body)
 		if !ok {
@@ -134,7 +187,7 @@ func TestToolsKeepTheirOrder(t *testing.T) {
 
 // TestScenarioHoldsWhatItIsFor: else the other tests hold little.
 func TestScenarioHoldsWhatItIsFor(t *testing.T) {
-	r := report(t)
+	r := report(t).Long
 	var calls []int
 	for _, turn := range r.Turns {
 		calls = append(calls, turn.Requests)
@@ -158,13 +211,13 @@ func TestScenarioHoldsWhatItIsFor(t *testing.T) {
 	}
 	last := r.exchanges[len(r.exchanges)-1].body
 	for what, want := range map[string]int{
-		"current_date>2026-11-": 2, "Answer to your question": 1, regexp.QuoteMeta(untrusted.Begin): 7, "# Reports": 0, "durable_context_data>": 2, "Likes short answers": 1, "takes the place of": 1,
+		"current_date>2026-11-": 2, "Answer to your question": 1, regexp.QuoteMeta(untrusted.Begin): 7, "Collect before you write": 0, "durable_context_data>": 2, "Likes short answers": 1, "takes the place of": 1,
 	} {
 		if n := len(regexp.MustCompile(what).FindAll(last, -1)); n != want {
 			t.Errorf("the last request has %q %d times, not %d", what, n, want)
 		}
 	}
-	for i, what := range map[int]string{0: "<current_uploads>", 7: "# Reports"} {
+	for i, what := range map[int]string{0: "<current_uploads>", 7: "Collect before you write"} {
 		if !bytes.Contains(r.exchanges[i].body, []byte(what)) {
 			t.Errorf("call %d lacks %q", i+1, what)
 		}
@@ -197,7 +250,8 @@ func TestCauses(t *testing.T) {
 
 // TestUndeclaredBreakIsAMissedGoal: a request that is changed where it was sent already.
 func TestUndeclaredBreakIsAMissedGoal(t *testing.T) {
-	var r Report
+	var report Report
+	r := &report.Long
 	body := func(messages string) exchange { return exchange{body: []byte(`{"messages":[` + messages + `]}`)} }
 	r.compare(wires.All()[0], []exchange{body(`"aaaa"`), body(`"aaaa","b"`), body(`"aaXa","b","c"`)}, []turn{{name: "one"}})
 	want := []Break{{
@@ -212,13 +266,14 @@ func TestUndeclaredBreakIsAMissedGoal(t *testing.T) {
 	if d := cmp.Diff([]Turn{total}, r.Turns); d != "" {
 		t.Error(d)
 	}
-	r.Fixed = []Fixed{{Name: "small", Total: 3, Goal: 3}, {Name: "large", Total: 4, Goal: 3}, {Name: "free", Total: 9}}
-	if r.Missed() != 2 {
-		t.Errorf("%d goals missed", r.Missed())
+	report.Fixed = []Fixed{{Name: "small", Total: 3, Goal: 3}, {Name: "large", Total: 4, Goal: 3}, {Name: "free", Total: 9}}
+	report.Changing = Conversation{Name: "other", Goal: 95, Turns: []Turn{{Name: "enough", Sent: 100, Real: 100}, {Name: "too little", Sent: 100, Real: 89}}}
+	if report.Missed() != 3 {
+		t.Errorf("%d goals missed", report.Missed())
 	}
 	var out bytes.Buffer
-	r.Print(&out)
-	for _, want := range []string{`(?m)^  small .* ≤ 3 +✓$`, `(?m)^  large .* ≤ 3 +✗$`, `(?m)^  not declared +1 .*✗$`, `was .*aaaa`} {
+	report.Print(&out)
+	for _, want := range []string{`(?m)^  small .* ≤ 3 +✓$`, `(?m)^  large .* ≤ 3 +✗$`, `(?m)^  not declared +1 .*✗$`, `was .*aaaa`, `(?m)^  all .* 94\.5 % +≥ 95 % +✗$`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("no %s in\n%s", want, out.String())
 		}

@@ -27,40 +27,55 @@ func (r *Report) Print(out io.Writer) {
 		fmt.Fprintf(out, fixedRow, "  "+f.Name, strconv.Itoa(f.Tools), strconv.Itoa(f.System), strconv.Itoa(f.Schemas), strconv.Itoa(f.Rest),
 			strconv.Itoa(f.Total), goal, mark(goal, f.Met()))
 	}
-	fmt.Fprintf(out, lineRow, "sub-agents", "their tool does not exist yet: with them it is the same as plan alone")
-
-	fmt.Fprintf(out, "\nconversation: bytes as sent, tools first; reuse: how much begins like the request before, at best and really\n"+turnRow,
-		"", "calls", "sent", "best", "real", "goal", "")
-	for _, t := range r.Turns {
-		r.printTurn(out, t)
+	for _, v := range []*Conversation{&r.Long, &r.Changing} {
+		v.print(out)
 	}
-	r.printTurn(out, Total("the turns behind the first", r.Turns[1:]))
-	r.printTurn(out, Total("all", r.Turns))
-	fmt.Fprintf(out, lineRow, "beside it, for summaries", fmt.Sprintf("%d calls, %s", r.SideCalls, units.Bytes(float64(r.SideBytes))))
-	fmt.Fprintf(out, lineRow, "in it", strings.Join(r.Notes, ", "))
-	fmt.Fprintf(out, lineRow, "not in it", "sub-agents, memory and deferred tools, which do not exist yet")
-	r.printBreaks(out)
 }
 
-func (*Report) printTurn(out io.Writer, t Turn) {
-	fmt.Fprintf(out, turnRow, "  "+t.Name, strconv.Itoa(t.Requests), units.Bytes(float64(t.Sent)), percent(t.Ideal, t.Sent), percent(t.Real, t.Sent), "", "")
+func (v *Conversation) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s: bytes as sent, tools first; reuse: how much begins like the request before, at best and really\n", v.Name)
+	fmt.Fprintf(out, turnRow, "", "calls", "sent", "best", "real", "goal", "")
+	for _, t := range v.Turns {
+		printTurn(out, t, "", "")
+	}
+	printTurn(out, Total("the turns behind the first", v.Turns[min(1, len(v.Turns)):]), "", "")
+	goal := ""
+	if v.Goal > 0 {
+		goal = fmt.Sprintf("≥ %g %%", v.Goal)
+	}
+	printTurn(out, Total("all", v.Turns), goal, mark(goal, v.reused()))
+	if v.SideCalls > 0 {
+		fmt.Fprintf(out, lineRow, "beside it, for summaries", fmt.Sprintf("%d calls, %s", v.SideCalls, units.Bytes(float64(v.SideBytes))))
+	}
+	fmt.Fprintf(out, lineRow, "in it", strings.Join(v.Notes, ", "))
+	v.printBreaks(out)
 }
 
-func (r *Report) printBreaks(out io.Writer) {
+func printTurn(out io.Writer, t Turn, goal, mark string) {
+	fmt.Fprintf(out, turnRow, "  "+t.Name, strconv.Itoa(t.Requests), units.Bytes(float64(t.Sent)), percent(t.Ideal, t.Sent), percent(t.Real, t.Sent), goal, mark)
+}
+
+// reused reports whether the goal of the reuse is met; true if there is none.
+func (v *Conversation) reused() bool {
+	all := Total("", v.Turns)
+	return 100*float64(all.Real) >= v.Goal*float64(all.Sent)
+}
+
+func (v *Conversation) printBreaks(out io.Writer) {
 	fmt.Fprintf(out, "\nbreaks: requests that do not begin with the one before\n"+turnRow, "", "call", "lost", "of", "", "goal", "")
-	for _, b := range r.Breaks {
+	for _, b := range v.Breaks {
 		fmt.Fprintf(out, turnRow, "  "+b.Cause, strconv.Itoa(b.Call), units.Bytes(float64(b.Lost)), units.Bytes(float64(b.At+b.Lost)), "", "", "")
 		if b.Cause == Undeclared {
 			fmt.Fprintf(out, "    was %q\n    is  %q\n", b.Was, b.Is)
 		}
 	}
-	n := len(r.undeclared())
+	n := len(v.undeclared())
 	fmt.Fprintf(out, turnRow, "  not declared", strconv.Itoa(n), "", "", "", "0", mark("0", n == 0))
 }
 
 // undeclared are the breaks that should not be.
-func (r *Report) undeclared() (list []Break) {
-	for _, b := range r.Breaks {
+func (v *Conversation) undeclared() (list []Break) {
+	for _, b := range v.Breaks {
 		if b.Cause == Undeclared {
 			list = append(list, b)
 		}
@@ -76,8 +91,13 @@ func (r *Report) Missed() int {
 			n++
 		}
 	}
-	if len(r.undeclared()) > 0 {
-		n++
+	for _, v := range []*Conversation{&r.Long, &r.Changing} {
+		if len(v.undeclared()) > 0 {
+			n++
+		}
+		if !v.reused() {
+			n++
+		}
 	}
 	return n
 }

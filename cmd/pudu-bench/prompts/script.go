@@ -16,9 +16,16 @@ type turn struct {
 	// say is what the user writes, or reply the answer to the model's question. files is what the client tells of the files
 	// that came with it, as JSON.
 	say, reply, files string
-	// learned is a fact that is remembered of the user before the turn; one that begins with a minus is forgotten.
-	learned string
+	// learned are facts that are remembered of the user before the turn; one that begins with a minus is forgotten.
+	learned []string
+	// skills are those that are switched on before the turn; one that begins with a minus is switched off. One that the
+	// program does not bring along is installed.
+	skills  []string
 	answers []answer
+	// said is what the user says while the model works on the answer of that number.
+	said map[int]string
+	// called is what the user says while the first task is at work, which it waits for.
+	called string
 }
 
 type answer = wires.Answer
@@ -75,7 +82,7 @@ func scenario() []turn {
 			say:   "Please make a one-page report of my draft and the numbers, with what the two pictures show. <b>Short</b>, please.",
 			files: `[{"filename": "draft.md"}, {"filename": "numbers.csv"}, {"filename": "chart.png"}, {"filename": "photo.png"}]`,
 		}, {
-			name: "second question", plan: true, subagents: true, say: "Can you also make a version for the board?", learned: "Writes for the board of a harbour",
+			name: "second question", plan: true, subagents: true, say: "Can you also make a version for the board?", learned: []string{"Writes for the board of a harbour"},
 			answers: []answer{
 				does(read(outputs + "report.md")),
 				does(use("ask_clarification", `{"question": "How long may it be?", "clarification_type": "missing_info", "options": ["half a page", "two pages"]}`)),
@@ -88,13 +95,13 @@ func scenario() []turn {
 				says("The version for the board is in board.md, half a page."),
 			},
 		}, {
-			name: "plain", day: 1, say: "Thanks! What was the best week?", learned: "Likes short answers",
+			name: "plain", day: 1, say: "Thanks! What was the best week?", learned: []string{"Likes short answers"},
 			answers: []answer{does(read(uploads + "numbers.csv")), says("Week 31: 164 ships.")},
 		}, {
 			name: "plan again, going round in circles", day: 1, plan: true, subagents: true, say: "Find the letter of the harbour master.",
 			answers: append(times(5, does(search("letter"))), says("I searched for the letter again and again and did not find it. It is not in your files.")),
 		}, {
-			name: "last question", day: 1, plan: true, subagents: true, say: "Then leave it. Good-bye!", learned: "-Likes short answers", answers: []answer{says("Good-bye!")},
+			name: "last question", day: 1, plan: true, subagents: true, say: "Then leave it. Good-bye!", learned: []string{"-Likes short answers"}, answers: []answer{says("Good-bye!")},
 		},
 	}
 }
@@ -112,7 +119,7 @@ func task() []answer {
 		does(search("delay")),
 		does(look("chart.png")),
 		does(use("write_file", `{"description": "keep notes", "path": "`+work+`notes.md", "content": "# Notes\n\n- ships grow \u2013 see chart\n"}`)),
-		does(read("/mnt/skills/public/reports/SKILL.md")),
+		does(read("/mnt/skills/public/report/SKILL.md")),
 		does(todos(1)),
 		does(look("photo.png")),
 		does(use("str_replace", `{"description": "add the photo", "path": "`+work+`notes.md", "old_str": "see chart", "new_str": "see chart and photo"}`)),
@@ -144,8 +151,8 @@ func task() []answer {
 // scenarioSettings make the conversation reach a compaction and a warning of its budget.
 func scenarioSettings(w wires.Wire) settings {
 	cfg := config.Default()
-	cfg.Summarization.Enabled, cfg.Summarization.Trigger = true, config.Thresholds{{Type: "tokens", Value: 21_860}}
+	cfg.Summarization.Enabled, cfg.Summarization.Trigger = true, config.Thresholds{{Type: "tokens", Value: 23_400}}
 	cfg.ToolProgress.Enabled = true
-	cfg.TokenBudget.Enabled, cfg.TokenBudget.MaxTokens = true, 338_000
+	cfg.TokenBudget.Enabled, cfg.TokenBudget.MaxTokens = true, 410_000
 	return settings{wire: w, cfg: cfg, vision: true, window: 64_000, files: true}
 }

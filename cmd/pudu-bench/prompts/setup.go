@@ -1,11 +1,13 @@
 package prompts
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -21,9 +23,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/clarification"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
+	"github.com/pudu-ai/pudu/internal/feature/subagents"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -42,6 +48,8 @@ type settings struct {
 	vision bool
 	window int  // of the model; 0 means unknown
 	files  bool // whether the user has sent some
+	// toolbox are the packages that it shows the sandbox.
+	toolbox []string
 }
 
 // setup holds all that the agent works with.
@@ -53,23 +61,33 @@ type setup struct {
 	space   *sandbox.Files
 	manager *runs.Manager
 	memory  *memory.Mine
+	skills  *skills.Mine
 	guard   lead.ModelGuard
 	album   *picture.Album
 	sent    *server
 	side    *scribe
+	below   *helper      // answers the sub-agents
 	now     atomic.Int64 // in Unix nanoseconds
 }
 
 func newSetup(ctx context.Context, dir string, s settings) (k *setup, err error) {
 	k = &setup{settings: s, dir: dir, sent: &server{wire: s.wire}, side: &scribe{wire: s.wire}, album: picture.NewAlbum(0)}
+	k.below = &helper{wire: s.wire, lead: k.sent, say: k.say}
 	k.guard = lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)
-	var mounts []sandbox.Mount
 	if s.files {
 		if err := writeFiles(dir); err != nil {
 			return nil, err
 		}
-		mounts = append(mounts, sandbox.Mount{Host: filepath.Join(dir, "skills"), Path: "/mnt/skills", ReadOnly: true})
 	}
+	mine := userdata.New(dir).User(access.FromRow(user))
+	taught, err := mine.SkillsMount()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(taught.Host, 0o700); err != nil {
+		return nil, err
+	}
+	mounts := []sandbox.Mount{taught}
 	for _, name := range []string{"workspace", "uploads", "outputs"} {
 		mounts = append(mounts, sandbox.Mount{Host: filepath.Join(dir, name), Path: sandbox.UserData + "/" + name})
 	}
@@ -80,6 +98,9 @@ func newSetup(ctx context.Context, dir string, s settings) (k *setup, err error)
 		return nil, errors.Join(err, k.space.Close())
 	}
 	k.memory = memory.New(memory.Config{Store: k.store, Now: k.clock}).For(access.FromRow(user))
+	k.skills = skills.New(skills.Config{
+		Store: k.store, Settings: s.cfg.SkillSettings, Now: k.clock, View: func(access.User) (*os.Root, error) { return mine.Skills() },
+	}).For(access.FromRow(user))
 	k.manager = runs.NewManager(runs.Config{Store: k.store, Owner: "bench", Build: k.build, Now: k.clock})
 	return k, nil
 }
@@ -97,16 +118,23 @@ func (k *setup) clock() time.Time {
 }
 
 // build makes the agent of a run anew, as the server does.
-func (k *setup) build(_ context.Context, job runs.Job) (runs.Built, error) {
-	a, err := lead.Build(lead.Config{
-		Settings: k.cfg, Model: k.wire.Open(nowhere, "model", &http.Client{Transport: k.sent}),
-		Guard: k.guard, Vision: k.vision, Album: k.album,
+func (k *setup) build(ctx context.Context, job runs.Job) (runs.Built, error) {
+	if err := k.skills.Project(ctx); err != nil {
+		return runs.Built{}, err
+	}
+	c := lead.Config{
+		Settings: k.cfg, Guard: k.guard, Vision: k.vision, Album: k.album,
 		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
 		Choice:  agents.Choice{Model: config.Model{Name: "model", ContextWindow: k.window}},
 		Summary: lead.SummaryModel{Model: k.wire.Open(nowhere, "summary", &http.Client{Transport: k.side})},
-		Space:   place{k.space}, Memory: k.memory, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
-		Isolated: true, Inside: []agent.Middleware{observer{k.sent}},
-	})
+		Space:   place{k.space}, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
+		Isolated: true, Toolbox: k.toolbox, Starters: skills.Starters(k.cfg.SkillSettings()), Skills: k.skills.Run(nil),
+		Kinds: subagents.Kinds(k.cfg, true),
+	}
+	if err := k.place(&c, job); err != nil {
+		return runs.Built{}, err
+	}
+	a, err := lead.Build(c)
 	if err != nil {
 		return runs.Built{}, err
 	}
@@ -116,8 +144,9 @@ func (k *setup) build(_ context.Context, job runs.Job) (runs.Built, error) {
 // play carries out a turn and sees to it that it went as it is written.
 func (k *setup) play(ctx context.Context, number int, t turn) error {
 	k.now.Store(noon(t.day).Add(time.Duration(number) * time.Minute).UnixNano())
-	k.sent.script, k.sent.next = t.answers, facts{turn: number}
-	if err := k.remember(ctx, t.learned); err != nil {
+	k.sent.begin(number, t, k.say)
+	k.below.begin(t.called)
+	if err := k.learn(ctx, t); err != nil {
 		return err
 	}
 	input, err := k.input(ctx, t)
@@ -131,19 +160,69 @@ func (k *setup) play(ctx context.Context, number int, t turn) error {
 		return err
 	case out.Run.Status != event.StatusSuccess:
 		return fmt.Errorf("the run ended as %s: %s", out.Run.Status, out.Run.Error)
+	case k.sent.err != nil:
+		return k.sent.err
 	case len(k.sent.script) > 0:
 		return fmt.Errorf("%d answers of the script were not asked for", len(k.sent.script))
 	}
 	return nil
 }
 
+// place gives the run its place in the conversation: it is the lead's, or that of a task which the lead has given away.
+func (k *setup) place(c *lead.Config, job runs.Job) error {
+	if t := job.Request.Task; t != nil && job.Run.Parent != "" {
+		kind, err := subagents.Find(c.Kinds, t.Kind)
+		c.Kind, c.Options.Plan, c.Options.Subagents = &kind, false, false
+		c.Model = k.wire.Open(nowhere, "model", &http.Client{Transport: k.below})
+		return err
+	}
+	c.Model, c.Memory = k.wire.Open(nowhere, "model", &http.Client{Transport: k.sent}), k.memory
+	c.Desk, c.Inside = subagents.NewDesk(delegate{job.Children, c.Kinds}, job.Children), []agent.Middleware{observer{k.sent}}
+	return nil
+}
+
+// learn changes what the user has before the turn: facts and skills.
+func (k *setup) learn(ctx context.Context, t turn) error {
+	for _, what := range t.learned {
+		if err := k.remember(ctx, what); err != nil {
+			return err
+		}
+	}
+	for _, what := range t.skills {
+		name, off := strings.CutPrefix(what, "-")
+		_, err := k.skills.Enable(ctx, name, !off)
+		if errors.Is(err, store.ErrNotFound) {
+			err = k.install(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install installs the user's own skill.
+func (k *setup) install(ctx context.Context) error {
+	raw, err := packed(letters)
+	if err == nil {
+		_, err = k.skills.Install(ctx, bytes.NewReader(raw), int64(len(raw)), "letters.skill")
+	}
+	return err
+}
+
+// say says something to the run at work.
+func (k *setup) say(ctx context.Context, text string) error {
+	run, err := k.runs().Say(ctx, runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, text)}})
+	if err == nil && !run.IsSteer() {
+		err = fmt.Errorf("no run was at work to hear %q", text)
+	}
+	return err
+}
+
 // remember adds a fact to the memory, or forgets one.
 func (k *setup) remember(ctx context.Context, what string) error {
 	known, forget := strings.CutPrefix(what, "-")
-	switch {
-	case what == "":
-		return nil
-	case !forget:
+	if !forget {
 		_, err := k.memory.Add(ctx, memory.Fact{Content: what, Category: "context", Confidence: 1})
 		return err
 	}

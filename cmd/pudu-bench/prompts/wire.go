@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
@@ -41,6 +42,37 @@ type server struct {
 	next      facts    // of the request under way
 	script    []answer // that are to come in this turn
 	calls     int
+	// said is what the user says during the turn, by the number of the answer, and say says it. err is why it could not be said.
+	said   map[int]string
+	say    func(ctx context.Context, text string) error
+	asked  int // in this turn
+	err    error
+	moves  chan struct{} // closed with the next request
+	movesM sync.Mutex
+}
+
+// begin has the server play a turn.
+func (s *server) begin(number int, t turn, say func(context.Context, string) error) {
+	s.script, s.next, s.said, s.say, s.asked = t.answers, facts{turn: number}, t.said, say, 0
+}
+
+// moved is closed when the lead asks the model again.
+func (s *server) moved() <-chan struct{} {
+	s.movesM.Lock()
+	defer s.movesM.Unlock()
+	if s.moves == nil {
+		s.moves = make(chan struct{})
+	}
+	return s.moves
+}
+
+func (s *server) move() {
+	s.movesM.Lock()
+	defer s.movesM.Unlock()
+	if s.moves != nil {
+		close(s.moves)
+		s.moves = nil
+	}
 }
 
 var _ http.RoundTripper = (*server)(nil)
@@ -56,6 +88,14 @@ func (s *server) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	a := s.script[0]
 	s.script = s.script[1:]
+	s.move()
+	s.asked++
+	if text := s.said[s.asked]; text != "" {
+		if err := s.say(req.Context(), text); err != nil {
+			s.err = err
+			return nil, err
+		}
+	}
 	s.exchanges = append(s.exchanges, exchange{s.next, body})
 	return stream(req, s.wire.Answer(a, &s.calls, s.next.tokens)), nil
 }

@@ -19,6 +19,7 @@ import (
 type plan struct {
 	Plan    string `json:"plan"` // its name, for asked
 	Tools   int    `json:"tools,omitempty"`
+	Call    string `json:"call,omitempty"` // a gate before each of them
 	Bash    string `json:"bash,omitempty"`
 	Before  string `json:"before,omitempty"` // a gate before the first word
 	Words   int    `json:"words,omitempty"`
@@ -122,6 +123,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := speech{w: w, r: r, m: m}
 	s.flush()
 	switch {
+	case n < p.Tools && p.Call != "" && !s.pass(m.gate(p.Call), 0): // who asked has gone
 	case n < p.Tools:
 		s.call("ls", map[string]string{"description": fmt.Sprint("look ", n), "path": fmt.Sprintf("/mnt/user-data/%s", []string{"workspace", "uploads", "outputs"}[n%3])})
 	case n == p.Tools && p.Bash != "":

@@ -173,11 +173,8 @@ func (r *Recording) check() (at []any, err error) {
 	if len(r.Input) == 0 {
 		return []any{"input"}, errors.New(`"input" is missing: the messages that the run began with`)
 	}
-	for i, raw := range r.Input {
-		var m message.Message
-		if err := m.UnmarshalJSON(raw); err != nil {
-			return []any{"input", i}, err
-		}
+	if i, err := checkMessages(r.Input, ""); err != nil {
+		return []any{"input", i}, err
 	}
 	for i, f := range r.Files {
 		if err := f.check(); err != nil {
@@ -225,7 +222,24 @@ func (f File) content() ([]byte, error) {
 
 func (f File) missing() bool { return f.SHA256 != "" }
 
+// checkMessages finds the first one that is no message, or not of the role, if one is given.
+func checkMessages(list []Value, role message.Role) (at int, err error) {
+	for i, raw := range list {
+		var m message.Message
+		if err := m.UnmarshalJSON(raw); err != nil {
+			return i, err
+		}
+		if role != "" && m.Role != role {
+			return i, fmt.Errorf("only messages of type %s are said to a run, and this one is of type %s", role, m.Role)
+		}
+	}
+	return 0, nil
+}
+
 func (t *Turn) check() (at []any, err error) {
+	if i, err := checkMessages(t.Said, message.Human); err != nil {
+		return []any{"said", i}, err
+	}
 	for key, v := range map[string]Value{"metadata": t.Metadata, "kwargs": t.Kwargs} {
 		if !isObject(v) {
 			return []any{key}, fmt.Errorf("%s must have keys and values", key)

@@ -51,6 +51,8 @@ func TestDamagedFiles(t *testing.T) {
 		"arguments of a list": {edit("{command: ls}", "[ls]"), `f.yaml:10: turn 1: call 1: args must have keys and values`},
 		"no input":            {edit("  - {type: human, content: go}", "  []"), `f.yaml:6: "input" is missing`},
 		"a bad message":       {edit("type: human", "type: man"), `f.yaml:6: decode message: type "man" is unknown`},
+		"said by a tool":      {edit("sees: 1", "said: [{type: ai, content: x}]"), `f.yaml:8: turn 1: only messages of type human are said to a run`},
+		"nothing said":        {edit("sees: 1", "said: [{type: human, content: x}, {type: man}]"), `f.yaml:8: turn 1: decode message: type "man"`},
 		"cut off":             {strings.Split(least, "after")[0], `"after" or its "status" is missing; was the file cut off?`},
 		"an alias":            {edit("{command: ls}", "&a {command: *a}"), `f.yaml:12: `},
 		"two documents":       {least + "---\na: 1\n", `f.yaml: a second document follows`},

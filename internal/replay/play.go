@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -64,6 +65,7 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
 	defer func() { err = errors.Join(err, bench.Close()) }()
+	player.say = func(ctx context.Context, list []Value) error { return r.say(ctx, bench, list) }
 	if err := r.prepare(ctx, bench, o.Beside); err != nil {
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
@@ -73,7 +75,13 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 	if err != nil {
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
-	if _, err := bench.Manager.Execute(within, run, func(event.Event) {}); err != nil {
+	if len(r.Turns) > 0 {
+		err = r.say(ctx, bench, r.Turns[0].Said)
+	}
+	if err == nil {
+		_, err = bench.Manager.Execute(within, run, func(event.Event) {})
+	}
+	if err = errors.Join(err, player.unsaid); err != nil {
 		return Report{}, fmt.Errorf("run it again: %w", err)
 	}
 	if ctx.Err() != nil {
@@ -91,13 +99,35 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 }
 
 func (r *Recording) messages() ([]message.Message, error) {
-	input := make([]message.Message, len(r.Input))
-	for i, raw := range r.Input {
-		if err := input[i].UnmarshalJSON(raw); err != nil {
-			return nil, fmt.Errorf("message %d of the input: %w", i+1, err)
-		}
+	input, err := messagesOf(r.Input)
+	if err != nil {
+		return nil, fmt.Errorf("the input: %w", err)
 	}
 	return input, nil
+}
+
+func messagesOf(list []Value) ([]message.Message, error) {
+	out := make([]message.Message, len(list))
+	for i, raw := range list {
+		if err := out[i].UnmarshalJSON(raw); err != nil {
+			return nil, fmt.Errorf("message %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}
+
+// say says messages to the run, each by itself as long as so many may wait.
+func (r *Recording) say(ctx context.Context, b *Bench, list []Value) error {
+	msgs, err := messagesOf(list)
+	for some := range slices.Chunk(msgs, max(1, (len(msgs)+store.MaxSteers-1)/store.MaxSteers)) {
+		if err == nil {
+			_, err = b.Manager.For(b.User).Say(ctx, runs.Request{ThreadID: r.Thread, Input: some})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("say to the run what was said to it: %w", err)
+	}
+	return nil
 }
 
 // admit creates a run of the recording's thread that is the bench's own. The manager would give it another id.

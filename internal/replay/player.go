@@ -21,6 +21,8 @@ type Player struct {
 	rec    *Recording
 	input  []message.Message
 	cancel func() // cancels the run, as its user did
+	// say says to the run, which waits for the model, what it is to read before the next call.
+	say func(ctx context.Context, list []Value) error
 
 	mu   sync.Mutex
 	next int // the turn that comes
@@ -28,6 +30,7 @@ type Player struct {
 	extra   string
 	lacks   string
 	lacksAt int
+	unsaid  error // why something could not be said
 }
 
 var _ model.ChatModel = (*Player)(nil)
@@ -58,13 +61,16 @@ func (p *Player) Stream(ctx context.Context, req *model.Request) iter.Seq2[messa
 			}
 		}
 		if turn.Cancelled {
-			p.advance()
+			p.count()
 			p.cancel()
 			<-ctx.Done()
 			yield(message.Chunk{}, context.Cause(ctx))
 			return
 		}
-		p.advance()
+		if err := p.advance(ctx); err != nil {
+			yield(message.Chunk{}, err)
+			return
+		}
 		yield(turn.last(), nil)
 	}
 }
@@ -117,10 +123,24 @@ func (p *Player) turn(req *model.Request) (*Turn, error) {
 	return &p.rec.Turns[p.next], nil
 }
 
-func (p *Player) advance() {
+func (p *Player) count() (next int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
+	return p.next
+}
+
+// advance ends a turn. The run hears meanwhile what it read before the next one.
+func (p *Player) advance(ctx context.Context) error {
+	next := p.count()
+	if next >= len(p.rec.Turns) || len(p.rec.Turns[next].Said) == 0 {
+		return nil
+	}
+	err := p.say(ctx, p.rec.Turns[next].Said)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unsaid = err
+	return err
 }
 
 // missing is what the request must hold and does not: the input, and then the results of the turn before.

@@ -12,7 +12,8 @@
 // in the order of the answer (whether it was answered, with which status, text and artifact), then how the run
 // ended (status, error, stop reason, questions to a human), the final conversation and the channels that clients know.
 // A request to the model is not in the log; of it is checked that the input, and then the results of the last
-// calls, are in it. Not compared are events, chunk boundaries, the tools that were offered, and additional_kwargs.
+// calls, are in it. What people said to the run while it worked is said to it again, while the model gives the answer
+// before the one that it was read for. Not compared are events, chunk boundaries, the tools that were offered, and additional_kwargs.
 //
 // # What varies by nature
 //
@@ -78,6 +79,8 @@ type Recording struct {
 type Turn struct {
 	// ID is that of the answer's message; empty takes a new one.
 	ID string `yaml:"id,omitempty"`
+	// Said are the messages that people said to the run while it worked, and that it read right before it asked the model.
+	Said []Value `yaml:"said,omitempty"`
 	// Sees is how many messages the conversation had when the model was asked.
 	Sees      int `yaml:"sees"`
 	Reasoning Str `yaml:"reasoning,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -337,6 +338,55 @@ func TestAFailureThatIsNotTheProviders(t *testing.T) {
 		yield(message.Chunk{}, errors.New("out of tape"))
 	}), 0, "please")
 	wantSame(t, p.record(t, ""))
+}
+
+// TestWhatWasSaidToTheRunIsSaidAgain: before the first call of the model and behind the results of tools, in its order.
+func TestWhatWasSaidToTheRunIsSaidAgain(t *testing.T) {
+	var p *plant
+	say := func(list ...string) {
+		for _, text := range list {
+			run, err := p.Manager.For(p.User).Say(t.Context(), runs.Request{ThreadID: "thread", Input: []message.Message{message.New(message.Human, text)}})
+			if err != nil || !run.IsSteer() {
+				t.Errorf("%q is not said to the run: %+v, %v", text, run, err)
+			}
+		}
+	}
+	m := scripted.Func(func(req *model.Request) scripted.Turn {
+		switch last := req.Messages[len(req.Messages)-1]; last.Text() {
+		case "early":
+			say("first", "second")
+			return scripted.Turn{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`), call("b", "fail", `{"text":"B"}`)}}
+		case "second":
+			return scripted.Turn{ToolCalls: []scripted.Call{call("c", "greet", `{"text":"C"}`)}}
+		default:
+			return done
+		}
+	})
+	p, _ = original(t, m, 0)
+	run, err := p.Manager.For(p.User).Admit(t.Context(), runs.Request{ThreadID: "thread", Model: "scripted/func", Input: []message.Message{message.New(message.Human, "go")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say("early")
+	if _, err := p.Manager.Execute(t.Context(), run, func(event.Event) {}); err != nil {
+		t.Fatal(err)
+	}
+	r := p.record(t, run.ID)
+	var said []int
+	for _, turn := range r.Turns {
+		said = append(said, len(turn.Said))
+	}
+	if d := cmp.Diff([]int{1, 2, 0}, said); d != "" {
+		t.Error(d)
+	}
+	wantSame(t, r)
+
+	for i := range 50 { // more than may wait at once
+		r.Turns[1].Said = append(r.Turns[1].Said, replay.Value(fmt.Sprintf(`{"type":"human","content":"more %d"}`, i)))
+	}
+	wantDifference(t, r, "Hello", "turn 2: the model was asked with another number of messages", "- 7", "+ 57")
+	r.Turns[1].Said = nil
+	wantDifference(t, r, "Hello", "turn 2: the model was asked with another number of messages", "- 7", "+ 5")
 }
 
 func TestARunInTheMiddleOfAConversation(t *testing.T) {

@@ -34,7 +34,8 @@ type tape struct {
 	last    string      // the newest checkpoint
 	// answers are the results, by turn and call.
 	answers []map[string]message.Message
-	dropped bool // the last model call was cancelled before it said anything
+	said    []Value // to the run, since the last turn
+	dropped bool    // the last model call was cancelled before it said anything
 }
 
 func (t *tape) event(ctx context.Context, ev event.Event) error {
@@ -118,6 +119,12 @@ func (t *tape) writes(node string, raw json.RawMessage) error {
 		}
 		for _, m := range msgs {
 			switch {
+			case node == agent.NodeSteer:
+				raw, err := brief(m)
+				if err != nil {
+					return err
+				}
+				t.said = append(t.said, raw)
 			case m.Role == message.AI && node == agent.NodeModel:
 				if err := t.turn(m); err != nil {
 					return err
@@ -207,7 +214,7 @@ func (t *tape) turn(m message.Message) error {
 const keyFinish = "finish_reason"
 
 func (t *tape) add(turn Turn, messageID string) {
-	turn.ID = messageID
+	turn.ID, turn.Said, t.said = messageID, t.said, nil
 	t.rec.Turns = append(t.rec.Turns, turn)
 	t.answers = append(t.answers, make(map[string]message.Message))
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,10 +15,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -238,89 +235,103 @@ func TestWhatIsNoSteer(t *testing.T) {
 	}
 }
 
-// steerOnce is a process that makes a run whose tool says something to it, and carries out all there is.
-func steerOnce(ctx context.Context, dir string, die int) error {
-	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir, Features: feature.All()})
-	if err != nil {
-		return err
-	}
-	defer st.Close()
+// TestTakenBackAtTheMomentOfReading: of what is said and taken back at once while a run reads, each message is either taken back or in
+// the conversation, once, and never both, whatever comes first.
+func TestTakenBackAtTheMomentOfReading(t *testing.T) {
+	const rounds, each = 12, 6
+	w := newWard(t)
+	var mu sync.Mutex
+	var waiting []string // ids of what may be taken back
+	read, back := map[string]bool{}, map[string]bool{}
 	var m *runs.Manager
-	work := tool.MustNew(tool.Spec{Name: "work", Effect: tool.ReadOnly}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
-		for _, text := range []string{"first", "second"} {
-			req := steering(text)
-			req.Key = text
-			if _, err := m.For(user()).Admit(ctx, req); err != nil {
+	look := tool.MustNew(tool.Spec{Name: "look"}, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+		var ids []string
+		for i := range each {
+			s, err := m.For(user()).Submit(ctx, steering(fmt.Sprint("word ", c.ID, " ", i)))
+			if err != nil {
 				return nil, err
 			}
+			ids = append(ids, s.ID)
 		}
-		return tool.Text("worked"), nil
+		mu.Lock()
+		defer mu.Unlock()
+		waiting = append(waiting, ids...) // now the run reads, and they are taken back
+		return tool.Text("ok"), nil
 	})
-	a, err := agent.New(agent.Config{Tools: []tool.Tool{work}, Model: fakeModel(func(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
-		if !slices.ContainsFunc(req.Messages, func(m message.Message) bool { return m.Role == message.Tool }) {
-			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "work", Args: `{}`}}}, message.Chunk{FinishReason: "tool_calls"})
+	calls := 0
+	a, err := agent.New(agent.Config{Tools: []tool.Tool{look}, Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
+		if calls++; calls > rounds {
+			return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
 		}
-		return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
+		return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: fmt.Sprint("c", calls), Name: "look", Args: `{}`}}}, message.Chunk{FinishReason: "tool_calls"})
 	})})
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	m = runs.NewManager(runs.Config{
-		Store: mortalAt(st, die), Owner: fmt.Sprint("process ", time.Now().UnixNano()),
-		Build: func(context.Context, runs.Job) (runs.Built, error) {
+	m = w.serving("a", func(c *runs.Config) {
+		c.Build = func(context.Context, runs.Job) (runs.Built, error) {
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
-		},
+		}
 	})
-	list, err := st.For(user()).ListRuns(ctx, store.RunFilter{ThreadID: "thread"})
-	if err == nil && len(list) == 0 {
-		_, err = m.For(user()).Run(ctx, ordered("go"), noShow)
+	run, err := m.For(user()).Submit(t.Context(), ordered("go"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for err == nil {
-		left, errLeft := m.Unfinished(ctx)
-		next, errNext := st.System().Waiting(ctx, time.Now(), 10)
-		if err = errors.Join(errLeft, errNext); err != nil || len(left)+len(next) == 0 {
-			break
-		}
-		_, err = m.Resume(ctx, append(left, next...)[0], noShow)
+	ended := make(chan struct{})
+	var taking sync.WaitGroup
+	for k := range 2 {
+		taking.Go(func() {
+			for n := k; ; n++ {
+				mu.Lock()
+				id := ""
+				if len(waiting) > 0 {
+					id, waiting = waiting[0], waiting[1:]
+				}
+				mu.Unlock()
+				if id == "" {
+					select {
+					case <-ended:
+						return
+					case <-time.After(time.Millisecond):
+						continue
+					}
+				}
+				time.Sleep(time.Duration(n%5) * time.Millisecond) // now sooner, now later
+				err := w.store.For(user()).TakeBack(t.Context(), "thread", id)
+				mu.Lock()
+				switch {
+				case err == nil:
+					back[id] = true
+				case errors.Is(err, store.ErrConflict):
+					read[id] = true
+				default:
+					t.Errorf("take back: %v", err)
+				}
+				mu.Unlock()
+			}
+		})
 	}
-	return err
-}
-
-// TestAKillLosesNoSteer kills the process at both sides of each write. Whatever was said is in the conversation once then, in order:
-// read by the run, or by a run of its own.
-func TestAKillLosesNoSteer(t *testing.T) {
-	waited := 0
-	for n := 1; ; n++ {
-		dir := t.TempDir()
-		died := runGranter(t, dir, n, grantWork+"=1")
-		if died && runGranter(t, dir, 0, grantWork+"=1") {
-			t.Fatal("the second process was killed")
-		}
-		st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir, Features: feature.All()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		talk := strings.Join(talkOf(t, st), "\n")
-		if strings.Count(talk, "human: first") != 1 || strings.Count(talk, "human: second") != 1 ||
-			strings.Index(talk, "first") > strings.Index(talk, "second") || !strings.HasSuffix(talk, "ai: done") {
-			t.Errorf("killed at %d: %s", n, talk)
-		}
-		if list := steersOf(t, st); len(list) > 0 {
-			t.Errorf("killed at %d: %d wait", n, len(list))
-		}
-		list, err := st.For(user()).ListRuns(t.Context(), store.RunFilter{ThreadID: "thread"})
-		if err != nil || slices.ContainsFunc(list, func(r store.Run) bool { return r.Status != event.StatusSuccess }) {
-			t.Errorf("killed at %d: %v, %v", n, list, err)
-		}
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-		if !died {
-			break
-		}
-		waited++
+	if r := w.ended(run.ID); r.Status != event.StatusSuccess {
+		t.Errorf("the run ended as %s: %s", r.Status, r.Error)
 	}
-	if waited < 8 {
-		t.Errorf("killed %d times", waited)
+	close(ended)
+	taking.Wait()
+	if list := steersOf(t, w.store); len(list) > 0 {
+		t.Errorf("%d wait", len(list))
 	}
+	seen := map[string]int{}
+	for _, line := range talkOf(t, w.store) {
+		if strings.HasPrefix(line, "human: word ") {
+			seen[line]++
+		}
+	}
+	for line, n := range seen {
+		if n != 1 {
+			t.Errorf("%q stands there %d times", line, n)
+		}
+	}
+	if len(read)+len(back) != rounds*each || len(seen) != len(read) {
+		t.Errorf("%d were read, %d taken back, of %d; %d are in the conversation", len(read), len(back), rounds*each, len(seen))
+	}
+	t.Logf("%d were read, %d taken back", len(read), len(back))
 }

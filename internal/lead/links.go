@@ -6,7 +6,6 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/middleware/dynamiccontext"
@@ -23,9 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/tooloutputbudget"
 	"github.com/pudu-ai/pudu/internal/middleware/toolprogress"
 	"github.com/pudu-ai/pudu/internal/middleware/viewimage"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
-	"github.com/pudu-ai/pudu/state"
 )
 
 // What the rows of the chain make.
@@ -106,10 +103,7 @@ func summary(c *Config) agent.Middleware {
 }
 
 func plan(c *Config) agent.Middleware {
-	return having(c.Options.Plan, todo.New(todo.Config{Visible: func(s state.State) []message.Message {
-		at := compaction.Channel.Get(s)
-		return at.Visible(agent.Messages.Get(s))
-	}}))
+	return having(c.Options.Plan, todo.New())
 }
 
 func changing(c *Config) agent.Middleware {
@@ -117,10 +111,7 @@ func changing(c *Config) agent.Middleware {
 	if c.CodeOff == "" && c.Choice.Has(groupBash) {
 		line = toolbox.Note(c.Toolbox)
 	}
-	return dynamiccontext.New(dynamiccontext.Config{Toolbox: line, Visible: func(s state.State) int {
-		at := compaction.Channel.Get(s)
-		return len(at.Visible(agent.Messages.Get(s)))
-	}})
+	return dynamiccontext.New(dynamiccontext.Config{Toolbox: line})
 }
 
 func threadTitle(c *Config) agent.Middleware {
@@ -136,13 +127,7 @@ func (c *Config) remembers() bool {
 }
 
 func remembered(c *Config) agent.Middleware {
-	return having(c.remembers() && c.Settings.Memory.Injection, memorymw.New(memorymw.Config{
-		Note: c.Memory.Note, Log: c.Log,
-		Visible: func(s state.State) int {
-			at := compaction.Channel.Get(s)
-			return len(at.Visible(agent.Messages.Get(s)))
-		},
-	}))
+	return having(c.remembers() && c.Settings.Memory.Injection, memorymw.New(memorymw.Config{Note: c.Memory.Note, Log: c.Log}))
 }
 
 // inPrompt are the skills of which the prompt tells: the starters that the agent may use.
@@ -158,10 +143,6 @@ func (c *Config) inPrompt() (list []skills.Skill) {
 func taught(c *Config) agent.Middleware {
 	return having(c.Skills != nil, skillactivation.New(skillactivation.Config{
 		Skills: c.Skills, Prompt: c.inPrompt(), Deferred: c.Settings.Skills.Deferred, Log: c.Log,
-		Visible: func(s state.State) int {
-			at := compaction.Channel.Get(s)
-			return len(at.Visible(agent.Messages.Get(s)))
-		},
 	}))
 }
 

@@ -9,7 +9,7 @@
 // compaction: messages are only added at its end, and a provider's cache of the request holds.
 //
 // Whoever compacts lives in the middleware summarization; the middleware durablecontext projects. A feature that asks
-// whether the model can still see a message asks [Compaction.Visible].
+// whether the model can still see a message asks [InSight].
 package compaction
 
 import (
@@ -66,6 +66,12 @@ func (c *Compaction) Start(msgs []message.Message) int {
 
 // Visible returns the messages behind the cut. msgs is the conversation of the state.
 func (c *Compaction) Visible(msgs []message.Message) []message.Message { return msgs[c.Start(msgs):] }
+
+// InSight returns the messages of a state that the model still sees, at the end of its conversation, which is msgs.
+func InSight(s state.State, msgs []message.Message) []message.Message {
+	at := Channel.Get(s)
+	return at.Visible(msgs)
+}
 
 // index finds a message from the end, where what is looked for mostly is; -1 if there is none.
 func index(msgs []message.Message, id string) int {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
@@ -21,8 +22,6 @@ import (
 type Config struct {
 	// Toolbox is the line about the packages; empty if there are none.
 	Toolbox string
-	// Visible is how many messages at the end of the conversation the model sees; nil means all.
-	Visible func(s state.State) int
 }
 
 // Middleware tells the date: the day in the zone of the run's clock, which is this machine's, or that of a recording. And it
@@ -32,12 +31,7 @@ type Middleware struct{ cfg Config }
 var _ agent.BeforeAgentHook = (*Middleware)(nil)
 
 // New makes the middleware.
-func New(c Config) *Middleware {
-	if c.Visible == nil {
-		c.Visible = func(s state.State) int { return len(agent.Messages.Get(s)) }
-	}
-	return &Middleware{c}
-}
+func New(c Config) *Middleware { return &Middleware{c} }
 
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "DynamicContextMiddleware" }
@@ -52,7 +46,7 @@ func (m *Middleware) BeforeAgent(_ context.Context, rt *agent.Runtime, s state.S
 	if day := conversation.Day(rt.Now()); told(msgs) != day {
 		news = append(news, conversation.DateMessage(rt.NewID(), day))
 	}
-	if line := m.toolbox(msgs[len(msgs)-m.cfg.Visible(s):]); line != "" {
+	if line := m.toolbox(compaction.InSight(s, msgs)); line != "" {
 		news = append(news, conversation.Note(rt.NewID(), NoteName, "<system-reminder>\n"+line+"\n</system-reminder>"))
 	}
 	if len(news) == 0 {

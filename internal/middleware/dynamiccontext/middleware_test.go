@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -264,9 +265,15 @@ func TestToolboxIsToldOnceAndWhenItChanges(t *testing.T) {
 // TestToolboxOutOfSightIsToldAgain: what a compaction has hidden is not known any more.
 func TestToolboxOutOfSightIsToldAgain(t *testing.T) {
 	th := newThread(t)
-	th.cfg = Config{Toolbox: "has a.", Visible: func(state.State) int { return 1 }}
+	th.cfg = Config{Toolbox: "has a."}
 	th.turn(saturday, human("x", "one"))
+	msgs := agent.Messages.Get(th.s)
+	var err error
+	if th.s, _, err = th.s.Apply(compaction.Channel.Put(compaction.Compaction{Upto: msgs[len(msgs)-1].ID})); err != nil {
+		t.Fatal(err)
+	}
 	th.turn(saturday, human("y", "two"))
+	th.turn(saturday, human("z", "three"))
 	n := 0
 	for _, m := range agent.Messages.Get(th.s) {
 		if conversation.IsNote(m, NoteName) {

@@ -8,11 +8,13 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
@@ -25,8 +27,6 @@ type Teller func(ctx context.Context, thread, agent string, last memory.Last) (m
 type Config struct {
 	// Note is required.
 	Note Teller
-	// Visible is how many messages at the end of the conversation the model sees; nil means all.
-	Visible func(s state.State) int
 	// Log is told that the memory cannot be read; nil means slog.Default().
 	Log *slog.Logger
 }
@@ -41,12 +41,7 @@ var (
 
 // New makes the middleware.
 func New(c Config) *Middleware {
-	if c.Visible == nil {
-		c.Visible = func(s state.State) int { return len(agent.Messages.Get(s)) }
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return &Middleware{c}
 }
 
@@ -59,20 +54,21 @@ func (m *Middleware) BeforeAgent(ctx context.Context, rt *agent.Runtime, s state
 	if n := len(msgs); n == 0 || msgs[n-1].Role != message.Human && msgs[n-1].Role != message.System {
 		return agent.Command{}, nil
 	}
-	return m.tell(ctx, rt, m.last(s))
+	return m.tell(ctx, rt, last(s))
 }
 
 // BeforeModel implements [agent.BeforeModelHook]: what a compaction has put out of sight is told again.
 func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
-	if last := m.last(s); last.OutOfSight() {
+	if last := last(s); last.OutOfSight() {
 		return m.tell(ctx, rt, last)
 	}
 	return agent.Command{}, nil
 }
 
-func (m *Middleware) last(s state.State) memory.Last {
+// last is what the model was told last.
+func last(s state.State) memory.Last {
 	msgs := agent.Messages.Get(s)
-	return memory.LastTold(msgs, len(msgs)-m.cfg.Visible(s))
+	return memory.LastTold(msgs, len(msgs)-len(compaction.InSight(s, msgs)))
 }
 
 // patience bounds how long a run waits for the memory: it goes on without.

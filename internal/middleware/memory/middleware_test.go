@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/agent/agenttest"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
@@ -80,18 +81,24 @@ func TestRow22MemoryIsToldAsItChanges(t *testing.T) {
 func TestOutOfSightIsToldAgain(t *testing.T) {
 	m := newMine(t)
 	add(t, m, "Likes tea")
-	visible := 1000
-	mw := New(Config{Note: m.Note, Visible: func(s state.State) int { return min(visible, len(agent.Messages.Get(s))) }})
-	look := &agenttest.Tool{Name: "look", Do: func(*tool.Call) (*tool.Result, error) {
-		visible = 2 // as after a compaction
-		return tool.Text("ok"), nil
+	hide := func(last message.Message) state.Update {
+		return compaction.Channel.Put(compaction.Compaction{Upto: last.ID})
+	}
+	look := &agenttest.Tool{Name: "look", Do: func(c *tool.Call) (*tool.Result, error) {
+		res := tool.Text("ok")
+		res.Update = hide(agent.Messages.Get(c.State)[1]) // the note
+		return res, nil
 	}}
-	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{look}}, []agent.Middleware{mw}, agenttest.Calls("look", "{}"))
+	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{look}}, []agent.Middleware{New(Config{Note: m.Note})}, agenttest.Calls("look", "{}"))
 	again := "human memory: <memory>|This takes the place of what you were told of the memory before.|Facts:|- [context | 0.90] Likes tea|</memory>"
 	check(t, talk(th.Run(t, "one")), "human: one", "human memory: <memory>|Facts:|- [context | 0.90] Likes tea|</memory>", "ai: ", "tool look: ok", again, "ai: done")
-	visible = 4
 	check(t, talk(th.Run(t, "two")), "human: two", "ai: done")
-	visible = 1
+	msgs := agent.Messages.Get(th.State)
+	next, _, err := th.State.Apply(hide(msgs[len(msgs)-1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	th.State = next
 	check(t, talk(th.Run(t, "three")), "human: three", again, "ai: done")
 	th.CheckGrowth(t)
 }

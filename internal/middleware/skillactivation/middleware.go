@@ -7,6 +7,7 @@
 package skillactivation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
@@ -40,8 +42,6 @@ type Config struct {
 	Prompt []skills.Skill
 	// Deferred has the model told of the names alone.
 	Deferred bool
-	// Visible is how many messages at the end of the conversation the model sees; nil means all.
-	Visible func(s state.State) int
 	// Log is told that the skills cannot be read; nil means slog.Default().
 	Log *slog.Logger
 }
@@ -56,12 +56,7 @@ var (
 
 // New makes the middleware.
 func New(c Config) *Middleware {
-	if c.Visible == nil {
-		c.Visible = func(s state.State) int { return len(agent.Messages.Get(s)) }
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return &Middleware{c}
 }
 
@@ -84,9 +79,10 @@ func (m *Middleware) BeforeAgent(ctx context.Context, rt *agent.Runtime, s state
 // BeforeModel implements [agent.BeforeModelHook]: what a compaction has put out of sight is told again.
 func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	msgs := agent.Messages.Get(s)
-	cut := len(msgs) - m.cfg.Visible(s)
+	seen := compaction.InSight(s, msgs)
+	unseen := msgs[:len(msgs)-len(seen)]
 	isList := func(msg message.Message) bool { return conversation.IsNote(msg, listNote) }
-	if cut == 0 || !slices.ContainsFunc(msgs[:cut], isList) || slices.ContainsFunc(msgs[cut:], isList) {
+	if !slices.ContainsFunc(unseen, isList) || slices.ContainsFunc(seen, isList) {
 		return agent.Command{}, nil
 	}
 	return m.tell(ctx, rt, s)
@@ -103,8 +99,7 @@ func sumOf(line string) string {
 
 // last is what the notes in sight have told, else what the prompt tells.
 func (m *Middleware) last(s state.State) told {
-	msgs := agent.Messages.Get(s)
-	for _, msg := range slices.Backward(msgs[len(msgs)-m.cfg.Visible(s):]) {
+	for _, msg := range slices.Backward(compaction.InSight(s, agent.Messages.Get(s))) {
 		var t told
 		if conversation.IsNote(msg, listNote) && json.Unmarshal(msg.Kwargs[keyTold], &t) == nil {
 			return t
@@ -236,7 +231,7 @@ func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.St
 	}
 	sum := sha256.Sum256([]byte(text))
 	active := skills.Active{Name: name, Digest: hex.EncodeToString(sum[:]), Tools: skill.Tools}
-	note, err := noteOf(rt.NewID(), skills.TextNote, activation(&skill, text, active, m.inSight(s, active)), skills.KeyActive, active)
+	note, err := noteOf(rt.NewID(), skills.TextNote, activation(&skill, text, active, inSight(s, active)), skills.KeyActive, active)
 	if err != nil {
 		return cmd, err
 	}
@@ -248,9 +243,8 @@ func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.St
 }
 
 // inSight reports whether the model sees the text from an earlier turn.
-func (m *Middleware) inSight(s state.State, a skills.Active) bool {
-	msgs := agent.Messages.Get(s)
-	return slices.ContainsFunc(msgs[len(msgs)-m.cfg.Visible(s):], func(msg message.Message) bool {
+func inSight(s state.State, a skills.Active) bool {
+	return slices.ContainsFunc(compaction.InSight(s, agent.Messages.Get(s)), func(msg message.Message) bool {
 		was, ok := skills.ActiveIn(msg)
 		return ok && was.Name == a.Name && was.Digest == a.Digest && strings.Contains(msg.Text(), textBegins)
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/middleware/skillactivation"
 	"github.com/pudu-ai/pudu/internal/middleware/skilltoolpolicy"
@@ -164,6 +165,26 @@ func TestList(t *testing.T) {
 		if m.Text() != last[i].Text() {
 			t.Errorf("message %d was changed", i)
 		}
+	}
+}
+
+// TestOutOfSightIsToldAgain: what a compaction has hidden, the list and the text of a skill, and nothing else.
+func TestOutOfSightIsToldAgain(t *testing.T) {
+	k := newKit(t)
+	k.install("name: one\ndescription: The first.", "Do this.")
+	k.say("/one now")
+	msgs := agent.Messages.Get(k.s)
+	var err error
+	if k.s, _, err = k.s.Apply(compaction.Channel.Put(compaction.Compaction{Upto: msgs[len(msgs)-1].ID})); err != nil {
+		t.Fatal(err)
+	}
+	got := texts(k.say("/one again"))
+	if strings.Count(got, "- one: The first.") != 1 || strings.Count(got, "Do this.") != 1 || strings.Contains(got, "stands above") {
+		t.Errorf("behind the compaction: %s", got)
+	}
+	got = texts(k.say("/one once more"))
+	if strings.Contains(got, "The first.") || !strings.Contains(got, "stands above") {
+		t.Errorf("in sight again: %s", got)
 	}
 }
 

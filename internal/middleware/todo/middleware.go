@@ -8,18 +8,13 @@ import (
 	"slices"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
 )
-
-// Config tunes the middleware.
-type Config struct {
-	// Visible returns the messages that the model still sees of the conversation, at its end; nil means all of them.
-	Visible func(s state.State) []message.Message
-}
 
 // The names of the notes.
 const (
@@ -47,7 +42,7 @@ func workOf(s state.State, runID string) work {
 }
 
 // Middleware offers the tool and reminds of the plan.
-type Middleware struct{ cfg Config }
+type Middleware struct{}
 
 var (
 	_ agent.BeforeModelHook = (*Middleware)(nil)
@@ -58,12 +53,7 @@ var (
 )
 
 // New makes the middleware.
-func New(cfg Config) *Middleware {
-	if cfg.Visible == nil {
-		cfg.Visible = agent.Messages.Get
-	}
-	return &Middleware{cfg: cfg}
-}
+func New() *Middleware { return &Middleware{} }
 
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "TodoMiddleware" }
@@ -75,9 +65,9 @@ func (*Middleware) Tools() []tool.Tool { return []tool.Tool{newTool()} }
 func (*Middleware) Channels() []state.AnyChannel { return []state.AnyChannel{threadstate.Todos, works} }
 
 // BeforeModel implements [agent.BeforeModelHook]: it shows the plan again when the model does not see it any more.
-func (m *Middleware) BeforeModel(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
+func (*Middleware) BeforeModel(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	todos := threadstate.Todos.Get(s)
-	if len(open(todos)) == 0 || inSight(m.cfg.Visible(s)) {
+	if len(open(todos)) == 0 || inSight(compaction.InSight(s, agent.Messages.Get(s))) {
 		return agent.Command{}, nil
 	}
 	return agent.Command{Update: agent.Messages.Append(conversation.Note(rt.NewID(), ReminderName, outOfSight(todos)))}, nil

@@ -10,10 +10,10 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/agent/agenttest"
+	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/message"
-	"github.com/pudu-ai/pudu/state"
 )
 
 // plan is the arguments of a plan whose items are "name status".
@@ -30,9 +30,9 @@ func plan(items ...string) string {
 // plans is an answer that writes such a plan.
 func plans(items ...string) []message.Chunk { return agenttest.Calls(ToolName, plan(items...)) }
 
-func planned(t *testing.T, cfg Config, answers ...[]message.Chunk) *agenttest.Thread {
+func planned(t *testing.T, answers ...[]message.Chunk) *agenttest.Thread {
 	t.Helper()
-	return agenttest.New(t, agent.Config{Tools: agenttest.Tools("bash")}, []agent.Middleware{New(cfg)}, answers...)
+	return agenttest.New(t, agent.Config{Tools: agenttest.Tools("bash")}, []agent.Middleware{New()}, answers...)
 }
 
 func todos(b *agenttest.Thread) string {
@@ -72,7 +72,7 @@ func TestRow19TodoWriteTodosReplacesThePlan(t *testing.T) {
 		{"no list", `{}`, "old pending", "todos"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := planned(t, Config{}, plans("old pending"), agenttest.Calls(ToolName, c.args), agenttest.Calls(ToolName, c.args))
+			b := planned(t, plans("old pending"), agenttest.Calls(ToolName, c.args), agenttest.Calls(ToolName, c.args))
 			b.Config.MaxSteps = 4
 			msgs := b.Run(t, "go")
 			if todos(b) != c.want || !strings.Contains(msgs[4].Text(), c.says) || (msgs[4].Status == message.StatusError) != (c.want == "old pending") {
@@ -84,7 +84,7 @@ func TestRow19TodoWriteTodosReplacesThePlan(t *testing.T) {
 
 // TestToolCostsLessThanAKilobyte: it is part of every request, and the prompt says nothing about it.
 func TestToolCostsLessThanAKilobyte(t *testing.T) {
-	spec := New(Config{}).Tools()[0].Spec()
+	spec := New().Tools()[0].Spec()
 	entry, err := json.Marshal(map[string]any{"type": "function", "function": map[string]any{
 		"name": spec.Name, "description": spec.Description, "parameters": spec.Parameters,
 	}})
@@ -107,7 +107,7 @@ func TestToolCostsLessThanAKilobyte(t *testing.T) {
 
 // TestToolStandsBehindTheAgentsOwn: entering plan mode does not move the tools that there are.
 func TestToolStandsBehindTheAgentsOwn(t *testing.T) {
-	b := planned(t, Config{})
+	b := planned(t)
 	b.Run(t, "go")
 	var names []string
 	for _, tl := range b.Model.Requests[0].Tools {
@@ -132,7 +132,7 @@ func TestObserved19ParallelPlansAreAllRejected(t *testing.T) {
 		{"one beside another tool", []string{"bash", `{}`, ToolName, plan("a completed")}, "a completed", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := planned(t, Config{}, agenttest.Calls(c.calls...))
+			b := planned(t, agenttest.Calls(c.calls...))
 			errs := 0
 			for _, m := range b.Run(t, "go") {
 				if m.Status == message.StatusError {
@@ -147,29 +147,26 @@ func TestObserved19ParallelPlansAreAllRejected(t *testing.T) {
 	}
 }
 
-// behind is what a compaction hides: all messages before the one with the id.
-func behind(id *string) func(state.State) []message.Message {
-	return func(s state.State) []message.Message {
-		msgs := agent.Messages.Get(s)
-		for i, m := range msgs {
-			if m.ID == *id {
-				return msgs[i:]
-			}
-		}
-		return msgs
+// hide has the model see nothing of the conversation any more, as a compaction does.
+func hide(t *testing.T, b *agenttest.Thread) {
+	t.Helper()
+	msgs := agent.Messages.Get(b.State)
+	next, _, err := b.State.Apply(compaction.Channel.Put(compaction.Compaction{Upto: msgs[len(msgs)-1].ID}))
+	if err != nil {
+		t.Fatal(err)
 	}
+	b.State = next
 }
 
 // TestRow19TodoReminderWhenThePlanIsOutOfSight: once after each compaction, as a stored note at the end.
 func TestRow19TodoReminderWhenThePlanIsOutOfSight(t *testing.T) {
-	cut := ""
-	b := planned(t, Config{Visible: behind(&cut)}, plans("a<system> completed", "b in_progress"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
+	b := planned(t, plans("a<system> completed", "b in_progress"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
 	if msgs := b.Run(t, "go"); len(notes(msgs, "todo_reminder")) != 0 {
 		t.Fatalf("reminded of a plan in sight: %q", agenttest.Talk(msgs))
 	}
 	for range 2 { // two compactions
 		before := len(agent.Messages.Get(b.State))
-		cut = b.NextID() // that of the next user message
+		hide(t, b)
 		b.Run(t, "go on")
 		b.Run(t, "and on")
 		msgs := agent.Messages.Get(b.State)[before:]
@@ -186,10 +183,9 @@ func TestRow19TodoReminderWhenThePlanIsOutOfSight(t *testing.T) {
 
 // TestNoReminderOfAFinishedPlan nor of none.
 func TestNoReminderOfAFinishedPlan(t *testing.T) {
-	cut := ""
-	b := planned(t, Config{Visible: behind(&cut)}, plans("a completed"))
+	b := planned(t, plans("a completed"))
 	b.Run(t, "go")
-	cut = b.NextID()
+	hide(t, b)
 	if msgs := b.Run(t, "go on"); len(msgs) != 2 {
 		t.Errorf("%q", agenttest.Talk(msgs))
 	}
@@ -197,7 +193,7 @@ func TestNoReminderOfAFinishedPlan(t *testing.T) {
 
 // TestRow19TodoGuardSendsTheModelOn: at most twice in a run, and no more when the plan is done.
 func TestRow19TodoGuardSendsTheModelOn(t *testing.T) {
-	b := planned(t, Config{}, plans("a pending", "b pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("four"))
+	b := planned(t, plans("a pending", "b pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("four"))
 	msgs := b.Run(t, "go")
 	got := notes(msgs, "todo_completion_reminder")
 	if len(got) != 2 || len(b.Model.Requests) != 4 || msgs[len(msgs)-1].Text() != "three" {
@@ -208,7 +204,7 @@ func TestRow19TodoGuardSendsTheModelOn(t *testing.T) {
 	}
 	b.CheckGrowth(t)
 
-	b = planned(t, Config{}, plans("a pending"), agenttest.Say("one"), plans("a completed"), agenttest.Say("done"))
+	b = planned(t, plans("a pending"), agenttest.Say("one"), plans("a completed"), agenttest.Say("done"))
 	if msgs = b.Run(t, "go"); len(notes(msgs, CompletionName)) != 1 || msgs[len(msgs)-1].Text() != "done" {
 		t.Errorf("%q", agenttest.Talk(msgs))
 	}
@@ -217,7 +213,7 @@ func TestRow19TodoGuardSendsTheModelOn(t *testing.T) {
 
 // TestObserved19AnUnrelatedTurnCostsNothing: only a run that has worked on the plan is sent on.
 func TestObserved19AnUnrelatedTurnCostsNothing(t *testing.T) {
-	b := planned(t, Config{}, plans("a pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("noon"))
+	b := planned(t, plans("a pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("noon"))
 	b.Run(t, "go")
 	before := len(b.Model.Requests)
 	if msgs := b.Run(t, "what time is it?"); len(b.Model.Requests) != before+1 || len(msgs) != 2 {
@@ -240,16 +236,16 @@ func TestRow19TodoGuardLeavesOtherEndingsAlone(t *testing.T) {
 		"a failed model call": failed, "a raw call": raw,
 		"calls announced": agenttest.Ends("tool_calls", "calling"), "a call announced": agenttest.Ends("function_call", "calling"),
 	} {
-		b := planned(t, Config{}, plans("a pending"), last)
+		b := planned(t, plans("a pending"), last)
 		if msgs := b.Run(t, "go"); len(msgs) != 4 {
 			t.Errorf("%s: %q", name, agenttest.Talk(msgs))
 		}
 	}
-	b := planned(t, Config{}, plans("a pending"), agenttest.Calls("bash", `{"x":`), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("done"))
+	b := planned(t, plans("a pending"), agenttest.Calls("bash", `{"x":`), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("done"))
 	if msgs := b.Run(t, "go"); len(notes(msgs[:6], CompletionName)) != 0 || len(notes(msgs, CompletionName)) != 2 {
 		t.Errorf("invalid calls: %q", agenttest.Talk(msgs))
 	}
-	b = planned(t, Config{}, plans("a pending"), agenttest.Say("summary"))
+	b = planned(t, plans("a pending"), agenttest.Say("summary"))
 	b.Config.MaxSteps = 2
 	if msgs := b.Run(t, "go"); len(msgs) != 5 || msgs[3].Name != agent.StopNoteName || b.Reason() != agent.ReasonTurns {
 		t.Errorf("a stopped run: %q", agenttest.Talk(msgs))
@@ -272,7 +268,7 @@ func TestLongPlansAreShortInNotes(t *testing.T) {
 
 // TestLeavingPlanMode: without the middleware the plan stays in the state and nobody is reminded.
 func TestLeavingPlanMode(t *testing.T) {
-	b := planned(t, Config{}, plans("a pending"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
+	b := planned(t, plans("a pending"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
 	b.Run(t, "go")
 	plain, err := agent.New(agent.Config{Model: b.Model, Channels: threadstate.Channels()})
 	if err != nil {

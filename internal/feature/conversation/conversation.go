@@ -4,6 +4,7 @@
 package conversation
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -48,6 +49,21 @@ func LastUser(msgs []message.Message) int {
 		}
 	}
 	return -1
+}
+
+// KeyRun is the member of a user's message that names the run that has read it, as JSON.
+const KeyRun = "run_id"
+
+// Turn is the index of the message with which the last user's turn began: before what was said to the same run while it worked. -1 if no
+// user has said anything.
+func Turn(msgs []message.Message) int {
+	last := LastUser(msgs)
+	if last < 0 || len(msgs[last].Kwargs[KeyRun]) == 0 {
+		return last
+	}
+	return slices.IndexFunc(msgs, func(m message.Message) bool {
+		return IsUser(m) && bytes.Equal(m.Kwargs[KeyRun], msgs[last].Kwargs[KeyRun])
+	})
 }
 
 // hiddenID begins the ids of hidden messages. LangChain's chat clients know a message by it that they are not to show.

@@ -48,3 +48,32 @@ func TestLastUser(t *testing.T) {
 		t.Error("a note is not known by its name")
 	}
 }
+
+// TestTurn: what was said to a run while it worked belongs to the turn that the run answers.
+func TestTurn(t *testing.T) {
+	user := func(run string) message.Message {
+		m := message.New(message.Human, "x")
+		if run != "" {
+			m.Kwargs = message.Fields{KeyRun: []byte(run)}
+		}
+		return m
+	}
+	ai := message.New(message.AI, "x")
+	for name, c := range map[string]struct {
+		msgs []message.Message
+		want int
+	}{
+		"nobody":      {[]message.Message{ai}, -1},
+		"one turn":    {[]message.Message{user(`"a"`), ai}, 0},
+		"two turns":   {[]message.Message{user(`"a"`), ai, user(`"b"`), ai}, 2},
+		"a word":      {[]message.Message{user(`"a"`), ai, user(`"b"`), ai, user(`"b"`), ai}, 2},
+		"two words":   {[]message.Message{user(`"a"`), ai, user(""), user(`"a"`), ai}, 0},
+		"not read":    {[]message.Message{user(`"a"`), ai, user("")}, 2},
+		"older ones":  {[]message.Message{user(""), ai, user(""), ai}, 2},
+		"hidden ones": {[]message.Message{Note("n", "x", "x"), user(`"a"`), Note("n", "x", "x")}, 1},
+	} {
+		if got := Turn(c.msgs); got != c.want {
+			t.Errorf("%s: %d, not %d", name, got, c.want)
+		}
+	}
+}

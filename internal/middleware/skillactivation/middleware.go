@@ -231,7 +231,8 @@ func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.St
 	}
 	sum := sha256.Sum256([]byte(text))
 	active := skills.Active{Name: name, Digest: hex.EncodeToString(sum[:]), Tools: skill.Tools}
-	note, err := noteOf(rt.NewID(), skills.TextNote, activation(&skill, text, active, inSight(s, active)), skills.KeyActive, active)
+	active.Above = inSight(s, active)
+	note, err := noteOf(rt.NewID(), skills.TextNote, activation(&skill, text, active), skills.KeyActive, active)
 	if err != nil {
 		return cmd, err
 	}
@@ -246,21 +247,19 @@ func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.St
 func inSight(s state.State, a skills.Active) bool {
 	return slices.ContainsFunc(compaction.InSight(s, agent.Messages.Get(s)), func(msg message.Message) bool {
 		was, ok := skills.ActiveIn(msg)
-		return ok && was.Name == a.Name && was.Digest == a.Digest && strings.Contains(msg.Text(), textBegins)
+		return ok && was.Name == a.Name && was.Digest == a.Digest && !was.Above
 	})
 }
 
-const textBegins = "\nIts SKILL.md:\n"
-
 // activation is what the model is told of a skill that the user has named.
-func activation(s *skills.Skill, text string, a skills.Active, again bool) string {
+func activation(s *skills.Skill, text string, a skills.Active) string {
 	head := fmt.Sprintf("<slash_skill_activation>\nThe user has named the skill %s for this request. Do as it says; what follows its name in the message is the task. "+
 		"The paths in it are below %s.", s.Name, s.Path())
 	if a.Tools != nil {
 		head += " While it is in use you may call these tools alone, and those of the conversation itself: " + untrusted.Line(strings.Join(a.Tools, ", ")) + "."
 	}
-	if again {
+	if a.Above {
 		return head + " Its text stands above.\n</slash_skill_activation>"
 	}
-	return head + textBegins + untrusted.Text(text) + "\n</slash_skill_activation>"
+	return head + "\nIts SKILL.md:\n" + untrusted.Text(text) + "\n</slash_skill_activation>"
 }

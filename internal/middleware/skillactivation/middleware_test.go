@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/middleware/skillactivation"
 	"github.com/pudu-ai/pudu/internal/middleware/skilltoolpolicy"
+	"github.com/pudu-ai/pudu/internal/middleware/threaddata"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -58,6 +59,7 @@ type kit struct {
 	s        state.State
 	turns    int
 	deferred bool
+	steer    string // is said to the run once the model has answered
 }
 
 func newKit(t *testing.T) *kit {
@@ -109,7 +111,7 @@ func (k *kit) say(text string) []message.Message {
 		return made
 	}
 	a, err := agent.New(agent.Config{Model: k.model, Tools: []tool.Tool{echo("bash"), echo("read_file"), echo("write_file"), echo("present_files")}},
-		skillactivation.New(skillactivation.Config{Skills: k.run, Deferred: k.deferred}), skilltoolpolicy.New(skilltoolpolicy.Config{Skills: k.run}))
+		threaddata.New(threaddata.Config{}), skillactivation.New(skillactivation.Config{Skills: k.run, Deferred: k.deferred}), skilltoolpolicy.New(skilltoolpolicy.Config{Skills: k.run}))
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -124,6 +126,14 @@ func (k *kit) say(text string) []message.Message {
 	}
 	rt := &agent.Runtime{ThreadID: "t", RunID: fmt.Sprintf("r%d", k.turns), UserID: "ann", Now: time.Now,
 		NewID: func() string { ids++; return fmt.Sprintf("new%d.%d", k.turns, ids) }}
+	asked := len(k.model.requests)
+	rt.Steers = func(context.Context) (list []agent.Steer) {
+		if k.steer != "" && len(k.model.requests) > asked {
+			list = []agent.Steer{{ID: "s", Messages: []message.Message{message.New(message.Human, k.steer)}}}
+			k.steer = ""
+		}
+		return list
+	}
 	if k.s, err = a.Run(k.Context(), rt, s); err != nil {
 		k.Fatal(err)
 	}
@@ -244,5 +254,26 @@ func TestPolicy(t *testing.T) {
 	k.model.calls = []message.ToolCall{call("g", "read_file", `{"path":"/mnt/skills/custom/one/SKILL.md"}`), call("h", "read_file", `{"path":"/mnt/skills/custom/free/SKILL.md"}`), call("i", "bash", "{}")}
 	if got := texts(k.say("both")); !strings.Contains(got, "bash ran") {
 		t.Errorf("one without a limit: %s", got)
+	}
+}
+
+// TestPolicyOutlastsAWord: what is said to the run while it works does not lift what the skill in use forbids; another skill, named
+// then, takes its place.
+func TestPolicyOutlastsAWord(t *testing.T) {
+	k := newKit(t)
+	k.install("name: one\ndescription: The first.\nallowed-tools: [write_file]", "text")
+	k.install("name: free\ndescription: Without a limit.", "text")
+	call := func(id, name string) message.ToolCall {
+		return message.ToolCall{ID: id, Name: name, Args: json.RawMessage("{}")}
+	}
+	k.steer, k.model.calls = "quickly", []message.ToolCall{call("a", "bash"), call("b", "bash"), call("c", "write_file")}
+	got := texts(k.say("/one now"))
+	if strings.Contains(got, "bash ran") || strings.Count(got, "not allowed") != 2 || !strings.Contains(got, "human: quickly") || !strings.Contains(got, "write_file ran") {
+		t.Errorf("a word: %s", got)
+	}
+	k.steer, k.model.calls = "/free then", []message.ToolCall{call("d", "bash"), call("e", "bash")}
+	got = texts(k.say("/one now"))
+	if strings.Count(got, "not allowed") != 1 || strings.Count(got, "bash ran") != 1 {
+		t.Errorf("another skill: %s", got)
 	}
 }

@@ -63,8 +63,8 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 
 // active are the active skills of the turn and the tools that they allow together. One that allows all is no limit.
 func (m *Middleware) active(ctx context.Context, msgs []message.Message) (names, tools []string, limited bool, err error) {
-	turn := msgs[max(0, conversation.LastUser(msgs)):]
-	for _, msg := range turn {
+	turn := msgs[max(0, conversation.Turn(msgs)):]
+	for _, msg := range slices.Backward(turn) {
 		if a, ok := skills.ActiveIn(msg); ok {
 			return []string{a.Name}, a.Tools, a.Tools != nil, nil
 		}

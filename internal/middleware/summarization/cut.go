@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -53,20 +54,17 @@ func unseen(msgs []message.Message) int {
 	return 0
 }
 
-// rescue lists the messages before the cut that are sent nevertheless: what the user said last, and the day it is.
+// rescue lists the messages before the cut that are sent nevertheless: what the user said last, the day it is, and the text of the
+// skill that the user's turn has named.
 func rescue(msgs []message.Message, cut int) []int {
-	var list []int
-	user := conversation.LastUser(msgs)
+	list := append(skills.InUse(msgs), conversation.LastUser(msgs))
 	day := -1
 	for i := len(msgs) - 1; i >= 0 && day < 0; i-- {
 		if _, ok := conversation.DateOf(msgs[i]); ok {
 			day = i
 		}
 	}
-	for _, i := range []int{min(user, day), max(user, day)} {
-		if i >= 0 && i < cut {
-			list = append(list, i)
-		}
-	}
-	return list
+	list = append(list, day)
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(i int) bool { return i < 0 || i >= cut })
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/middleware/danglingtoolcall"
 	"github.com/pudu-ai/pudu/internal/middleware/llmerror"
@@ -150,6 +152,44 @@ func TestRemindersOfTheDayAreRescued(t *testing.T) {
 	c := compaction.Channel.Get(b.state)
 	if diff := cmp.Diff([]string{"day"}, c.Rescued); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestTheSkillInUseIsRescued: the text of the skill that the turn has named, wherever that stands, also when something was said to the
+// run since; that of an earlier turn is not.
+func TestTheSkillInUseIsRescued(t *testing.T) {
+	user := func(run string) message.Message {
+		m := message.New(message.Human, "x")
+		m.Kwargs = message.Fields{conversation.KeyRun: []byte(run)}
+		return m
+	}
+	note := func(active string) message.Message {
+		m := conversation.Note("n", skills.TextNote, "text")
+		m.Kwargs[skills.KeyActive] = []byte(active)
+		return m
+	}
+	ai := message.New(message.AI, "x")
+	const text, above = `{"name":"one","digest":"d"}`, `{"name":"one","digest":"d","above":true}`
+	for name, c := range map[string]struct {
+		msgs []message.Message
+		want []int
+	}{
+		"in the turn":         {[]message.Message{user("1"), note(text), ai, ai}, []int{0, 1}},
+		"something was said":  {[]message.Message{user("1"), note(text), ai, user("1"), ai}, []int{1, 3}},
+		"its text is above":   {[]message.Message{user("1"), note(text), ai, user("2"), note(above), ai}, []int{1, 3, 4}},
+		"of an earlier turn":  {[]message.Message{user("1"), note(text), ai, user("2"), ai}, []int{3}},
+		"another one since":   {[]message.Message{user("1"), note(text), user("1"), note(`{"name":"two","digest":"e"}`), ai}, []int{2, 3}},
+		"its text is nowhere": {[]message.Message{user("1"), note(above), ai}, []int{0, 1}},
+		"no user":             {[]message.Message{ai, ai}, nil},
+	} {
+		got := rescue(c.msgs, len(c.msgs)-1)
+		if len(got) != len(c.want) || cmp.Diff(c.want, got) != "" && len(got) > 0 {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+	}
+	msgs := []message.Message{user("1"), note(text), ai, ai}
+	if got := rescue(msgs, 1); len(got) != 1 || got[0] != 0 {
+		t.Errorf("what is behind the cut needs no rescue: %v", got)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -26,7 +27,6 @@ const userName = "user-input"
 
 // Keys of additional_kwargs that the user's message gets.
 const (
-	keyRunID     = "run_id"
 	keyTimestamp = "timestamp"
 )
 
@@ -77,12 +77,12 @@ func (m *Middleware) BeforeAgent(_ context.Context, rt *agent.Runtime, s state.S
 // stamp returns the message as one of this run, and whether it was none before.
 func stamp(rt *agent.Runtime, m message.Message) (message.Message, bool) {
 	runID := quote(rt.RunID)
-	if m.Name != "" && bytes.Equal(m.Kwargs[keyRunID], runID) && m.Kwargs[keyTimestamp] != nil {
+	if m.Name != "" && bytes.Equal(m.Kwargs[conversation.KeyRun], runID) && m.Kwargs[keyTimestamp] != nil {
 		return m, false
 	}
 	kwargs := message.Fields{}
 	maps.Copy(kwargs, m.Kwargs)
-	kwargs[keyRunID] = runID
+	kwargs[conversation.KeyRun] = runID
 	kwargs[keyTimestamp] = quote(rt.Now().UTC().Format(timeFormat))
 	m.Name, m.Kwargs = cmp.Or(m.Name, userName), kwargs
 	return m, true

@@ -109,7 +109,7 @@ func TestPromptPrintsItsGoals(t *testing.T) {
 	if code != exitOK || strings.Contains(out.String(), "✗") {
 		t.Errorf("code %d: %s\n%s", code, errs.String(), out.String())
 	}
-	for _, want := range []string{"\nfixed prompt", "\nconversation", "\nbreaks", "≤ 4500  ✓", "≤ 6500  ✓"} {
+	for _, want := range []string{"\nfixed prompt", "\na long conversation", "\none in which much changes", "\nbreaks", "≤ 4500  ✓", "≤ 6500  ✓"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

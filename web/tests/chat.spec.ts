@@ -228,7 +228,7 @@ describe('a task', () => {
     const { page } = await begin();
     await v.to('/');
     await page.getByRole('button', { name: /Think/ }).click();
-    await page.getByRole('menuitemradio', { name: /Plan/ }).click();
+    await page.getByRole('menuitemradio', { name: /^Plan/ }).click();
     await page.getByRole('textbox', { name: 'Task' }).fill('make a plan');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /^Panel/ }).click();

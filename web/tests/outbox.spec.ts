@@ -212,7 +212,7 @@ describe('outside of the pages', () => {
     const { page } = v;
     await v.to('/');
     await page.getByRole('button', { name: /Think/ }).click();
-    for (const mode of ['Quick', 'Think', 'Plan']) expect(await page.getByRole('menuitemradio', { name: new RegExp(mode) }).isEnabled()).toBe(true);
+    for (const mode of ['Quick', 'Think', 'Plan', 'Team']) expect(await page.getByRole('menuitemradio', { name: new RegExp(`^${mode}`) }).isEnabled()).toBe(true);
     await page.getByRole('menuitemradio', { name: /Quick/ }).click();
     expect(await page.getByRole('menu').count()).toBe(0);
     await page.getByRole('textbox', { name: 'Task' }).fill('speak while you run');

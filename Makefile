@@ -13,7 +13,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= bin/pudu
 
-.PHONY: help run build install image test test-image test-model lint deadcode fmt bench crash soak mutate setup setup-tests need-go
+.PHONY: help run build install image test test-image test-model lint deadcode fmt bench bench-ui crash soak mutate setup setup-tests need-go
 
 help: ## show this list
 	@echo "make TARGET, one of:"
@@ -65,6 +65,9 @@ bench: build ## measure the goals of docs/performance.md
 	@bin/pudu-bench prompt
 	@bin/pudu-bench serve
 
+bench-ui: need-go setup-tests ## how fast the pages are, beside the goals of docs/performance.md
+	@GO="$(GO)" scripts/web figures pages
+
 crash: need-go setup-tests ## kill a worker 1,700 times and once at every write, and look for what was lost; takes some minutes
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 1000 -store sqlite
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 300 -store postgres
@@ -74,8 +77,9 @@ crash: need-go setup-tests ## kill a worker 1,700 times and once at every write,
 	@$(GO) test -count=1 -timeout 2h ./internal/feature/search -run '^TestKilled$$' -v -kills 100
 	@$(GO) test -count=1 -timeout 2h ./internal/app -run '^Test(Bin|FolderFile)Killed$$' -v -kills 100
 
-soak: need-go setup-tests ## try what has no end: random histories of a store, a hundred times as many as in make test
+soak: need-go setup-tests ## try what has no end: random histories of a store, a page that looks on for 20 minutes
 	@$(GO) test -count=1 -timeout 2h ./internal/stores/sqlstore -run '^(TestConformance|TestCollectKeepsEveryCheckpoint)$$' -rapid.checks 2000
+	@GO="$(GO)" scripts/web figures soak
 
 MUTATE_SEED ?= 1
 MUTATE_SAMPLE ?= 100

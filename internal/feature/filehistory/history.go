@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/lib/flock"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
@@ -187,7 +188,7 @@ func (t *Thread) locked(ctx context.Context, create bool, do func(*session) erro
 	defer f.Close()
 	bounded, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	if err := lock(bounded, f); err != nil {
+	if err := flock.Wait(bounded, f); err != nil {
 		return fmt.Errorf("wait for other work on it: %w", err)
 	}
 	t.mu.Lock()

@@ -220,7 +220,8 @@ func (s *session) note(o Origin, paths []string) error {
 				look.now[f] = entryOf(info, f)
 			}
 		}
-		if err := look.entry(files, lstats(files, []string{p})[0], p, p, maxDepth); err != nil {
+		info, _ := files.Lstat(p) // nil if it is gone
+		if err := look.entry(files, info, p, p, maxDepth); err != nil {
 			return err
 		}
 		if old, ok := s.state.tree[p]; ok && look.now[p].Kind == 0 {

@@ -115,9 +115,7 @@ func lstats(dir *os.Root, names []string) []fs.FileInfo {
 	list := make([]fs.FileInfo, len(names))
 	look := func(from, to int) {
 		for i := from; i < to; i++ {
-			if info, err := dir.Lstat(names[i]); err == nil {
-				list[i] = info
-			}
+			list[i], _ = dir.Lstat(names[i])
 		}
 	}
 	if len(names) < sideBySide {

@@ -70,8 +70,10 @@ const (
 	maxShown  = 200
 	maxOldest = 40
 	maxAlike  = 100
-	// maxTerms bounds the words that are looked for, common those that too many facts have.
+	// maxTerms bounds the words that are looked for, maxAsked those of which is asked whether facts have them; common is how many
+	// facts are too many for a word.
 	maxTerms = 100
+	maxAsked = 5000
 	common   = 500
 )
 
@@ -176,23 +178,26 @@ func (l *lesson) inScope(e *edit) []*Fact {
 
 // terms are the words of the person that not too many facts have.
 func (l *lesson) terms(e *edit) []string {
-	list := []string{}
+	said := make(map[string]bool)
+	asked, found := []string{}, []string{}
 	for _, t := range l.heard.turns {
 		if !t.Human {
 			continue
 		}
 		for _, term := range words.Index(t.Own) {
-			if len(list) == maxTerms {
-				return list
-			}
-			n := 0
-			e.read("crowd", func(r database.Row) (bool, error) { return false, r.Scan(&n) }, term, term+"\x01", common)
-			if n > 0 && n < common && !slices.Contains(list, term) {
-				list = append(list, term)
+			if !said[term] && len(asked) < maxAsked {
+				said[term], asked = true, append(asked, term)
 			}
 		}
 	}
-	return list
+	list, _ := json.Marshal(asked) // of strings it never fails
+	e.read("uncommon", func(r database.Row) (bool, error) {
+		var term string
+		err := r.Scan(&term)
+		found = append(found, term)
+		return true, err
+	}, string(list), common, maxTerms)
+	return found
 }
 
 // second asks once more, about those facts alone that are to go: which of them are untrue now?

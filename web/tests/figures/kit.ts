@@ -32,7 +32,7 @@ export async function serve(dialogues: Record<string, Turn[]>): Promise<{ server
 /** The text of so many tokens of four letters, in paragraphs. */
 export function words(tokens: number): string {
   let text = '';
-  for (let i = 1; i <= tokens; i++) text += i % 60 === 0 ? 'it.\n\n' : 'word'.slice(0, 3) + ' ';
+  for (let i = 1; i <= tokens; i++) text += i % 60 === 0 ? 'it.\n\n' : 'wor ';
   return text;
 }
 

@@ -1,6 +1,6 @@
 -- As find.sql. The planner knows no frequency of a term in a parameter, so both ways are taken. The last rows are walked one by one, the
 -- newest first, as long as one of twelve matches: a frequent term has enough of them there. Else the index finds the rows. $2 has the signs
--- of FTS5. What is laid down in steps (LATERAL, LIMIT 1, OFFSET 0) is looked up row by row: the planner, left to itself, sorts all rows first.
+-- of FTS5. What is laid down in steps (LATERAL, LIMIT 1, OFFSET 0, the two bounds that say d.user_id = $1) is looked up row by row: the planner, left to itself, sorts all rows first.
 SELECT d.thread_id, t.title, d.form, d.ref, d.role, d.at, d.text
 FROM (
     WITH RECURSIVE q AS MATERIALIZED (
@@ -11,8 +11,8 @@ FROM (
         UNION ALL
         SELECT d.seq, h.hit, w.hits + h.hit, w.walked + 1
         FROM walk w CROSS JOIN LATERAL (
-            SELECT d.seq, d.user_id, d.thread_id, d.at FROM search_docs d
-            WHERE (d.user_id, d.seq) < ($1, w.seq) ORDER BY d.user_id DESC, d.seq DESC LIMIT 1
+            SELECT d.seq, d.thread_id, d.at FROM search_docs d
+            WHERE (d.user_id, d.seq) > ($1, 0) AND (d.user_id, d.seq) < ($1, w.seq) ORDER BY d.user_id DESC, d.seq DESC LIMIT 1
         ) d CROSS JOIN LATERAL (
             SELECT count(*)::INT AS hit FROM (
                 SELECT 1 FROM search_index i WHERE i.seq = d.seq AND i.terms @@ (SELECT query FROM q) AND d.at >= $5 AND d.at < $6
@@ -21,7 +21,7 @@ FROM (
                 SELECT 1 FROM threads t WHERE t.id = d.thread_id AND t.user_id = $1 AND t.marks <= CAST($3 AS BIGINT) OFFSET 0
             ) t
         ) h
-        WHERE d.user_id = $1 AND w.hits < $7 AND (w.walked < 250 OR w.hits * 12 >= w.walked)
+        WHERE w.hits < $7 AND (w.walked < 250 OR w.hits * 12 >= w.walked)
     ), near AS MATERIALIZED (
         SELECT seq FROM walk WHERE hit = 1
     )

@@ -57,7 +57,7 @@ export interface Talk {
 
 export const nothing: Talk = { rows: [], calls: {}, runs: {}, asked: [] };
 
-/** How many events of a sub-agent are kept: more than its steps bring. */
+/** How many events of a sub-agent's steps are kept; that of its end is kept besides. */
 const mostTold = 2000;
 
 /** How much of a tool's running output is kept, in characters. */
@@ -133,7 +133,7 @@ function told(t: Talk, value: unknown, at: number): void {
   if (typeof v?.task_id !== 'string' || typeof v.type !== 'string') return;
   const call = t.calls[v.task_id] ?? {};
   const before = call.told ?? [];
-  if (before.length < mostTold) t.calls[v.task_id] = { ...call, told: [...before, { ...v, type: v.type, at }] };
+  if (before.length < mostTold || v.type !== 'task_running') t.calls[v.task_id] = { ...call, told: [...before, { ...v, type: v.type, at }] };
 }
 
 function askedOf(run: string, d: Record<string, unknown>): Asked {

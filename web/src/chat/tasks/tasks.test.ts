@@ -35,6 +35,13 @@ describe('a task', () => {
     expect(turn?.steps.filter((s) => s.kind === 'call')).toHaveLength(1);
   });
 
+  it('is over however many steps it told of', () => {
+    const many = Array.from({ length: 2100 }, (_, i) => running({ ...asks, id: `m${i}` }));
+    const task = taskOf(step(play(started, ...many, custom({ type: 'task_completed', task_id: 'c' }))), true);
+    expect(task).toMatchObject({ state: 'done' });
+    expect(task.turn?.steps.filter((s) => s.kind === 'call')).toHaveLength(1999); // beside the beginning
+  });
+
   it.each([
     ['task_completed', 'done', false],
     ['task_failed', 'bad', false],

@@ -268,13 +268,14 @@ func TestTheSecondRunOfAThreadIsAConflict(t *testing.T) {
 
 // TestWhatIsSaidToARun is known by its id, can be taken back until it is a run, and is followed then.
 func TestWhatIsSaidToARun(t *testing.T) {
-	end := make(chan struct{})
-	s := newSite(t, t.TempDir(), talker{end: end})
+	began, end := make(chan struct{}, 10), make(chan struct{})
+	s := newSite(t, t.TempDir(), talker{began: began, end: end})
 	req := request("t", "first")
 	req.UserID = "user"
 	if _, err := s.manager.For(user()).Submit(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
+	<-began // what is said before the first call of the model is read with it
 	c := s.dial(s.url())
 	var ids []string
 	for _, text := range []string{"one", "two"} {

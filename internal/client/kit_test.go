@@ -49,12 +49,16 @@ const token = "secret"
 // talker is a model that writes many chunks, and then waits until it may end.
 type talker struct {
 	chunks int
+	began  chan struct{} // where it is not nil, each call sends on it first
 	end    chan struct{}
 }
 
 func (talker) Name() string { return "test/talker" }
 func (f talker) Stream(ctx context.Context, _ *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
+		if f.began != nil {
+			f.began <- struct{}{}
+		}
 		for i := range f.chunks {
 			if !yield(message.Chunk{Text: fmt.Sprintf("%d ", i)}, nil) {
 				return

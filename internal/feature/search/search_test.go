@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestSearch(t *testing.T) {
 		{Name: "what has changed", Test: changes}, {Name: "order and pages", Test: order}, {Name: "filters", Test: filters},
 		{Name: "long messages", Test: long}, {Name: "of others", Test: ofOthers}, {Name: "filled", Test: filled},
 		{Name: "cut off", Test: cutOff}, {Name: "not in a dump", Test: kept}, {Name: "what is said to whom", Test: shown},
-		{Name: "what stands in no list", Test: marked},
+		{Name: "what stands in no list", Test: marked}, {Name: "the newest of many", Test: newest},
 	})
 }
 
@@ -405,4 +406,56 @@ func marked(f *databases.Fixture) {
 	for archived, want := range map[bool]int{false: 1, true: 2} {
 		f.Equal("found", len(k.find(f.Ann(), search.Query{Words: "heron", Archived: archived})), want)
 	}
+}
+
+// newest: of what many messages have, the newest are found, however many do, and whatever stands between them.
+func newest(f *databases.Fixture) {
+	k := newKit(f)
+	var all []string
+	for i, n := range []int{500, 500, 240} { // PostgreSQL looks into 1,024 at once
+		texts := make([]string, n)
+		for j := range texts {
+			at := len(all)
+			texts[j] = fmt.Sprintf("deer %d", at)
+			if at%3 == 0 {
+				texts[j] += " hare"
+			}
+			if at%40 == 0 {
+				texts[j] += " fox"
+			}
+			all = append(all, fmt.Sprintf("t%d-%d", i, j))
+		}
+		k.thread(f.Bob(), fmt.Sprint("his", i), "", "deer", "hare", "fox")
+		k.thread(f.Ann(), fmt.Sprint("t", i), "", texts...)
+	}
+	same := func(words string, threads []string, matches func(int) bool) {
+		f.Helper()
+		var want []string
+		for at := len(all) - 1; at >= 0 && len(want) < search.MaxHits; at-- {
+			if all[at] != "" && matches(at) {
+				want = append(want, all[at])
+			}
+		}
+		hits := k.find(f.Ann(), search.Query{Words: words, Threads: threads, Limit: search.MaxHits})
+		got := strings.Fields(refs(hits))
+		slices.Sort(got)
+		slices.Sort(want)
+		f.Equal(words, got, want)
+	}
+	look := func() {
+		f.Helper()
+		same("deer", nil, func(int) bool { return true })
+		same("deer hare", nil, func(at int) bool { return at%3 == 0 })
+		same("fox", nil, func(at int) bool { return at%40 == 0 })
+		same("deer -hare", nil, func(at int) bool { return at%3 != 0 })
+		same("fox -hare", nil, func(at int) bool { return at%40 == 0 && at%3 != 0 })
+		same("dee", nil, func(int) bool { return true })
+		same("deer", []string{"t0"}, func(at int) bool { return at < 500 })
+	}
+	look()
+	f.Must(f.For(f.Ann()).DeleteThread(f.Context(), "t2"))
+	for at := 1000; at < len(all); at++ {
+		all[at] = ""
+	}
+	look()
 }

@@ -77,7 +77,7 @@ func count(list []bool) (n int) {
 type follower struct {
 	row    []string
 	prefix bool  // the last need only be begun
-	at     []int // how far each beginning has come
+	at     []int // how far each beginning has come, the furthest first
 	done   bool
 }
 
@@ -86,14 +86,20 @@ func (f *follower) next(term string) {
 		return
 	}
 	keep := f.at[:0]
-	for _, n := range append(f.at, 0) {
-		last := n == len(f.row)-1
-		if term == f.row[n] || last && f.prefix && strings.HasPrefix(term, f.row[n]) {
-			f.done = f.done || last
+	for _, n := range f.at {
+		if f.fits(n, term) {
 			keep = append(keep, n+1)
 		}
 	}
-	f.at = keep
+	if f.fits(0, term) {
+		keep = append(keep, 1)
+	}
+	f.at, f.done = keep, len(keep) > 0 && keep[0] == len(f.row)
+}
+
+// fits reports whether a term is the one at a place of the row.
+func (f *follower) fits(n int, term string) bool {
+	return term == f.row[n] || f.prefix && n == len(f.row)-1 && strings.HasPrefix(term, f.row[n])
 }
 
 // Part is a piece of an excerpt.

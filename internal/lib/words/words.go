@@ -51,9 +51,13 @@ func Index(text string) (list []string) {
 // Terms yields the terms of a text as they stand in it.
 func Terms(text string) iter.Seq[Term] {
 	return func(yield func(Term) bool) {
-		s := scanner{yield: yield}
+		s := scanner{text: text, yield: yield}
 		var n int // bytes of a character
 		for at := 0; at < len(text) && !s.stopped; at += n {
+			if n = simpleWord(text[at:]); n > 0 && s.end == 0 {
+				s.simpleWord(at, at+n)
+				continue
+			}
 			if b := text[at]; b < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
 				n = 1
 				s.take(rune(b), at, at+1)
@@ -62,7 +66,7 @@ func Terms(text string) iter.Seq[Term] {
 			var r rune
 			if r, n = utf8.DecodeRuneInString(text[at:]); isPlain(r) {
 				if next, _ := utf8.DecodeRuneInString(text[at+n:]); at+n == len(text) || isPlain(next) {
-					s.take(r, at, at+n)
+					s.take(narrow(r), at, at+n)
 					continue
 				}
 			}
@@ -76,14 +80,46 @@ func Terms(text string) iter.Seq[Term] {
 	}
 }
 
-// isPlain reports whether a character is as it should be, and no other before it changes it: most are.
-func isPlain(r rune) bool {
-	return r < utf8.RuneSelf || 0x4E00 <= r && r <= 0x9FFF || // Han
-		0x3041 <= r && r <= 0x3096 || 0x30A1 <= r && r <= 0x30FC || 0xAC00 <= r && r <= 0xD7A3 // kana, Hangul
+// simpleWord is how long the word is that a text begins with, if it is of ASCII and at most its first letter is a
+// capital; else 0. Most are so.
+func simpleWord(text string) int {
+	if len(text) == 0 || !isASCIIWord(rune(text[0])) {
+		return 0
+	}
+	n := 1
+	for n < len(text) && ('a' <= text[n] && text[n] <= 'z' || '0' <= text[n] && text[n] <= '9') {
+		n++
+	}
+	if n > MaxTerm || n < len(text) && (text[n] >= utf8.RuneSelf || 'A' <= text[n] && text[n] <= 'Z') {
+		return 0
+	}
+	return n
 }
+
+// isPlain reports whether a character is as it should be but for its width, and no other before it changes it: most are.
+func isPlain(r rune) bool {
+	return r < utf8.RuneSelf || isHan(r) ||
+		0xC0 <= r && r <= 0xFF || 0x391 <= r && r <= 0x3C9 || 0x400 <= r && r <= 0x481 || // Latin, Greek, Cyrillic
+		0x3041 <= r && r <= 0x3096 || 0x30A1 <= r && r <= 0x30FC || 0xAC00 <= r && r <= 0xD7A3 || // kana, Hangul
+		0x2018 <= r && r <= 0x201E || 0x3001 <= r && r <= 0x3011 || isWide(r) // quotes, signs
+}
+
+// isWide reports whether a character is one of ASCII as wide as one of Chinese.
+func isWide(r rune) bool { return 0xFF01 <= r && r <= 0xFF5E }
+
+func narrow(r rune) rune {
+	if isWide(r) {
+		return r - 0xFF01 + '!'
+	}
+	return r
+}
+
+// isHan reports whether a character is one of the common ones of Chinese.
+func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
 // scanner is in a word, in a row of characters that give pairs, or in neither.
 type scanner struct {
+	text    string
 	yield   func(Term) bool
 	stopped bool
 
@@ -96,6 +132,7 @@ type scanner struct {
 	char           rune // of the row; 0 is none
 	charAt, charTo int
 	pairs          bool // the row has given some
+	pairOf         [2 * utf8.UTFMax]byte
 }
 
 // part is where a part of a word begins: in the folded word, and in the text.
@@ -103,18 +140,38 @@ type part struct{ word, text int }
 
 func (s *scanner) emit(t Term) { s.stopped = s.stopped || !s.yield(t) }
 
+// termOf is a term that stands in the text from start to end: a part of the text if it stands there as it is.
+func (s *scanner) termOf(term []byte, start, end int) string {
+	if there := s.text[start:end]; string(term) == there {
+		return there
+	}
+	return string(term)
+}
+
+// simpleWord takes one of [simpleWord].
+func (s *scanner) simpleWord(start, end int) {
+	s.endPairs()
+	term := s.text[start:end]
+	if 'A' <= term[0] && term[0] <= 'Z' {
+		s.word = append(append(s.word[:0], term[0]+'a'-'A'), term[1:]...)
+		term = string(s.word)
+		s.word = s.word[:0]
+	}
+	s.emit(Term{Text: term, Start: start, End: end})
+}
+
 // take takes the next character, which stands in the text from start to end.
 func (s *scanner) take(r rune, start, end int) {
 	switch {
-	case r < utf8.RuneSelf && !isASCIIWord(r), !isWord(r) && !isPaired(r):
-		s.endWord()
-		s.endPairs()
-		if unicode.Is(unicode.So, r) && r != utf8.RuneError {
-			s.emit(Term{Text: string(r), Start: start, End: end})
-		}
 	case r >= utf8.RuneSelf && isPaired(r):
 		s.endWord()
 		s.pair(r, start, end)
+	case r < utf8.RuneSelf && !isASCIIWord(r), !isWord(r):
+		s.endWord()
+		s.endPairs()
+		if r >= utf8.RuneSelf && unicode.Is(unicode.So, r) && r != utf8.RuneError {
+			s.emit(Term{Text: string(r), Start: start, End: end})
+		}
 	default:
 		s.endPairs()
 		s.letter(r, start, end)
@@ -132,14 +189,15 @@ func isWord(r rune) bool {
 // isPaired reports whether a character is of a script whose words no spaces show.
 func isPaired(r rune) bool {
 	const prolonged = 'ー' // of no script of its own
-	return r == prolonged || r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+	return isHan(r) || r == prolonged || r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func (s *scanner) pair(r rune, start, end int) {
 	if s.char != 0 {
 		s.pairs = true
-		s.emit(Term{Text: string(s.char) + string(r), Start: s.charAt, End: end})
+		pair := utf8.AppendRune(utf8.AppendRune(s.pairOf[:0], s.char), r)
+		s.emit(Term{Text: s.termOf(pair, s.charAt, end), Start: s.charAt, End: end})
 	}
 	s.char, s.charAt, s.charTo = r, start, end
 }
@@ -148,7 +206,8 @@ func (s *scanner) pair(r rune, start, end int) {
 // found.
 func (s *scanner) endPairs() {
 	if s.char != 0 {
-		s.emit(Term{Text: string(s.char), Start: s.charAt, End: s.charTo, Beside: s.pairs})
+		char := utf8.AppendRune(s.pairOf[:0], s.char)
+		s.emit(Term{Text: s.termOf(char, s.charAt, s.charTo), Start: s.charAt, End: s.charTo, Beside: s.pairs})
 	}
 	s.char, s.pairs = 0, false
 }
@@ -182,10 +241,10 @@ func (s *scanner) endWord() {
 	if s.end == 0 {
 		return
 	}
-	if whole := cut(s.word); whole != "" {
-		s.emit(Term{Text: whole, Start: s.start, End: s.end})
+	if whole := cut(s.word); len(whole) > 0 {
+		s.emit(Term{Text: s.termOf(whole, s.start, s.end), Start: s.start, End: s.end})
 		if s.german != nil {
-			s.emit(Term{Text: cut(s.german), Start: s.start, End: s.end, Beside: true})
+			s.emit(Term{Text: string(cut(s.german)), Start: s.start, End: s.end, Beside: true})
 		}
 		s.emitParts()
 	}
@@ -201,21 +260,22 @@ func (s *scanner) emitParts() {
 			to = s.parts[i]
 		}
 		if to.word = min(to.word, len(s.word)); from.word < to.word {
-			s.emit(Term{Text: cut(s.word[from.word:to.word]), Start: from.text, End: to.text, Beside: true})
+			term := s.termOf(cut(s.word[from.word:to.word]), from.text, to.text)
+			s.emit(Term{Text: term, Start: from.text, End: to.text, Beside: true})
 		}
 		from = to
 	}
 }
 
 // cut is a term of bounded length.
-func cut(word []byte) string {
+func cut(word []byte) []byte {
 	if len(word) > MaxTerm {
 		word = word[:MaxTerm]
 		for !utf8.Valid(word) {
 			word = word[:len(word)-1]
 		}
 	}
-	return string(word)
+	return word
 }
 
 // fold adds a character to the word without its case and accents.
@@ -234,14 +294,26 @@ func (s *scanner) fold(r rune) {
 		s.add(plain, "")
 		return
 	}
-	for _, r := range norm.NFD.String(string(unicode.ToLower(r))) {
+	lower := utf8.AppendRune(s.pairOf[:0], unicode.ToLower(r))
+	decomposed := norm.NFD.Properties(lower).Decomposition()
+	if decomposed == nil {
+		decomposed = lower
+	}
+	for _, r := range string(decomposed) {
 		switch {
 		case r == '\u0308' && len(s.word) > 0 && strings.IndexByte("aou", s.word[len(s.word)-1]) >= 0:
 			s.add("", "e")
 		case unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Arabic, unicode.Hebrew):
 		default:
-			s.add(string(r), "")
+			s.addRune(r)
 		}
+	}
+}
+
+func (s *scanner) addRune(r rune) {
+	s.word = utf8.AppendRune(s.word, r)
+	if s.german != nil {
+		s.german = utf8.AppendRune(s.german, r)
 	}
 }
 

@@ -167,3 +167,21 @@ func BenchmarkIndex(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkLook(b *testing.B) {
+	for name, text := range map[string]string{
+		"english": strings.Repeat("The quick brown fox jumps over the lazy dog. ", 20),
+		"german":  strings.Repeat("Über die Größe der Häuser läßt sich streiten. ", 20),
+		"russian": strings.Repeat("Ещё один быстрый ёж бежит через тёмный лес. ", 10),
+		"chinese": strings.Repeat("关于机器学习的论文，", 30),
+	} {
+		b.Run(name, func(b *testing.B) {
+			q := words.Parse("lazy 学习 лес ")
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				q.Look(text)
+			}
+		})
+	}
+}

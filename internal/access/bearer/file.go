@@ -1,6 +1,7 @@
 package bearer
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -11,11 +12,14 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/lib/durable"
+	"github.com/pudu-ai/pudu/internal/lib/flock"
 )
+
+// patience is how long other processes may take to change the file of tokens.
+const patience = 30 * time.Second
 
 // ErrUnknown says that there is no token of a name.
 var ErrUnknown = errors.New("there is no token of that name")
@@ -107,8 +111,10 @@ func lock(path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, errors.Join(err, f.Close())
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := flock.Wait(ctx, f); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
 	}
 	return func() { f.Close() }, nil // which gives the lock back
 }

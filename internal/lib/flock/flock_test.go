@@ -28,8 +28,8 @@ func TestWait(t *testing.T) {
 	if err := flock.Wait(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	if flock.Try(second, false) == nil {
-		t.Error("two have the lock")
+	if err := flock.Try(second, false); !flock.Busy(err) {
+		t.Errorf("two have the lock: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

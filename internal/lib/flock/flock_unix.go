@@ -17,6 +17,7 @@ func Try(f *os.File, alone bool) error {
 	return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 }
 
-func busy(err error) bool {
-	return errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR)
-}
+// Busy says whether an error of Try is that somebody else has the lock.
+func Busy(err error) bool { return errors.Is(err, syscall.EWOULDBLOCK) }
+
+func again(err error) bool { return Busy(err) || errors.Is(err, syscall.EINTR) }

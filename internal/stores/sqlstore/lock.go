@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pudu-ai/pudu/internal/lib/flock"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -30,6 +31,15 @@ func lockDir(dir string) (unlock func() error, err error) {
 	return func() error { return errors.Join(file.Close(), folder.Close()) }, nil
 }
 
+// lockFolder opens a folder and locks it; false if another process has it locked. A file system whose folders cannot be locked,
+// as of some networks, has the lock file alone.
+func lockFolder(dir string) (f *os.File, free bool, err error) {
+	if f, err = os.Open(dir); err != nil {
+		return nil, false, err
+	}
+	return f, !flock.Busy(flock.Try(f, true)), nil
+}
+
 // lockFile locks the lock file of a folder; free says that nobody has locked the folder.
 func lockFile(dir string, free bool) (*os.File, error) {
 	path := filepath.Join(dir, LockName)
@@ -37,8 +47,8 @@ func lockFile(dir string, free bool) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open lock file: %w", err)
 	}
-	ok, err := tryLock(f)
-	if err == nil && (!ok || !free) {
+	err = flock.Try(f, true)
+	if flock.Busy(err) || err == nil && !free {
 		err = fmt.Errorf("%w: %s works on %s; stop it, or name another data folder", store.ErrLocked, holder(f), dir)
 	}
 	if err == nil {

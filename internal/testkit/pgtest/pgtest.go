@@ -203,7 +203,8 @@ func (s *Server) configure(cfg Config) error {
 	lines := append([]string{
 		"", listen, fmt.Sprintf("port = %d", s.socketPort()), "unix_socket_directories = '" + s.dir + "'",
 		"fsync = on", "full_page_writes = on", "synchronous_commit = on", "max_connections = 200",
-		"shared_buffers = 64MB", "logging_collector = off", "log_min_messages = warning",
+		"shared_buffers = 64MB", "dynamic_shared_memory_type = mmap", // its files go with the folder of a server that is killed
+		"logging_collector = off", "log_min_messages = warning",
 	}, cfg.Settings...)
 	f, err := os.OpenFile(filepath.Join(s.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

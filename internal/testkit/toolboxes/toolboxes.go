@@ -3,10 +3,12 @@ package toolboxes
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/outgoing"
@@ -39,6 +41,16 @@ func install(ctx context.Context, dir string) (toolbox.Version, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return toolbox.Version{}, err
 	}
-	return toolbox.New(toolbox.Config{Dir: dir, HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: 1 << 30, Redirects: 5})}).
-		Install(ctx, target, nil, nil)
+	box := toolbox.New(toolbox.Config{Dir: dir, HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: 1 << 30, Redirects: 5})})
+	for {
+		v, err := box.Install(ctx, target, nil, nil)
+		if !errors.Is(err, toolbox.ErrBusy) {
+			return v, err
+		}
+		select { // the tests of another package install it
+		case <-ctx.Done():
+			return v, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }

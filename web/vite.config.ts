@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import tailwind from '@tailwindcss/vite';
-import { defineConfig, type Plugin } from 'vite';
+import { basename } from 'node:path';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
 
 // Addresses in what is built are relative, so that the server may stand below any path. A development server asks the one at
 // PUDU_SERVER for everything that is no page.
@@ -20,9 +21,64 @@ const withoutElk: Plugin = {
   load: (id) => (/mermaid.*\/elk-[A-Z0-9]+\.mjs$/.test(id) ? 'throw new Error("this layout is not there")' : null),
 };
 
+const source = (path: string): string => new URL(`src/${path}`, import.meta.url).pathname;
+
+type Look = Pick<Rolldown.PluginContext, 'getModuleInfo'>;
+
+const needs = new Map<string, Set<string>>();
+
+/** All that a module imports at once, itself too. */
+function neededBy(entry: string, look: Look): Set<string> {
+  const known = needs.get(entry);
+  if (known) return known;
+  const found = new Set<string>();
+  needs.set(entry, found);
+  const walk = (id: string): void => {
+    if (found.has(id)) return;
+    found.add(id);
+    for (const other of look.getModuleInfo(id)?.importedIds ?? []) walk(other);
+  };
+  walk(entry);
+  return found;
+}
+
+// The pages by what they need before anything is drawn. What several of these need stands in the first that fits, and is one file: over a slow
+// network each file more is a round more. What comes later is split by whoever imports it.
+const firsts = [
+  ['door', 'outside/signIn.ts'],
+  ['away', 'outside/offline.ts'],
+  ['index', 'main.tsx'],
+  ['task', 'chat/ThreadPage.tsx'],
+] as const;
+
+/** The file that a module of the first ones stands in. The door and the page for no server have files of their own: what they share with the rest is another one. */
+function fileOf(id: string, look: Look): string | null {
+  const sets = firsts.map(([, entry]) => neededBy(source(entry), look));
+  const at = sets.findIndex((set) => set.has(id));
+  if (at < 0) return null;
+  const [name] = firsts[at]!;
+  const shared = at < 2 && sets.slice(at + 1).some((set) => set.has(id));
+  return at < 2 && !shared ? null : at < 2 ? `${name}-shared` : name;
+}
+
+// The page of a task asks for its files as soon as its address is known.
+const filesOfTask: Plugin = {
+  name: 'files-of-task',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html, { bundle, chunk }) => {
+      if (!bundle || !chunk) return html;
+      const page = Object.values(bundle).find((c) => c.type === 'chunk' && c.moduleIds.includes(source('chat/ThreadPage.tsx')));
+      const needed = page?.type === 'chunk' ? [page.fileName, ...page.imports] : [];
+      const more = needed.filter((file) => file !== chunk.fileName && !html.includes(basename(file)));
+      return html.replace('/* the files of a task */', more.map((file) => `'${file}'`).join(', '));
+    },
+  },
+};
+
 export default defineConfig({
   base: './',
-  plugins: [react(), tailwind(), newFontsAlone, withoutElk],
+  plugins: [react(), tailwind(), newFontsAlone, withoutElk, filesOfTask],
   build: {
     outDir: 'dist',
     chunkSizeWarningLimit: 1000,
@@ -32,7 +88,11 @@ export default defineConfig({
     rolldownOptions: {
       input: { index: 'index.html', diagram: 'diagram.html', offline: 'offline.html', 'sign-in': 'sign-in.html', sw: 'src/outside/sw.ts' },
       // The worker's address is one for all versions.
-      output: { entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'), chunkFileNames: 'assets/[name]-[hash].js' },
+      output: {
+        entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
+        chunkFileNames: 'assets/[name]-[hash].js',
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ debugName: 'firsts', name: (id, look) => fileOf(id, look as Look) }] },
+      },
     },
   },
   worker: { format: 'es' },

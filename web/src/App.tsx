@@ -1,6 +1,6 @@
 // The whole client: the page that the address names, and what stands where one is missing or could not be loaded.
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { Component, type ReactNode, Suspense, useMemo } from 'react';
+import { Component, type ReactNode, useMemo } from 'react';
 import { Trouble } from './lib/api/client';
 import { useWords } from './lib/i18n';
 import { Link, match, usePath } from './lib/router';
@@ -25,9 +25,7 @@ export function App(): ReactNode {
   return (
     <QueryClientProvider client={client}>
       <Failing>
-        <Suspense fallback={<Shell>{null}</Shell>}>
-          <Routed />
-        </Suspense>
+        <Routed />
       </Failing>
       <SignIn />
       <Toasts />

@@ -61,7 +61,7 @@ let browser: Browser | undefined;
 
 /** A browser of its own for a test file. */
 export async function open(): Promise<Browser> {
-  browser ??= await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  browser ??= await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-lcd-text'] });
   return browser;
 }
 

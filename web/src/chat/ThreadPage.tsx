@@ -33,6 +33,7 @@ import { Selected } from './Selected';
 import { Then } from './Then';
 import { type TurnActs, TurnView } from './TurnView';
 import { TotalCost } from './Usage';
+import { useDrawn } from './useDrawn';
 import { useFollowing } from './useFollowing';
 import { usePrint } from './usePrint';
 import { useSought } from './useSought';
@@ -63,7 +64,8 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
   useRead(thread, task?.state === 'answered' || task?.state === 'failed');
   const box = useRef<HTMLDivElement>(null);
   const sought = useSought(conversation, view, turns, box);
-  const [away, toEnd] = useFollowing(box, turns, !view.loading, sought);
+  const drawn = useDrawn(turns, sought);
+  const [away, toEnd] = useFollowing(box, drawn, !view.loading, sought);
   const [options, setOptions] = useOptions(thread);
   const write = useRef<Write>(() => {});
   const named = useBranchTitle(task?.title ?? '');
@@ -125,12 +127,12 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
           {view.older && <Older more={() => conversation.more()} />}
           {missing ? <Missing /> : turns.length === 0 && view.trouble !== undefined && <Broken trouble={view.trouble} again={() => void conversation.load()} />}
           <SpentOf value={spent}>
-            {turns.map((turn, i) => (
+            {drawn.map((turn, i) => (
               <TurnView
                 key={turn.key}
                 thread={thread}
                 turn={turn}
-                last={!above && i === turns.length - 1}
+                last={!above && i === drawn.length - 1}
                 {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
                 busy={!!above || !!view.active || view.past}
                 waiting={view.past ? noneAsked : view.talk.asked}

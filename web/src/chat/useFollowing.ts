@@ -15,6 +15,7 @@ export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[
   const [away, setAway] = useState(false);
   const following = useRef(true);
   const last = useRef('');
+  const first = useRef('');
   const opened = useRef(false);
   const toEnd = (): void => {
     const el = box.current;
@@ -40,6 +41,8 @@ export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[
     if (!ready || key === '') return;
     const fresh = key !== last.current;
     last.current = key;
+    const above = first.current !== turns[0]?.key; // older turns came
+    first.current = turns[0]?.key ?? '';
     if (!opened.current && elsewhere) {
       opened.current = true;
       following.current = false;
@@ -50,7 +53,7 @@ export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[
     if (opened.current && fresh && el && newest) {
       el.scrollTop += newest.getBoundingClientRect().top - el.getBoundingClientRect().top - margin;
       following.current = true;
-    } else if (!opened.current || (following.current && el && newest && newest.scrollHeight > el.clientHeight - 200)) toEnd();
+    } else if (!opened.current || (following.current && above) || (following.current && el && newest && newest.scrollHeight > el.clientHeight - 200)) toEnd();
     opened.current = true;
   });
   return [away, toEnd];

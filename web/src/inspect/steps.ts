@@ -1,7 +1,9 @@
 // The steps of a run as the lines of a timeline: what stands in each, its bars, and the scale of time that all have in common.
 import { isHidden, type Message, textOf, type ToolCall } from '../chat/talk/message';
+import { wordsNow } from '../lib/i18n';
 import type { IconName } from '../ui/Icon';
 import type { Step, Told } from './data';
+import { inspect } from './words';
 
 /** A bar: from and took are milliseconds since the run began. */
 export interface Bar {
@@ -132,7 +134,7 @@ const spans = [20, 50, 100, 200, 500, second, 2 * second, 5 * second, 10 * secon
 
 /** A mark of the scale: 0:30, 2:00, 1:00:00; below a second 0.2 s. */
 export function mark(ms: number, tick: number): string {
-  if (tick < second) return `${(ms / second).toFixed(2).replace(/0$/, '')} s`;
+  if (tick < second) return wordsNow(inspect).seconds((ms / second).toFixed(2).replace(/0$/, ''));
   const s = Math.round(ms / second);
   const two = (n: number): string => String(n).padStart(2, '0');
   return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;

@@ -40,19 +40,31 @@ export function lasted(millis: number, counts = false): string {
 /** How long an answer took: 412 ms, and from a second on as other times. */
 export const answeredIn = (millis: number): string => (millis < 1000 ? `${Math.round(millis)} ${settings().language === 'zh' ? '毫秒' : 'ms'}` : lasted(millis));
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** What writes times in a form: to make one takes long, and a page writes many times. */
+function format(form: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = locale() + JSON.stringify(form);
+  let it = formats.get(key);
+  if (!it) formats.set(key, (it = new Intl.DateTimeFormat(locale(), form)));
+  return it;
+}
+
+const clock: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit', hour12: false };
+const date: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
+
 /** A time of today as 9:14, another day with its date. */
 export function when(stamp: string | number | Date): string {
   const time = new Date(stamp);
   const today = new Date().toDateString() === time.toDateString();
-  const clock: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit', hour12: false };
-  return time.toLocaleString(locale(), today ? clock : { day: 'numeric', month: 'short', ...clock });
+  return format(today ? clock : { ...date, ...clock }).format(time);
 }
 
 /** A day: 26 Nov, of another year with that. */
 export function day(stamp: string | number | Date): string {
   const time = new Date(stamp);
   const year = time.getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' as const };
-  return time.toLocaleDateString(locale(), { day: 'numeric', month: 'short', ...year });
+  return format({ ...date, ...year }).format(time);
 }
 
 /** A size in bytes: 5.2 KB. */

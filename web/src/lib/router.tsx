@@ -19,7 +19,8 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-const pathNow = (): string => `/${location.pathname.slice(base.length)}`;
+/** The path of the page as it is now. */
+export const pathNow = (): string => `/${location.pathname.slice(base.length)}`;
 
 /** Goes to a path of the pages; replace leaves no step back. */
 export function go(to: string, replace = false): void {

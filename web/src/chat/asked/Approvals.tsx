@@ -31,7 +31,7 @@ interface ApprovalsProps {
 }
 
 /** All that wait; when the last one is decided, the run goes on. */
-export function Approvals({ asked: all, answer }: ApprovalsProps): ReactNode {
+export default function Approvals({ asked: all, answer }: ApprovalsProps): ReactNode {
   const [decided, setDecided] = useState<Record<string, Decision>>({});
   const [failed, setFailed] = useState(false);
   const w = useWords(asked);

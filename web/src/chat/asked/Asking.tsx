@@ -4,10 +4,10 @@ import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
 import type { Step, Turn } from '../talk/turns';
 import type { Asked } from '../talk/talk';
-import { Approvals } from './Approvals';
 import { pairsOf, type Question, questionOf } from './question';
 import { asked } from './words';
 
+const Approvals = lazy(() => import('./Approvals'));
 const QuestionForm = lazy(() => import('./QuestionForm'));
 
 /** The question that a turn ended with. */
@@ -30,7 +30,13 @@ interface AskingProps {
 }
 
 export function Asking({ turn, last, waiting, answers, answer }: AskingProps): ReactNode {
-  if (last && waiting.length > 0) return <Approvals key={waiting.map((a) => a.id).join()} asked={waiting} answer={answer} />;
+  if (last && waiting.length > 0) {
+    return (
+      <Suspense key={waiting.map((a) => a.id).join()} fallback={null}>
+        <Approvals asked={waiting} answer={answer} />
+      </Suspense>
+    );
+  }
   const q = lastQuestion(turn);
   if (!q || turn.answer || answers.has(q.request_id)) return null;
   return last ? (

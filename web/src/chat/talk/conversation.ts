@@ -4,8 +4,9 @@ import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
 import { type Batch, follow } from '../../lib/stream/log';
 import { deliver, forget, type Letter, letters, passes } from './outbox';
+import { readThread } from './reading';
 import { newer, type Options, requestOf, runOf, type RunRow, runsOf, waitingOf } from './requests';
-import { rowOf, type Steer, steersOf, takeBack } from './steers';
+import { rowOf, type Steer, takeBack } from './steers';
 import { type Asked, type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
 
@@ -77,17 +78,12 @@ export class Conversation {
 
   /** Loads the newest messages and the runs, and follows what is under way. */
   async load(): Promise<void> {
-    const path = { thread_id: this.thread };
     await this.restore();
     const load = ++this.loads;
     try {
-      const steers = await steersOf(this.thread, this.stopped.signal).catch(() => []); // of a thread that is not there
-      const runs = await this.runs(); // before the messages: those of a run that has ended are among them
-      const page = await api('get', '/threads/{thread_id}/messages/page', { path, query: this.page(), signal: this.stopped.signal });
+      const read = await readThread(this.thread, this.page(), () => this.view.talk.runs, this.stopped.signal);
       if (load !== this.loads) return; // another place was asked for meanwhile
-      const read = page as unknown as { data: PageRow[]; has_more: boolean };
-      // A thread that is not there has no messages either: only the thread itself tells.
-      if (read.data.length === 0 && Object.keys(runs).length === 0) await api('get', '/threads/{thread_id}', { path });
+      const { runs, steers } = read;
       this.seq = read.data[0]?.seq ?? 0;
       const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
       const there = new Set(read.data.map((r) => (r.content as { id?: string }).id));

@@ -1,6 +1,7 @@
 // The one client of the server's routes. Its types are made from openapi.json (scripts/web schema): a path, its parameters, the
 // body and the answer are those of the route, or tsc says so.
 import { at } from '../base';
+import { takeEarly } from './early';
 import type { paths } from './schema';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -49,7 +50,7 @@ export const needsSignIn = (): void => signedOut();
 export async function send(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(at(path), { credentials: 'same-origin', ...init });
+    response = await (takeEarly(path, init.method) ?? fetch(at(path), { credentials: 'same-origin', ...init }));
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new Trouble(0, 'The server cannot be reached.');

@@ -197,6 +197,9 @@ type Task struct {
 	// "reasoning_effort", "agent_name", "is_plan_mode", "subagent_enabled", "disable_clarification" and others. Values are what
 	// encoding/json can encode.
 	Context map[string]any
+	// Secrets are variables for the commands of skills that declare them, by name. They are sealed until the run's end, and kept
+	// nowhere else.
+	Secrets map[string]string
 	// Answer is a person's answer to what the thread's last run has stopped to ask, such as an approval; nil is none. It takes
 	// the place of Text, in the form of LangGraph's "resume".
 	Answer any
@@ -205,8 +208,11 @@ type Task struct {
 }
 
 func (t Task) request(user string) (runs.Request, error) {
-	r := runs.Request{ThreadID: t.Thread, UserID: user, MaxSteps: t.MaxSteps}
-	err := userdata.CheckThreadID(t.Thread)
+	r := runs.Request{ThreadID: t.Thread, UserID: user, MaxSteps: t.MaxSteps, Secrets: t.Secrets}
+	err := errors.Join(userdata.CheckThreadID(t.Thread), r.Secrets.Check())
+	if _, there := t.Context["secrets"]; there { // which is kept as it is
+		err = errors.Join(err, errors.New("secrets stand in the context: give them as Secrets"))
+	}
 	if t.Answer == nil {
 		r.Input = []message.Message{message.New(message.Human, t.Text)}
 	} else {

@@ -72,7 +72,7 @@ func (c Command) Check() error {
 	if c.Dir != "" && (!path.IsAbs(c.Dir) || strings.ContainsRune(c.Dir, 0)) {
 		return fmt.Errorf("working directory %q: must be an absolute path", c.Dir)
 	}
-	for _, kv := range c.Env {
+	for _, kv := range slices.Concat(c.Env, c.Secrets) {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || !envName.MatchString(name) || strings.ContainsRune(value, 0) {
 			return fmt.Errorf("variable %q: want NAME=value with a name of letters, digits and _, and no NUL byte", name)

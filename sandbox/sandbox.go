@@ -91,6 +91,9 @@ type Command struct {
 	Dir string
 	// Env adds variables ("NAME=value"); nothing of the server's own environment is inherited.
 	Env []string
+	// Secrets are variables as those of Env, which stand before these, and in no command line: whoever may list the
+	// processes of the machine does not see them. What runs in the same sandbox can; see [Alone].
+	Secrets []string
 	// Timeout bounds the command; 0 means 600 s.
 	Timeout time.Duration
 	// Stdout and Stderr receive the output as it comes, nil means discard. A background process keeps writing to them

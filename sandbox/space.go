@@ -1,6 +1,9 @@
 package sandbox
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Space is what the tools of a thread get of the place where it works: its files at once, its sandbox when a tool
 // first needs one. It belongs to whoever runs the thread, who also closes what it opened.
@@ -38,4 +41,19 @@ type Resident interface {
 	// Alive reports whether the sandbox with this instance is still there, and with it the processes that commands left
 	// in its background.
 	Alive(instance string) bool
+}
+
+// Private is a [Space] that can open a second sandbox beside the thread's, which one command has for itself.
+type Private interface {
+	// Alone opens a sandbox on the thread's files that nobody else gets. Who asks for it closes it, and with it ends what
+	// was left in its background. Errors are those of [Space].Sandbox.
+	Alone(ctx context.Context) (Sandbox, error)
+}
+
+// Alone opens a sandbox of a space that nobody else gets. A space that has none is [ErrUnavailable].
+func Alone(ctx context.Context, s Space) (Sandbox, error) {
+	if p, ok := s.(Private); ok {
+		return p.Alone(ctx)
+	}
+	return nil, fmt.Errorf("%w: there is none for one command alone", ErrUnavailable)
 }

@@ -61,8 +61,9 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err == nil && c.Desk != nil {
 		err = c.Desk.Resume(ctx)
 	}
-	if e.skills != nil {
+	if e.skills != nil && err == nil {
 		c.Skills = e.skills.For(access.FromRow(job.Run.UserID)).Run(c.Choice.Skills)
+		c.Secrets, err = e.secretsOf(ctx, &c, job)
 	}
 	if err == nil {
 		c.Profile, err = e.agents.Profile(access.FromRow(job.Run.UserID))

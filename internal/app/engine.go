@@ -24,6 +24,7 @@ import (
 	addedmodels "github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/feature/picture"
+	"github.com/pudu-ai/pudu/internal/feature/runsecrets"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/feature/webhook"
@@ -65,6 +66,7 @@ type engine struct {
 	current   atomic.Pointer[settings] // for the runs that begin
 	reloading sync.Mutex
 	secrets   *secrets.Secrets
+	given     *runsecrets.Secrets // what requests give their runs
 	added     *addedmodels.Models // nil in a replay
 	stale     atomic.Bool         // the settings are older than the models that were added
 	tests     chan struct{}       // room for tests of models
@@ -160,7 +162,7 @@ func (e *engine) closeAudit(ctx context.Context) error {
 func (e *engine) openSecrets(context.Context) (err error) {
 	e.secrets, err = secrets.Open(e.dir, e.cfg.Env.Get(secrets.Variable))
 	if err == nil {
-		e.added = addedmodels.New(e.store, e.secrets)
+		e.added, e.given = addedmodels.New(e.store, e.secrets), runsecrets.New(e.store, e.secrets)
 	}
 	return err
 }
@@ -232,7 +234,7 @@ func (e *engine) openHub(context.Context) error {
 	e.manager = runs.NewManager(runs.Config{
 		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus,
 		Delete: e.deleteWithRun, Notify: e.notify,
-		Seal: e.seal, Unseal: e.unseal, Watch: e.watch, Room: e.room, Parallel: e.shares.runs,
+		Seal: e.seal, Unseal: e.unseal, KeepSecrets: e.keepSecrets, Watch: e.watch, Room: e.room, Parallel: e.shares.runs,
 		LeaseLost: func(why error) { e.jobs.LeaseLost(why) },
 		Feed:      func(run store.Run) runs.Feed { return e.hub.Own(run) },
 		Events:    e.own.Events, ThreadMetadata: gateway.ThreadMetadata,

@@ -74,7 +74,8 @@ func (d delegate) Start(ctx context.Context, o subagents.Order) (subagents.Task,
 	}
 	child, err := d.below.Start(ctx, o.Key, runs.Request{
 		Input: []message.Message{message.New(message.Human, o.Prompt)}, Model: model, MaxSteps: o.Kind.MaxTurns,
-		Task: &runs.Task{Kind: o.Kind.Name, Call: o.Call.ID, Description: o.Description, Outside: guardrail.Untrusted.Get(o.Call.State)},
+		Task: &runs.Task{Kind: o.Kind.Name, Call: o.Call.ID, Description: o.Description, Outside: guardrail.Untrusted.Get(o.Call.State),
+			Named: d.named(o.Call)},
 	})
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (t *turn) approve(asked []event.Interrupt) (json.RawMessage, error) {
 
 // undecided is the end of a run that waits; it says what to type.
 func (t *turn) undecided(what, when string) error {
-	again := t.again() + " --thread " + t.thread + t.flags.choices.String()
+	again := t.again() + " --thread " + t.thread + t.flags.choices.String() + secretFlags(t.flags.given)
 	return &codeError{ExitWaiting, fmt.Errorf("%s; go on%s: %s --approve, or --reject \"WHY\"", what, when, again)}
 }
 

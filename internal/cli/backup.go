@@ -37,7 +37,7 @@ func backupCommand(app App, o *Options, stdio IO) *cobra.Command {
 				name = "standard output"
 			}
 			fmt.Fprintf(stdio.Err, "Backup written to %s: %s.\n", name, holds(sum))
-			fmt.Fprintln(stdio.Err, "Not in it: the configuration, keys, named tokens, secrets.key and what that seals (webhooks, keys of models).")
+			fmt.Fprintln(stdio.Err, "Not in it: the configuration, keys, named tokens, secrets.key and what that seals (webhooks, keys of models, secrets of runs).")
 			if sum.Changed > 0 {
 				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Changed, "file")+" changed while being read, and may be in it half old and half new"))
 			}

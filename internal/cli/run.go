@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/message"
@@ -38,6 +37,8 @@ type runFlags struct {
 	out      string
 	maxSteps int
 	choices  choices
+	secrets  []string // as they were given
+	given    secrets.Values
 	ownModel bool // the custom agent's model answers, unless it has none
 	approve  bool
 	reject   string // why, if rejects
@@ -69,6 +70,11 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			}
 			f.ownModel = f.choices.Agent != "" && o.Model == ""
 			f.rejects = cmd.Flags().Changed("reject")
+			var err error
+			taskOnInput := !f.approve && !f.rejects && !f.resume && (len(args) == 0 || args[0] == "-")
+			if f.given, err = readSecrets(stdio, f.secrets, taskOnInput); err != nil {
+				return err
+			}
 			switch {
 			case !f.approve && (f.scope != "" || f.pattern != ""):
 				return usageError("--scope and --pattern go with --approve")
@@ -96,6 +102,7 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "print the events as JSON lines instead of the answer")
 	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")
 	flags.StringArrayVar(&f.mounts, "mount", nil, "show `DIR[:rw]` at /mnt/<its name>, read-only unless :rw (repeatable)")
+	flags.StringArrayVar(&f.secrets, "secret", nil, "let skills use the secret `NAME`: the environment has its value, or you are asked; NAME=- reads it from\nstandard input (repeatable)")
 	flags.StringVar(&f.out, "out", ".", "`DIR` that gets copies of the presented files; empty for none")
 	adoptFlag(flags, o)
 	serverFlags(flags, o)
@@ -309,52 +316,6 @@ func (t *turn) prepare(task string) error {
 	return err
 }
 
-// maxUpload bounds one uploaded file.
-const maxUpload = 512 << 20
-
-func readUpload(path string) ([]byte, error) {
-	st, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, usageError("--file %s: %w", path, errors.Unwrap(err))
-	case !st.Mode().IsRegular():
-		return nil, usageError("--file %s: not a regular file; to show a folder use --mount", path)
-	case st.Size() > maxUpload:
-		return nil, usageError("--file %s: larger than %d MiB; to show its folder use --mount", path, maxUpload>>20)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, usageError("--file %s: %w", path, errors.Unwrap(err))
-	}
-	return raw, nil
-}
-
-// mention tells the agent of the uploads, in the message's additional_kwargs.files and in its text.
-func (t *turn) mention(m message.Message) (message.Message, error) {
-	type upload struct {
-		Filename string `json:"filename"`
-		Size     int    `json:"size"`
-		Path     string `json:"path"`
-		Status   string `json:"status"`
-	}
-	var list []upload
-	for _, name := range slices.Sorted(maps.Keys(t.uploads)) {
-		u := upload{Filename: name, Size: len(t.uploads[name]), Path: sandbox.Uploads + "/" + name, Status: "uploaded"}
-		list = append(list, u)
-		note := fmt.Sprintf("\n\n(Uploaded file: %s, %d bytes)", u.Path, u.Size)
-		m.Content = append(m.Content, message.Text(note))
-	}
-	if len(list) == 0 {
-		return m, nil
-	}
-	enc, err := json.Marshal(list)
-	if err != nil {
-		return m, err
-	}
-	m.Kwargs = message.Fields{"files": enc}
-	return m, nil
-}
-
 // converse runs the turn, and the next ones while the agent asks and a person answers.
 func (t *turn) converse(ctx context.Context, do carry) error {
 	t.header()
@@ -444,6 +405,7 @@ func (t *turn) carryOut(ctx context.Context, w *watcher, show func(event.Event))
 	return t.start(ctx, runs.Request{
 		ThreadID: t.thread, UserID: t.session.UserID, Input: t.input,
 		Model: model, MaxSteps: t.flags.maxSteps, Resume: t.answers, Context: t.flags.choices.context(),
+		Secrets: t.flags.given,
 	}, uploads, w, show)
 }
 

@@ -94,6 +94,7 @@ func (t *turn) say(ctx context.Context, w *watcher, text string) {
 	defer cancel()
 	id, err := t.session.Runner.Say(ctx, runs.Request{
 		ThreadID: t.thread, UserID: t.session.UserID, Input: []message.Message{message.New(message.Human, text)}, Model: t.session.Model,
+		Secrets: t.flags.given, // for the case that it becomes a run of its own
 	})
 	if err != nil {
 		w.note("! not said: " + inert.Line(err.Error()))

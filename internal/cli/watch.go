@@ -274,7 +274,7 @@ func (w *watcher) end(d event.ToolEnd) {
 	w.draw()
 }
 
-// custom shows what it knows: the announcements of a retry, of another model, and of a wait for a place.
+// custom shows what it knows: the announcements of a retry, of another model, of a wait for a place, and of secrets that are missing.
 func (w *watcher) custom(c event.Custom) {
 	var v struct {
 		Type        string `json:"type"`
@@ -294,6 +294,10 @@ func (w *watcher) custom(c event.Custom) {
 			duration(time.Duration(v.WaitMS)*time.Millisecond), v.Attempt+1, v.MaxAttempts))
 	case "llm_fallback", "llm_queued":
 		w.line("… model: " + inert.Line(v.Message))
+	case "middleware:skill_secrets":
+		if v.Message != "" {
+			w.line("! " + inert.Line(v.Message))
+		}
 	}
 }
 

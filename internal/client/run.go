@@ -113,6 +113,13 @@ func (c *Client) order(req runs.Request) (orderJSON, error) {
 	if req.Model != c.Info.Model && req.Model != "" {
 		o.Context["model_name"] = rawjson.AppendString(nil, req.Model)
 	}
+	if len(req.Secrets) > 0 {
+		raw, err := json.Marshal(map[string]string(req.Secrets))
+		if err != nil {
+			return o, err
+		}
+		o.Context["secrets"] = raw
+	}
 	return o, nil
 }
 

@@ -57,7 +57,7 @@ type Table struct {
 	// Trace is a column that is not 0 in a row that only tells of what is gone. Such rows keep no dump from being loaded, and go.
 	Trace string
 	Quota Quota
-	// Derived says that the feature makes the rows again from what else is there: no dump has them.
+	// Derived says that no dump has the rows: the feature makes them again from what else is there, or they must not be copied.
 	Derived bool
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/feature/news"
+	"github.com/pudu-ai/pudu/internal/feature/runsecrets"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
@@ -37,5 +38,6 @@ func All() []database.Feature {
 		search.Feature(),
 		memory.Feature(),
 		skills.Feature(),
+		runsecrets.Feature(),
 	}
 }

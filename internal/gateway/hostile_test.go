@@ -46,7 +46,7 @@ func TestHostileNames(t *testing.T) {
 
 func TestSecretsOfConfigurableAreNotKept(t *testing.T) {
 	k := gateways.New(t, nil)
-	w := k.Do("POST", "/runs", `{"input":{"messages":"hi"},"context":{"secrets":"S3CRET","__x":"S3CRET"},
+	w := k.Do("POST", "/runs", `{"input":{"messages":"hi"},"context":{"secrets":{"KEY":"S3CRET"},"__x":"S3CRET"},
 		"config":{"secrets":"S3CRET","context":{"__x":"S3CRET"},"configurable":{"kept":"yes","secrets":{"a":"S3CRET"},"__x":"S3CRET"}}}`)
 	if text := w.Body.String(); w.Code != http.StatusOK || strings.Contains(text, "S3CRET") || !strings.Contains(text, `"kept":"yes"`) {
 		t.Errorf("%d %s", w.Code, text)

@@ -179,9 +179,19 @@ var places = []Place{
 			return durablecontext.New(durablecontext.Config{ReadTools: c.Settings.Summarization.SkillFileReadTool})
 		},
 	}, {
+		Name: "SkillSecretsMiddleware", When: "skills are switched on",
+		For: "gives commands the secrets that the skills in use declare and the request has brought, says which are missing, and takes the values out of what tools bring",
+		Why: "behind the row above, which knows the skills that were read, and inside the tools' error handling, so that no error has a value either",
+		make: func(c *Config) agent.Middleware {
+			if c.Secrets == nil {
+				return nil
+			}
+			return c.Secrets
+		},
+	}, {
 		Name: "BackgroundTasksMiddleware", Config: "subagents", When: "subagent_enabled",
 		For:  "has an answer that would end the run wait for the tasks in the background first",
-		Why:  "after-hooks run backwards: it sees the answer as the guards below have left it, and the tasks as the row above knows them",
+		Why:  "after-hooks run backwards: it sees the answer as the guards below have left it, and the tasks as the durable context knows them",
 		make: func(c *Config) agent.Middleware { return having(c.Options.Subagents, backgroundtasks.New()) },
 	}, {
 		Name: "DeerFlowSummarizationMiddleware", Config: "summarization",

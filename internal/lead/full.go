@@ -8,6 +8,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/middleware/skillsecrets"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -24,7 +25,7 @@ func Full(settings *config.Config) Config {
 	}
 	return Config{
 		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
-		History: (*filehistory.Thread)(nil), Memory: &memory.Mine{}, Skills: (*skills.Mine)(nil).Run(nil),
+		History: (*filehistory.Thread)(nil), Memory: &memory.Mine{}, Skills: (*skills.Mine)(nil).Run(nil), Secrets: skillsecrets.New(skillsecrets.Config{}),
 		Guards: Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
 	}
 }

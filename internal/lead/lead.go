@@ -23,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/filehistory"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
 	"github.com/pudu-ai/pudu/internal/middleware/skillactivation"
+	"github.com/pudu-ai/pudu/internal/middleware/skillsecrets"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
@@ -95,6 +96,8 @@ type Config struct {
 	Starters []skills.Skill
 	// Skills are those that the run may use; nil is none.
 	Skills *skills.Run
+	// Secrets are what the request has brought for the skills; nil is nothing.
+	Secrets *skillsecrets.Middleware
 	// Folder is what is said of the folder that the thread is in.
 	Folder Folder
 	// Log is told of what people should know of calls; nil means slog.Default().

@@ -44,9 +44,11 @@ func tools(c Config) ([]tool.Tool, error) {
 		list = append(list, file.Writing(onFiles)...)
 	}
 	if box := c.Settings.Sandbox; c.CodeOff == "" && has(groupBash) {
-		list = append(list, shell.New(shell.Config{
-			Space: c.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(c),
-		}))
+		bash := shell.Config{Space: c.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(c)}
+		if c.Secrets != nil {
+			bash.Secrets, bash.Redact = c.Secrets.Environment, c.Secrets.Redactor()
+		}
+		list = append(list, shell.New(bash))
 	}
 	list = append(list, present.New(files), clarify.New(), uploads.New(files))
 	if c.Vision {

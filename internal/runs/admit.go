@@ -11,6 +11,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -71,6 +72,10 @@ type Request struct {
 	WebhookDropped bool `json:"webhook_dropped,omitempty"`
 	// Namespace is the path of a run below others, as readers of the run at the top see it; see [Children].
 	Namespace []string `json:"namespace,omitempty"`
+	// Secrets are what the client gives the run to use: they are kept apart, sealed, until its end, and here only their names. A
+	// run below another uses those of the run at the top.
+	Secrets     secrets.Values `json:"-"`
+	SecretNames []string       `json:"secret_names,omitempty"`
 	// Task is the task that the run is there for; nil if it is for none.
 	Task *Task `json:"task,omitempty"`
 	// Strategy says what becomes of the run if the thread has an active one; empty means store.Reject.
@@ -90,6 +95,8 @@ type Task struct {
 	Description string `json:"description,omitempty"`
 	// Outside says that who gave it has read what came from outside.
 	Outside bool `json:"outside,omitempty"`
+	// Named are the skills that a person has named to who gave it, or to those above.
+	Named []string `json:"named,omitempty"`
 }
 
 // Values of Request.OnDisconnect and OnCompletion; empty means the opposite.
@@ -132,19 +139,24 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 			return store.Run{}, fmt.Errorf("take in a run with a webhook: %w", err)
 		}
 	}
+	run := id.New(now)
+	kept, err := u.keepSecrets(&req, run)
+	if err != nil {
+		return store.Run{}, err
+	}
 	raw, err := json.Marshal(req)
 	if err != nil {
 		return store.Run{}, fmt.Errorf("encode request: %w", err)
 	}
 	a := store.Admission{
 		Run: store.Run{
-			ID: id.New(now), ThreadID: req.ThreadID, Owner: owner, Request: raw,
+			ID: run, ThreadID: req.ThreadID, Owner: owner, Request: raw,
 			NotBefore: req.NotBefore, Key: req.Key, CreatedAt: now, UpdatedAt: now,
 		},
 		Thread: store.Thread{
 			ID: req.ThreadID, Title: titleOf(req.Input), CreatedAt: now, UpdatedAt: now,
 		},
-		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending, Also: also,
+		MustExist: req.MustExist, Strategy: req.Strategy, MaxPending: m.cfg.MaxPending, Also: append(also, kept...),
 	}
 	if m.cfg.ThreadMetadata != nil {
 		a.Thread.Metadata = m.cfg.ThreadMetadata(req)
@@ -152,14 +164,30 @@ func (u *UserRuns) admit(ctx context.Context, req Request, owner string) (store.
 	if owner != "" {
 		a.Begin = firstEvent(1, now)
 	}
-	run, err := u.data.Admit(ctx, a)
+	admitted, err := u.data.Admit(ctx, a)
 	if errors.Is(err, store.ErrUnknown) { // it may be there, and this process's
 		m.lose(a.Run, err)
 	}
 	if err == nil && (req.Strategy == store.Interrupt || req.Strategy == store.Rollback) {
-		u.endedBy(ctx, run, now)
+		u.endedBy(ctx, admitted, now)
 	}
-	return run, err
+	return admitted, err
+}
+
+// keepSecrets are the statements that keep the request's secrets for its run. The request has their names from then on.
+func (u *UserRuns) keepSecrets(req *Request, run string) ([]store.Statement, error) {
+	req.SecretNames = req.Secrets.Names()
+	if len(req.Secrets) == 0 {
+		return nil, nil
+	}
+	if u.m.cfg.KeepSecrets == nil {
+		return nil, errors.New("take in a run with secrets: this program cannot keep them")
+	}
+	kept, err := u.m.cfg.KeepSecrets(u.user, run, req.ThreadID, req.Secrets)
+	if err != nil {
+		return nil, fmt.Errorf("take in a run with secrets: %w", err)
+	}
+	return kept, nil
 }
 
 // identified gives the messages of an input their ids.

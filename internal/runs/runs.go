@@ -30,6 +30,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/id"
+	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
@@ -103,6 +104,8 @@ type Config struct {
 	// Seal makes the URL of a user's webhook a text that the database may hold, and Unseal makes it the URL again;
 	// nil leaves it.
 	Seal, Unseal func(u access.User, text string) (string, error)
+	// KeepSecrets are the statements that store a run's secrets with its admission; nil refuses runs that have some.
+	KeepSecrets func(u access.User, runID, threadID string, v secrets.Values) ([]store.Statement, error)
 	// Delete removes a thread that its run's request wants gone at the end, after Notify, however often a process dies
 	// in between; nil keeps it.
 	Delete func(ctx context.Context, u access.User, threadID string) error

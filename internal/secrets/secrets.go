@@ -3,6 +3,8 @@
 //
 //	secrets.Open(dir, env) -> For(user) -> Seal, Open
 //
+// [Values] are what a request brings for its run, by name.
+//
 // A value is sealed with AES-256-GCM by a key that HKDF derives for its user, and bound to the user and to its purpose:
 // it can be opened for no other.
 package secrets

@@ -26,7 +26,7 @@ func Run(t *testing.T, p sandbox.Provider) {
 		name string
 		test func(*bench)
 	}{
-		{"Output", outputs}, {"ExitCodes", exitCodes}, {"Dir", dirs}, {"Env", envs}, {"Stdin", stdin}, {"Signals", signals},
+		{"Output", outputs}, {"ExitCodes", exitCodes}, {"Dir", dirs}, {"Env", envs}, {"Secrets", secrets}, {"Stdin", stdin}, {"Signals", signals},
 		{"RefusesBadCommand", refusesBadCommand}, {"LongScript", longScript}, {"BinaryOutput", binaryOutput},
 		{"Mounts", mounts}, {"FilesOutliveTheSandbox", filesOutlive},
 		{"LockedFolders", lockedFolders},
@@ -94,6 +94,19 @@ func envs(b *bench) {
 	out, _ := b.do(sandbox.Command{Script: `echo "$A|$B|$PUDU_TEST_SECRET"; env`, Env: []string{"A=x y", "B=it's $HOME\n2"}})
 	if !strings.HasPrefix(out, "x y|it's $HOME\n2|\n") || strings.Contains(out, "hush") {
 		b.t.Errorf("got %q", out)
+	}
+}
+
+// secrets are variables of the one command, which find what Env says of their name.
+func secrets(b *bench) {
+	out, _ := b.do(sandbox.Command{Script: `printf '%s|' "$A" "$S" "$T"; bash -c 'echo "$S"'`,
+		Env: []string{"A=of env"}, Secrets: []string{"A=of secrets", "S=it's $HOME\nhush", "T="}})
+	if want := "of env|it's $HOME\nhush||it's $HOME\nhush\n"; out != want {
+		b.t.Errorf("got %q, want %q", out, want)
+	}
+	b.want(`echo "$S$T"; env | grep hush; true`, "\n") // nothing is left of them
+	if _, err := b.box.Run(context.Background(), sandbox.Command{Secrets: []string{"A B=hush"}}); err == nil || strings.Contains(err.Error(), "hush") {
+		b.t.Errorf("a bad name: %v", err)
 	}
 }
 

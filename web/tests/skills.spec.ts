@@ -78,11 +78,12 @@ describe('skills', () => {
     await text.fill(md('tidy-notes', '-----BEGIN PRIVATE KEY-----'));
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText('SKILL.md:6', { exact: true }).waitFor();
-    await text.fill(md('tidy-notes', 'Sort them the other way.'));
+    await text.fill(md('tidy-notes', 'Sort them the other way.').replace('description', 'required-secrets: [NOTES_KEY]\ndescription'));
     await page.reload();
     expect(await text.inputValue()).toContain('the other way'); // what is typed is kept
     await form.getByRole('button', { name: 'Save' }).click();
     await panel('tidy-notes').getByText('You changed it').waitFor();
+    await panel('tidy-notes').getByText('Its commands use the secrets NOTES_KEY, which a request brings').waitFor();
     await panel('tidy-notes').getByLabel('SKILL.md').getByText('the other way').waitFor();
     expect(await found(page)).toEqual([]);
     if (pictures) await page.screenshot({ path: `${pictures}/skills-light-1440.png` });

@@ -43,6 +43,9 @@ func (e *OrderError) Error() string { return e.Text }
 
 func wrongf(format string, args ...any) error { return &OrderError{fmt.Sprintf(format, args...)} }
 
+// agentAuthor is who has written what an agent has, in the history.
+const agentAuthor = "agent"
+
 // Manage has an agent write a skill of its user's, and returns what was done in a sentence. An agent that may use some skills alone may
 // write those alone. What refuses it is an [OrderError], or what refuses an installation.
 func (r *Run) Manage(ctx context.Context, o Order) (string, error) {
@@ -52,7 +55,7 @@ func (r *Run) Manage(ctx context.Context, o Order) (string, error) {
 	if r.allow != nil && !slices.Contains(r.allow, o.Name) {
 		return "", wrongf("This agent may write only the skills that it may use: %s.", strings.Join(r.allow, ", "))
 	}
-	by := By{Action: o.Action, Author: "agent", Thread: o.Thread}
+	by := By{Action: o.Action, Author: agentAuthor, Thread: o.Thread}
 	done, err := r.mine.order(ctx, o, by)
 	switch {
 	case errors.Is(err, store.ErrNotFound):

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAuthor(t *testing.T) {
-	databases.Run(t, feature.All(), []databases.Case{{Name: "written by an agent", Test: written}, {Name: "refused", Test: refusesOrders}})
+	databases.Run(t, feature.All(), []databases.Case{{Name: "written by an agent", Test: written}, {Name: "refused", Test: refusesOrders}, {Name: "with secrets", Test: noSecrets}})
 }
 
 // written: an agent makes a skill and changes it; people see who did it, and can go back.
@@ -51,6 +51,28 @@ func written(f *databases.Fixture) {
 	f.Must(err)
 	f.Equal("back", text, md("tidy", "other", "text"))
 	f.Equal("another user's", names(f, all.For(f.Bob())), "public/csv-tidy legacy/old-one public/word-count")
+}
+
+// noSecrets: an agent neither asks for secrets by a skill, nor changes what is done with them by one.
+func noSecrets(f *databases.Fixture) {
+	ctx, all := f.Context(), newSkills(f, nil)
+	mine := all.For(f.Ann())
+	asks := "---\nname: calls\ndescription: d\nrequired-secrets: [API_KEY]\n---\ntext"
+	f.Must(install(f, mine, entry{name: "SKILL.md", content: asks}, entry{name: "scripts/a.py", content: "print(1)"}))
+	f.Must(install(f, mine, entry{name: "SKILL.md", content: md("tidy", "d", "one")}))
+	for _, o := range []skills.Order{
+		{Action: "create", Name: "fresh", Content: strings.Replace(asks, "calls", "fresh", 1)},
+		{Action: "edit", Name: "tidy", Content: strings.Replace(asks, "calls", "tidy", 1)},
+		{Action: "patch", Name: "tidy", Find: "description: d", Replace: "description: d\nrequired-secrets: [A]"},
+		{Action: "edit", Name: "calls", Content: md("calls", "d", "no secrets")},
+		{Action: "write_file", Name: "calls", File: "scripts/a.py", Content: "print(2)"},
+	} {
+		if says, err := mine.Run(nil).Manage(ctx, o); err == nil || !strings.Contains(err.Error(), "declares secrets") {
+			f.Errorf("%+v: %q, %v", o, says, err)
+		}
+	}
+	_, err := mine.Edit(ctx, "calls", strings.Replace(asks, "text", "other", 1), skills.By{Action: "human_edit", Author: "ann"}) // a person may
+	f.Must(err)
 }
 
 // refusesOrders: what is hostile or wrong changes nothing.

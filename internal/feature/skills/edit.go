@@ -109,6 +109,9 @@ func (m *Mine) rewrite(ctx context.Context, s *Skill, name, path string, content
 	if err == nil && head.Name != name {
 		err = invalidf("Frontmatter name '%s' must match requested skill name '%s'.", head.Name, name)
 	}
+	if err == nil && e.Author == agentAuthor && (len(head.Secrets) > 0 || s != nil && len(s.Secrets) > 0) {
+		err = wrongf("Skill '%s' declares secrets: only a person may write it, so that nobody else decides what is done with them.", name)
+	}
 	if err != nil {
 		return Skill{}, err
 	}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pudu-ai/pudu/internal/secrets"
 )
 
 const (
@@ -55,8 +57,7 @@ func (e *InvalidError) Error() string { return e.Text }
 func invalidf(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
 var (
-	plainName  = regexp.MustCompile(`^[a-z0-9-]+$`)
-	secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+	plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 )
 
 // CheckName refuses what is no skill's name.
@@ -305,10 +306,18 @@ func (h *Head) secrets(n *yaml.Node) error {
 				}
 			}
 		}
-		if !secretName.MatchString(s.Name) {
+		if s.Name == "" {
 			return invalidf("%s", bad)
 		}
-		h.Secrets = append(h.Secrets, s)
+		if err := secrets.CheckName(s.Name); err != nil {
+			return invalidf("%s: %s", bad, err)
+		}
+		if !slices.ContainsFunc(h.Secrets, func(other Secret) bool { return other.Name == s.Name }) {
+			h.Secrets = append(h.Secrets, s)
+		}
+	}
+	if len(h.Secrets) > secrets.MaxCount {
+		return invalidf("%s: there are more than %d", bad, secrets.MaxCount)
 	}
 	return nil
 }

@@ -124,40 +124,43 @@ func TestHostileHeads(t *testing.T) {
 		laughs += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", i, i, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1)
 	}
 	for name, c := range map[string]struct{ head, want string }{
-		"billion laughs":     {laughs, "anchors and aliases are not allowed"},
-		"anchor":             {"name: &n x\ndescription: d", "anchors and aliases are not allowed"},
-		"merge":              {"name: x\ndescription: d\nmetadata: {<<: {a: b}}", "tags such as"},
-		"object":             {"name: !!python/object:os.system x\ndescription: d", "tags such as"},
-		"tag":                {"name: !!str x\ndescription: d", "tags such as"},
-		"10 MB":              {"name: x\ndescription: " + strings.Repeat("d", 10<<20), "SKILL.md is too long"},
-		"100 KB":             {"name: x\ndescription: " + strings.Repeat("d", 100<<10), "Frontmatter is too long"},
-		"twice":              {"name: x\nname: y\ndescription: d", "key \"name\" stands there twice"},
-		"tab":                {"name: x\n\tdescription: d", "Invalid YAML in frontmatter"},
-		"deep":               {"name: x\ndescription: d\nmetadata: " + strings.Repeat("[", 50) + strings.Repeat("]", 50), "more than 8 levels"},
-		"very deep":          {"name: " + strings.Repeat("[", 20000), "Invalid YAML in frontmatter"},
-		"a key that is none": {"[a]: b\nname: x\ndescription: d", "a key must be a word"},
-		"list":               {"- a", "Frontmatter must be a YAML dictionary"},
-		"nothing":            {"", "Frontmatter must be a YAML dictionary"},
-		"two documents":      {"name: x\ndescription: d\n--- \nname: y", ""},
-		"NUL":                {"name: x\x00\ndescription: d", "Invalid YAML in frontmatter"},
-		"broken":             {"name: x\ndescription: [", "Invalid YAML in frontmatter"},
-		"unknown":            {"name: x\ndescription: d\ncolor: red", "Unexpected key(s) in SKILL.md frontmatter: color"},
-		"no name":            {"description: d", "Missing 'name' in frontmatter"},
-		"no description":     {"name: x", "Missing 'description' in frontmatter"},
-		"number":             {"name: 12\ndescription: d", "Name must be a string, got int"},
-		"null":               {"name: x\ndescription:", "Description must be a string, got NoneType"},
-		"case":               {"name: Bad_Name\ndescription: d", "Name 'Bad_Name' should be hyphen-case (lowercase letters, digits, and hyphens only)"},
-		"10 path":            {"name: ../../x\ndescription: d", "should be hyphen-case"},
-		"10 slash":           {"name: a/b\ndescription: d", "should be hyphen-case"},
-		"10 dot":             {"name: .\ndescription: d", "should be hyphen-case"},
-		"10 long":            {"name: " + strings.Repeat("a", 65) + "\ndescription: d", "Name is too long (65 characters). Maximum is 64 characters."},
-		"hyphen":             {"name: -x\ndescription: d", "Name '-x' cannot start/end with hyphen or contain consecutive hyphens"},
-		"brackets":           {"name: x\ndescription: a <b>", "Description cannot contain angle brackets (< or >)"},
-		"long":               {"name: x\ndescription: " + strings.Repeat("é", 1025), "Description is too long (1025 characters). Maximum is 1024 characters."},
-		"tools":              {"name: x\ndescription: d\nallowed-tools: bash", "allowed-tools in SKILL.md must be a list of strings"},
-		"tools, numbers":     {"name: x\ndescription: d\nallowed-tools: [1]", "allowed-tools in SKILL.md must be a list of strings"},
-		"secrets":            {"name: x\ndescription: d\nrequired-secrets: [a b]", "required-secrets in SKILL.md must be a list"},
-		"fine":               {"name: x\ndescription: d\nallowed-tools: []\nrequired-secrets: [A, {name: B, optional: true}]", ""},
+		"billion laughs":      {laughs, "anchors and aliases are not allowed"},
+		"anchor":              {"name: &n x\ndescription: d", "anchors and aliases are not allowed"},
+		"merge":               {"name: x\ndescription: d\nmetadata: {<<: {a: b}}", "tags such as"},
+		"object":              {"name: !!python/object:os.system x\ndescription: d", "tags such as"},
+		"tag":                 {"name: !!str x\ndescription: d", "tags such as"},
+		"10 MB":               {"name: x\ndescription: " + strings.Repeat("d", 10<<20), "SKILL.md is too long"},
+		"100 KB":              {"name: x\ndescription: " + strings.Repeat("d", 100<<10), "Frontmatter is too long"},
+		"twice":               {"name: x\nname: y\ndescription: d", "key \"name\" stands there twice"},
+		"tab":                 {"name: x\n\tdescription: d", "Invalid YAML in frontmatter"},
+		"deep":                {"name: x\ndescription: d\nmetadata: " + strings.Repeat("[", 50) + strings.Repeat("]", 50), "more than 8 levels"},
+		"very deep":           {"name: " + strings.Repeat("[", 20000), "Invalid YAML in frontmatter"},
+		"a key that is none":  {"[a]: b\nname: x\ndescription: d", "a key must be a word"},
+		"list":                {"- a", "Frontmatter must be a YAML dictionary"},
+		"nothing":             {"", "Frontmatter must be a YAML dictionary"},
+		"two documents":       {"name: x\ndescription: d\n--- \nname: y", ""},
+		"NUL":                 {"name: x\x00\ndescription: d", "Invalid YAML in frontmatter"},
+		"broken":              {"name: x\ndescription: [", "Invalid YAML in frontmatter"},
+		"unknown":             {"name: x\ndescription: d\ncolor: red", "Unexpected key(s) in SKILL.md frontmatter: color"},
+		"no name":             {"description: d", "Missing 'name' in frontmatter"},
+		"no description":      {"name: x", "Missing 'description' in frontmatter"},
+		"number":              {"name: 12\ndescription: d", "Name must be a string, got int"},
+		"null":                {"name: x\ndescription:", "Description must be a string, got NoneType"},
+		"case":                {"name: Bad_Name\ndescription: d", "Name 'Bad_Name' should be hyphen-case (lowercase letters, digits, and hyphens only)"},
+		"10 path":             {"name: ../../x\ndescription: d", "should be hyphen-case"},
+		"10 slash":            {"name: a/b\ndescription: d", "should be hyphen-case"},
+		"10 dot":              {"name: .\ndescription: d", "should be hyphen-case"},
+		"10 long":             {"name: " + strings.Repeat("a", 65) + "\ndescription: d", "Name is too long (65 characters). Maximum is 64 characters."},
+		"hyphen":              {"name: -x\ndescription: d", "Name '-x' cannot start/end with hyphen or contain consecutive hyphens"},
+		"brackets":            {"name: x\ndescription: a <b>", "Description cannot contain angle brackets (< or >)"},
+		"long":                {"name: x\ndescription: " + strings.Repeat("é", 1025), "Description is too long (1025 characters). Maximum is 1024 characters."},
+		"tools":               {"name: x\ndescription: d\nallowed-tools: bash", "allowed-tools in SKILL.md must be a list of strings"},
+		"tools, numbers":      {"name: x\ndescription: d\nallowed-tools: [1]", "allowed-tools in SKILL.md must be a list of strings"},
+		"secrets":             {"name: x\ndescription: d\nrequired-secrets: [a b]", "required-secrets in SKILL.md must be a list"},
+		"secrets of a loader": {"name: x\ndescription: d\nrequired-secrets: [A, {name: LD_PRELOAD}]", "LD_PRELOAD is no name for a secret"},
+		"secrets of a shell":  {"name: x\ndescription: d\nrequired-secrets: [bash_env]", "bash_env is no name for a secret"},
+		"many secrets":        {"name: x\ndescription: d\nrequired-secrets: [" + manySecrets() + "]", "there are more than 32"},
+		"fine":                {"name: x\ndescription: d\nallowed-tools: []\nrequired-secrets: [A, {name: B, optional: true}]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
@@ -290,4 +293,11 @@ func BenchmarkInstall(b *testing.B) {
 			b.StartTimer()
 		}
 	})
+}
+
+func manySecrets() (list string) {
+	for i := range 33 {
+		list += fmt.Sprintf("A%d,", i)
+	}
+	return list
 }

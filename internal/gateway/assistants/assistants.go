@@ -200,14 +200,17 @@ func (g *Group) check(in *route.Input, a assistants.Assistant) error {
 	if a.GraphID != shape.GraphID {
 		return route.NotFound("Graph", route.Clip(a.GraphID))
 	}
-	g.checkModels(in)
+	g.checkOptions(in)
 	return in.Err()
 }
 
-// checkModels refuses an assistant whose runs would name a model that is not there: they would get another one.
-func (g *Group) checkModels(in *route.Input) {
+// checkOptions refuses an assistant with secrets, and one whose runs would name a model that is not there: they would get another one.
+func (g *Group) checkOptions(in *route.Input) {
 	config := in.Object("config")
 	for _, options := range []*route.Input{in.Object("context"), config.Object("context"), config.Object("configurable")} {
+		if options.Raw("secrets") != nil { // an assistant is kept as it is
+			in.Add("value_error", "Value error, secrets are for one run: send them with its request", nil, options.Loc("secrets")...)
+		}
 		for _, key := range []string{"model_name", "model"} {
 			name, _ := rawjson.String(options.Raw(key))
 			if _, known := shape.Find(g.Models, name); name == "" || known {

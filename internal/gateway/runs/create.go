@@ -23,6 +23,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/runs"
+	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/frames"
 	"github.com/pudu-ai/pudu/message"
@@ -54,7 +55,7 @@ type asked struct {
 	Input        route.Rest      `body:"input" types:"object,null" doc:"messages, and other channels of the state"`
 	Command      route.Rest      `body:"command" types:"object,null" doc:"an answer, a change of the state, a node to go to"`
 	Config       route.Rest      `body:"config" types:"object,null" doc:"recursion_limit, configurable, context"`
-	Context      route.Rest      `body:"context" types:"object,null" doc:"the options of the agent"`
+	Context      route.Rest      `body:"context" types:"object,null" doc:"the options of the agent, and secrets for its skills"`
 	Modes        route.Rest      `body:"stream_mode" types:"string,array,null" doc:"how the run is told"`
 	Checkpoint   route.Rest      `body:"checkpoint" types:"object,null" doc:"where it begins; the newest is the default"`
 	Delay        route.Rest      `body:"after_seconds" types:"number,string,null" doc:"when the run may begin"`
@@ -308,10 +309,38 @@ func (o *order) takeConfig(in *route.Input, now time.Time) {
 	if metadata := (&route.Input{Members: in.Members}).Object("metadata"); metadata.Has("auth_token") { // its faults are known
 		in.Add("value_error", "Value error, auth_token must not stand in metadata", nil, in.Loc("metadata")...)
 	}
+	o.takeSecrets(context)
+	if o.Secrets == nil && context != within {
+		o.takeSecrets(within)
+	}
 	for _, sub := range []*route.Input{config, context, within, conf} {
 		in.Take(sub)
 	}
 	o.Config, o.Context = sanitized(in.Raw("config")), sanitized(in.Raw("context"))
+}
+
+// takeSecrets reads what the run may use and nobody may keep. No fault shows a value.
+func (o *order) takeSecrets(context *route.Input) {
+	raw := context.Raw("secrets")
+	if raw == nil {
+		return
+	}
+	var values map[string]*string
+	if err := json.Unmarshal(raw, &values); err != nil {
+		context.Add("dict_type", "Input should be an object of strings by name", nil, context.Loc("secrets")...)
+		return
+	}
+	given := secrets.Values{}
+	for name, v := range values {
+		if v != nil {
+			given[name] = *v
+		}
+	}
+	if err := given.Check(); err != nil {
+		context.Add("value_error", "Value error, "+err.Error(), nil, context.Loc("secrets")...)
+		return
+	}
+	o.Secrets = given
 }
 
 // takeAssistant resolves the assistant and gives the run what that sets and the request leaves open.

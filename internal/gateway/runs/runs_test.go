@@ -3,8 +3,11 @@ package runs_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +15,9 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/runsecrets"
 	"github.com/pudu-ai/pudu/internal/gateway"
+	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
@@ -175,19 +180,48 @@ func TestRunRoutes(t *testing.T) {
 	})
 }
 
+// TestSecretsAreNotKept: neither the run's row nor any answer has a value, which is sealed for the run until its end; what cannot be
+// taken is refused without being shown.
 func TestSecretsAreNotKept(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Play([]gateways.Scenario{{
 		Name: "run", Method: "POST", Path: "/runs", Status: 200,
-		Body: `{"input":{"messages":"hello"},"config":{"context":{"secrets":{"k":"hush"},"a":1},"tags":["x"]},
-			"context":{"secrets":{"k":"hush"},"__x":1,"b":2}}`,
+		Body: `{"input":{"messages":"wait"},"config":{"context":{"secrets":{"k":"hush"},"a":1},"tags":["x"]},
+			"context":{"secrets":{"k":"hush","none":null},"__x":1,"b":2}}`,
 		Want: `{"kwargs":{"config":{"context":{"a":1,"secrets":"<absent>"},"tags":["x"]},"context":{"b":2,
 			"secrets":"<absent>","__x":"<absent>"}}}`,
 		Keep: map[string]string{"run_id": "run", "thread_id": "t"},
 	}})
 	run, err := k.Data().Run(t.Context(), k.Vars["run"])
-	if err != nil || strings.Contains(string(run.Request), "hush") {
+	if err != nil || strings.Contains(string(run.Request), "hush") || !strings.Contains(string(run.Request), `"secret_names":["k"]`) {
 		t.Errorf("%s, %v", run.Request, err)
+	}
+	mine := k.Given.For(access.FromRow(gateways.User))
+	if v, err := mine.Of(t.Context(), run.ID); err != nil || v["k"] != "hush" || len(v) != 1 {
+		t.Errorf("%v, %v", v, err)
+	}
+	if v, err := k.Given.For(access.FromRow("another")).Of(t.Context(), run.ID); err == nil {
+		t.Errorf("another user has %v", v)
+	}
+	k.Free()
+	k.Play([]gateways.Scenario{{Name: "to its end", Method: "GET", Path: "/threads/{t}/runs/{run}/join", Status: 200}})
+	if v, err := mine.Of(t.Context(), run.ID); !errors.Is(err, runsecrets.ErrGone) {
+		t.Errorf("after the end: %v, %v", v, err)
+	}
+	many := strings.TrimSuffix(strings.Repeat(`"k%d":"hush",`, secrets.MaxCount+1), ",")
+	for i := range secrets.MaxCount + 1 {
+		many = strings.Replace(many, "%d", strconv.Itoa(i), 1)
+	}
+	for _, bad := range []string{
+		`"hush"`, `["hush"]`, `{"A":{"x":"hush"}}`, `{"A":7,"B":"hush"}`, `{"A-B":"hush"}`, `{"LD_PRELOAD":"hush"}`, `{"bash_env":"hush"}`,
+		`{"A":""}`, `{"A":"hush\u0000"}`, `{"A":"hush` + strings.Repeat("x", secrets.MaxValue) + `"}`, "{" + many + "}",
+	} {
+		for _, body := range []string{`{"input":{"messages":"hi"},"context":{"secrets":%s}}`, `{"input":{"messages":"hi"},"config":{"context":{"secrets":%s}}}`} {
+			w := k.Do("POST", "/runs", fmt.Sprintf(body, bad))
+			if text := w.Body.String(); w.Code != http.StatusUnprocessableEntity || strings.Contains(text, "hush") || !strings.Contains(text, "secrets") {
+				t.Errorf("%.60s: %d %.300s", bad, w.Code, text)
+			}
+		}
 	}
 }
 

@@ -89,12 +89,15 @@ type skillJSON struct {
 	// Uses is how many runs of the caller have used it, LastUsed when.
 	Uses     int    `json:"uses"`
 	LastUsed string `json:"last_used,omitempty"`
+	// Secrets are those that it declares, which a request brings; SecretsAsk says that a person must name the skill for them.
+	Secrets    []skills.Secret `json:"required_secrets,omitempty"`
+	SecretsAsk bool            `json:"secrets_ask,omitempty"`
 }
 
 func skillOf(s skills.Skill) skillJSON {
 	out := skillJSON{
 		Name: s.Name, Description: s.Description, License: shape.OrNil(s.License), Category: s.Category, Enabled: s.Enabled, Editable: s.Editable(),
-		Uses: s.Uses,
+		Uses: s.Uses, Secrets: s.Secrets, SecretsAsk: s.Ask,
 	}
 	if !s.UsedAt.IsZero() {
 		out.LastUsed = shape.Stamp(s.UsedAt)

@@ -64,10 +64,16 @@ func (r request) text() string {
 		fmt.Sprintf("ulimit -u %d -f %d", r.limits.Processes, r.room/1024),
 		fmt.Sprintf("cd -- %s 2>/dev/null || { echo %s >&2; exit 1; }", quote(dir), quote("bash: cannot change to the folder "+dir)),
 		"unset OLDPWD",
-		"exec " + r.argv(),
+	}
+	for _, secret := range r.cmd.Secrets { // by the shell itself, as the host sees the arguments of programs
+		name, value, _ := strings.Cut(secret, "=")
+		lines = append(lines, "export "+name+"="+quote(value))
+	}
+	lines = append(lines,
+		"exec "+r.argv(),
 		fmt.Sprintf(") 3<&- 4>&- >%s 2>%s", r.out, r.err),
 		fmt.Sprintf(`printf '%d %%s %%s\n' $? $BASHPID >&4`, r.id),
-	}
+	)
 	return strings.Join(lines, "\n") + "\n"
 }
 

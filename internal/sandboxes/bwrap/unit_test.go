@@ -374,3 +374,11 @@ func TestOwnerAsksNobody(t *testing.T) {
 		t.Errorf("the owner of a thread's files costs %v allocations: it is a matter of the id alone", n)
 	}
 }
+
+// TestSecretsStandInNoCommandLine: the shell itself exports them.
+func TestSecretsStandInNoCommandLine(t *testing.T) {
+	r := request{cmd: sandbox.Command{Script: "true", Env: []string{"A=b"}, Secrets: []string{"S=it's hush"}}}
+	if args, text := r.argv(), r.text(); strings.Contains(args, "hush") || !strings.Contains(text, "\nexport S='it'\\''s hush'\nexec ") {
+		t.Errorf("the arguments are %s, the file is %s", args, text)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"slices"
 	"syscall"
 	"time"
 
@@ -58,7 +59,7 @@ func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbo
 	}
 	defer remove()
 	c := exec.Command("bash", args...) //nolint:noctx // await ends it, with all its children
-	c.Dir, c.Env = dir, append([]string(nil), b.env...)
+	c.Dir, c.Env = dir, append(slices.Clone(b.env), cmd.Secrets...)
 	for _, variable := range cmd.Env {
 		c.Env = append(c.Env, translate(variable, b.in))
 	}

@@ -46,7 +46,9 @@ type Pool struct {
 	entries map[string]*entry
 	closed  bool
 	changed chan struct{} // closed and replaced whenever an Acquire that waits should look again
-	stats   Stats         // the counts of what has happened; the others are looked up
+	alone   chan struct{} // has room for the sandboxes that one command has for itself
+	lones   map[*lone]struct{}
+	stats   Stats // the counts of what has happened; the others are looked up
 	closing sync.WaitGroup
 	waiting atomic.Int64 // runs that wait for a place
 }
@@ -67,7 +69,69 @@ func New(cfg Config) *Pool {
 	if cfg.Max <= 0 {
 		cfg.Max = 64
 	}
-	return &Pool{cfg: cfg, entries: map[string]*entry{}, changed: make(chan struct{})}
+	return &Pool{cfg: cfg, entries: map[string]*entry{}, changed: make(chan struct{}), alone: make(chan struct{}, cfg.Max), lones: map[*lone]struct{}{}}
+}
+
+// Alone opens a sandbox that nobody else gets, and that its Close ends. There may be as many of them as of the others, and who waits
+// for one holds none, so that each comes to its turn.
+func (p *Pool) Alone(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	select {
+	case p.alone <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for a sandbox (at most %d are open for one command each): %w", p.cfg.Max, ctx.Err())
+	}
+	box, err := p.openAlone(ctx, spec)
+	if err != nil {
+		<-p.alone
+		return nil, err
+	}
+	return box, nil
+}
+
+func (p *Pool) openAlone(ctx context.Context, spec sandbox.Spec) (*lone, error) {
+	l := &lone{pool: p}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, fmt.Errorf("open a sandbox for one command: pool is closed: %w", sandbox.ErrClosed)
+	}
+	p.closing.Add(1)
+	p.mu.Unlock()
+	box, err := p.cfg.Provider.Open(ctx, spec)
+	p.mu.Lock()
+	if err != nil {
+		p.stats.Failed++
+		p.closing.Done()
+		return nil, err
+	}
+	p.stats.Opened++
+	l.tracked = tracked{Sandbox: box, instance: rand.Text(), observe: p.cfg.Observe}
+	p.lones[l] = struct{}{}
+	if p.closed { // who asked for it finds it closed
+		p.closing.Go(func() { _ = l.tracked.Close() })
+	}
+	return l, nil
+}
+
+// lone is a sandbox that one command has for itself.
+type lone struct {
+	tracked
+
+	pool *Pool
+	once sync.Once
+}
+
+// Close implements [sandbox.Sandbox].
+func (l *lone) Close() (err error) {
+	l.once.Do(func() {
+		err = l.tracked.Close()
+		l.pool.mu.Lock()
+		delete(l.pool.lones, l)
+		l.pool.mu.Unlock()
+		<-l.pool.alone
+		l.pool.closing.Done()
+	})
+	return err
 }
 
 // Acquire returns the sandbox of spec.ID, which others may be using too, and a function that must be called when it is
@@ -266,6 +330,9 @@ func (p *Pool) Close() error {
 		if e.box != nil {
 			p.shut(e)
 		}
+	}
+	for l := range p.lones {
+		p.closing.Go(func() { _ = l.tracked.Close() }) // its command ends; who asked for it gives up its place
 	}
 	p.wake()
 	for len(p.entries) > 0 {

@@ -447,3 +447,60 @@ func TestDrop(t *testing.T) {
 		}
 	})
 }
+
+// TestAlone: a sandbox for one command is no other's, has a bound of its own, and ends with its Close, or with the pool.
+func TestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		p := New(Config{Provider: m, Max: 1})
+		shared, release, err := p.Acquire(t.Context(), sandbox.Spec{ID: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := p.Alone(t.Context(), sandbox.Spec{ID: "a"})
+		if err != nil || sandbox.InstanceOf(first) == sandbox.InstanceOf(shared) || p.Alive("a", sandbox.InstanceOf(first)) {
+			t.Fatalf("%v", err)
+		}
+		second := make(chan sandbox.Sandbox)
+		go func() {
+			box, err := p.Alone(t.Context(), sandbox.Spec{ID: "a"})
+			if err != nil {
+				t.Error(err)
+			}
+			second <- box
+		}()
+		synctest.Wait()
+		if open, _ := m.count(); open != 2 {
+			t.Errorf("%d are open", open)
+		}
+		_, _ = first.Close(), first.Close()
+		box := <-second
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := p.Alone(ctx, sandbox.Spec{ID: "a"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled wait: %v", err)
+		}
+		release()
+		done := make(chan struct{})
+		go func() { p.Close(); close(done) }()
+		time.Sleep(time.Second) // on the clock of the test
+		if _, err := box.Run(t.Context(), sandbox.Command{}); !errors.Is(err, sandbox.ErrClosed) {
+			t.Errorf("the pool is closed, and a command runs: %v", err)
+		}
+		box.Close()
+		<-done
+		if open, _ := m.count(); open != 0 {
+			t.Errorf("%d are left", open)
+		}
+		if _, err := p.Alone(t.Context(), sandbox.Spec{ID: "a"}); !errors.Is(err, sandbox.ErrClosed) {
+			t.Errorf("from a closed pool: %v", err)
+		}
+		q := New(Config{Provider: &memory{fail: errors.New("no")}, Max: 1})
+		for range 2 { // a failure gives its place back
+			if _, err := q.Alone(t.Context(), sandbox.Spec{ID: "a"}); err == nil || errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+		}
+		q.Close()
+	})
+}

@@ -23,6 +23,7 @@ type Space struct {
 var (
 	_ sandbox.Space    = (*Space)(nil)
 	_ sandbox.Resident = (*Space)(nil)
+	_ sandbox.Private  = (*Space)(nil)
 )
 
 // Space makes the place of a run, which closes the files with it. off says why there is no sandbox; it is empty if
@@ -66,6 +67,17 @@ func (s *Space) Sandbox(ctx context.Context) (sandbox.Sandbox, error) {
 	}
 	s.open, s.release = box, release
 	return box, nil
+}
+
+// Alone implements [sandbox.Private].
+func (s *Space) Alone(ctx context.Context) (sandbox.Sandbox, error) {
+	if s.off != "" {
+		return nil, fmt.Errorf("%w: %s", sandbox.ErrUnavailable, s.off)
+	}
+	if err := s.files.Make(); err != nil {
+		return nil, err
+	}
+	return s.pool.Alone(ctx, s.spec)
 }
 
 // Park gives the sandbox back to the pool, where it waits for the thread's next run. Parking twice is fine.

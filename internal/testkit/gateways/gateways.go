@@ -33,6 +33,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/items"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/feature/news"
+	"github.com/pudu-ai/pudu/internal/feature/runsecrets"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
@@ -72,6 +73,8 @@ type Kit struct {
 	T     *testing.T
 	Free  func() // lets the model go on that waits
 	Begun chan struct{}
+	// Given are the secrets that requests give their runs.
+	Given *runsecrets.Secrets
 	// vars stand for {name} in the paths, bodies and expectations of scenarios.
 	Vars map[string]string
 }
@@ -85,11 +88,7 @@ func New(t *testing.T, change func(*gateway.Config)) *Kit {
 // links are signed with a key of the test.
 func links(t *testing.T) *threadfiles.Links {
 	t.Helper()
-	s, err := secrets.Open(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return threadfiles.NewLinks(s)
+	return threadfiles.NewLinks(sealing(t))
 }
 
 // NewOf makes a kit whose agent is made of that and the middlewares. Without a model it has the kit's own.
@@ -131,7 +130,11 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 			return runs.Built{Agent: a, Sent: sent, Close: func() error { return nil }}, nil
 		},
 		Delete: DeleteFrom(st), ThreadMetadata: gateway.ThreadMetadata,
+		KeepSecrets: func(u access.User, run, thread string, v secrets.Values) ([]store.Statement, error) {
+			return k.Given.For(u).Keep(run, thread, v)
+		},
 	})
+	k.Given = runsecrets.New(opened, sealing(t))
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { m.Serve(ctx, nil) })
@@ -416,6 +419,16 @@ func (k *Kit) Play(list []Scenario) {
 func (k *Kit) Fill(s string) string {
 	for name, v := range k.Vars {
 		s = strings.ReplaceAll(s, "{"+name+"}", v)
+	}
+	return s
+}
+
+// sealing has a key of its own.
+func sealing(t *testing.T) *secrets.Secrets {
+	t.Helper()
+	s, err := secrets.Open(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return s
 }

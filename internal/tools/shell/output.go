@@ -11,6 +11,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
+	"github.com/pudu-ai/pudu/internal/lib/redact"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -28,6 +29,7 @@ type output struct {
 	spillAt int
 
 	mu       sync.Mutex
+	secrets  [2]*redact.Stream
 	streams  [2]stream
 	last     string // the last line that says something
 	early    []byte // both streams, until the file exists
@@ -49,6 +51,9 @@ func newOutput(files *sandbox.Files, maxChars int, maxLog int64, name string) *o
 	return o
 }
 
+// redact takes secrets out of both streams, before anything else sees them.
+func (o *output) redact(r redact.Redactor) { o.secrets = [2]*redact.Stream{r.Stream(), r.Stream()} }
+
 // writer is one stream of the command.
 type writer struct {
 	o *output
@@ -62,9 +67,13 @@ func (o *output) stderr() io.Writer { return writer{o, 1} }
 func (w writer) Write(b []byte) (int, error) {
 	w.o.mu.Lock()
 	defer w.o.mu.Unlock()
+	n := len(b)
+	if s := w.o.secrets[w.n]; s != nil {
+		b = s.Next(b)
+	}
 	w.o.add(w.n, w.o.streams[w.n].clean(b, w.o.finished))
 	w.o.arm()
-	return len(b), nil
+	return n, nil
 }
 
 // arm makes sure that what is not in the file gets there in time.
@@ -174,6 +183,9 @@ func (o *output) finish(background bool) captured {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i := range o.streams {
+		if o.secrets[i] != nil {
+			o.add(i, o.streams[i].clean(o.secrets[i].Rest(), false))
+		}
 		if rest := o.streams[i].rest(); rest != "" {
 			o.add(i, rest)
 		}

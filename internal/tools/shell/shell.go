@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
+	"github.com/pudu-ai/pudu/internal/lib/redact"
 	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -34,6 +35,10 @@ type Config struct {
 	Timeout time.Duration
 	// Env adds variables ("NAME=value") to every command.
 	Env []string
+	// Secrets are variables for the command of a call, and Redact takes the values of all there are out of what is shown and
+	// kept of outputs. A command with secrets has a sandbox for itself, so that no other command finds them. nil is none.
+	Secrets func(ctx context.Context, call *tool.Call) ([]string, error)
+	Redact  redact.Redactor
 	// Log hears of failures of the sandbox itself, whose details the model must not see; nil discards.
 	Log *slog.Logger
 }
@@ -84,14 +89,22 @@ func (b bash) run(ctx context.Context, call *tool.Call, in bashArgs) (*tool.Resu
 	if err := cmd.Check(); err != nil {
 		return tool.Error("Error: " + err.Error()), nil
 	}
-	box, err := b.Space.Sandbox(ctx)
+	if b.Secrets != nil {
+		var err error
+		if cmd.Secrets, err = b.Secrets(ctx, call); err != nil {
+			return nil, fmt.Errorf("secrets of the command: %w", err)
+		}
+	}
+	box, leave, err := b.sandbox(ctx, len(cmd.Secrets) > 0)
 	if err != nil {
 		return b.noSandbox(ctx, err, "")
 	}
 	out := newOutput(b.Space.Files(), b.MaxChars, b.MaxLog, logName(call))
+	out.redact(b.Redact)
 	cmd.Stdout, cmd.Stderr = out.stdout(), out.stderr()
 	stop := showProgress(out, call.Progress)
 	res, err := box.Run(ctx, cmd)
+	leave()
 	stop()
 	if err != nil {
 		if ctx.Err() != nil { // nobody gets what it printed, so that the file must have it
@@ -99,9 +112,23 @@ func (b bash) run(ctx context.Context, call *tool.Call, in bashArgs) (*tool.Resu
 		}
 		return b.failed(ctx, err, out.finish(false))
 	}
+	ended := 0
+	if len(cmd.Secrets) > 0 {
+		ended, res.Background = res.Background, 0
+	}
 	got := out.finish(res.Background > 0)
 	left := threadstate.BackgroundProcesses{Instance: sandbox.InstanceOf(box), Count: res.Background, Log: got.log}
-	return remember(b.result(got, res), in, left), nil
+	return remember(b.result(got, res, ended), in, left), nil
+}
+
+// sandbox is the thread's, or one that the command has for itself, which leave ends.
+func (b bash) sandbox(ctx context.Context, alone bool) (box sandbox.Sandbox, leave func(), err error) {
+	if !alone {
+		box, err = b.Space.Sandbox(ctx)
+		return box, func() {}, err
+	}
+	box, err = sandbox.Alone(ctx, b.Space)
+	return box, func() { _ = box.Close() }, err
 }
 
 // failed is the end of a command of which nobody knows how it ended.
@@ -144,13 +171,14 @@ func (b bash) noSandbox(ctx context.Context, err error, printed string) (*tool.R
 	return tool.Error("Error: the sandbox could not run the command. It may work when you try again."), nil
 }
 
-// result puts together what the model reads: stdout, stderr, the exit code, and notes on what went wrong.
-func (b bash) result(out captured, res sandbox.Result) *tool.Result {
+// result puts together what the model reads: stdout, stderr, the exit code, and notes on what went wrong. ended counts the processes
+// in the background that were ended with the command.
+func (b bash) result(out captured, res sandbox.Result, ended int) *tool.Result {
 	text, cut := out.text(b.MaxChars, exitNote(res))
 	if !cut && res.Background == 0 {
 		b.drop(out)
 	}
-	text = strings.Join(append([]string{text}, b.notes(out, res, cut)...), "\n")
+	text = strings.Join(append([]string{text}, b.notes(out, res, cut, ended)...), "\n")
 	text = strings.TrimPrefix(text, "\n")
 	if strings.TrimSpace(text) == "" {
 		text = "(no output)"
@@ -180,7 +208,7 @@ func exitNote(res sandbox.Result) string {
 	return fmt.Sprintf("\nExit Code: %d", res.Exit)
 }
 
-func (b bash) notes(out captured, res sandbox.Result, cut bool) (notes []string) {
+func (b bash) notes(out captured, res sandbox.Result, cut bool, ended int) (notes []string) {
 	if res.TimedOut {
 		notes = append(notes, fmt.Sprintf("Command timed out after %.0f seconds and was terminated; what is above is all it printed. "+
 			"Start a long-lived process in the background: command > log.txt 2>&1 &", b.Timeout.Seconds()))
@@ -194,6 +222,9 @@ func (b bash) notes(out captured, res sandbox.Result, cut bool) (notes []string)
 			where = " What they print from now on goes to " + out.log + "."
 		}
 		notes = append(notes, fmt.Sprintf("%d process(es) still run in the background, until the sandbox is closed.%s", res.Background, where))
+	}
+	if ended > 0 {
+		notes = append(notes, fmt.Sprintf("%d process(es) that it left in the background were ended with it: a command that has secrets leaves none.", ended))
 	}
 	switch {
 	case cut && out.log != "" && out.full:

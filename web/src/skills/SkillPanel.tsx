@@ -42,6 +42,9 @@ export function SkillPanel({ name, skill: s }: { name: string; skill: Skill | un
           <section className="block">
             <p className="wrap">{s.description}</p>
             <p className="soft">{[w[s.category as 'custom'], w.used(s.uses), s.license].filter(Boolean).join(' · ')}</p>
+            {s.required_secrets && (
+              <p className="soft wrap">{w.asks(s.required_secrets.map((k) => (k.optional ? w.optional(k.name) : k.name)).join(', '), s.secrets_ask ? s.name : '')}</p>
+            )}
             <Acts skill={s} own={own} />
           </section>
         )}

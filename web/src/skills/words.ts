@@ -26,6 +26,9 @@ export const skills = define(
     blocked: (file: string) => `${file} was not installed`,
     installing: 'A model reads it',
     installed: (name: string) => `${name} is installed.`,
+    asks: (names: string, named: string) =>
+      `Its commands use the secrets ${names}, which a request brings (context.secrets, or pudu run --secret)${named && `, once a message begins with /${named}`}. None is kept.`,
+    optional: (name: string) => `${name} (optional)`,
     missing: (name: string) => `There is no skill ${name}.`,
     files: 'Files',
     noText: 'This file is no text, or too long to be shown.',
@@ -73,6 +76,9 @@ export const skills = define(
     blocked: (file: string) => `${file} 未安装`,
     installing: '模型正在审阅',
     installed: (name: string) => `${name} 已安装`,
+    asks: (names: string, named: string) =>
+      `它的命令会用到密钥 ${names}，由请求带来（context.secrets 或 pudu run --secret）${named && `，且消息须以 /${named} 开头`}。密钥不会被保存。`,
+    optional: (name: string) => `${name}（可选）`,
     missing: (name: string) => `没有名为 ${name} 的技能。`,
     files: '文件',
     noText: '此文件不是文本，或太长无法显示',

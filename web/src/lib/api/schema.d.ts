@@ -4996,7 +4996,7 @@ export interface paths {
                         command?: Record<string, never> | null;
                         /** @description recursion_limit, configurable, context */
                         config?: Record<string, never> | null;
-                        /** @description the options of the agent */
+                        /** @description the options of the agent, and secrets for its skills */
                         context?: Record<string, never> | null;
                         /** @enum {string} */
                         if_not_exists?: "reject" | "create";
@@ -5216,7 +5216,7 @@ export interface paths {
                         command?: Record<string, never> | null;
                         /** @description recursion_limit, configurable, context */
                         config?: Record<string, never> | null;
-                        /** @description the options of the agent */
+                        /** @description the options of the agent, and secrets for its skills */
                         context?: Record<string, never> | null;
                         /** @enum {string} */
                         if_not_exists?: "reject" | "create";
@@ -5287,7 +5287,7 @@ export interface paths {
                         command?: Record<string, never> | null;
                         /** @description recursion_limit, configurable, context */
                         config?: Record<string, never> | null;
-                        /** @description the options of the agent */
+                        /** @description the options of the agent, and secrets for its skills */
                         context?: Record<string, never> | null;
                         /** @enum {string} */
                         if_not_exists?: "reject" | "create";
@@ -6140,6 +6140,11 @@ export interface paths {
                                 editable: boolean;
                                 uses: number;
                                 last_used?: string;
+                                required_secrets?: null | {
+                                    name: string;
+                                    optional?: boolean;
+                                }[];
+                                secrets_ask?: boolean;
                             }[];
                         };
                     };
@@ -6194,6 +6199,11 @@ export interface paths {
                                 editable: boolean;
                                 uses: number;
                                 last_used?: string;
+                                required_secrets?: null | {
+                                    name: string;
+                                    optional?: boolean;
+                                }[];
+                                secrets_ask?: boolean;
                             }[];
                         };
                     };
@@ -6249,6 +6259,11 @@ export interface paths {
                             editable: boolean;
                             uses: number;
                             last_used?: string;
+                            required_secrets?: null | {
+                                name: string;
+                                optional?: boolean;
+                            }[];
+                            secrets_ask?: boolean;
                             content: string;
                             scanner: {
                                 decision: string;
@@ -6308,6 +6323,11 @@ export interface paths {
                             editable: boolean;
                             uses: number;
                             last_used?: string;
+                            required_secrets?: null | {
+                                name: string;
+                                optional?: boolean;
+                            }[];
+                            secrets_ask?: boolean;
                             content: string;
                             scanner: {
                                 decision: string;
@@ -6520,6 +6540,11 @@ export interface paths {
                             editable: boolean;
                             uses: number;
                             last_used?: string;
+                            required_secrets?: null | {
+                                name: string;
+                                optional?: boolean;
+                            }[];
+                            secrets_ask?: boolean;
                             content: string;
                             scanner: {
                                 decision: string;
@@ -6873,6 +6898,11 @@ export interface paths {
                             editable: boolean;
                             uses: number;
                             last_used?: string;
+                            required_secrets?: null | {
+                                name: string;
+                                optional?: boolean;
+                            }[];
+                            secrets_ask?: boolean;
                         };
                     };
                 };
@@ -6918,6 +6948,11 @@ export interface paths {
                             editable: boolean;
                             uses: number;
                             last_used?: string;
+                            required_secrets?: null | {
+                                name: string;
+                                optional?: boolean;
+                            }[];
+                            secrets_ask?: boolean;
                         };
                     };
                 };
@@ -8895,7 +8930,7 @@ export interface paths {
                         command?: Record<string, never> | null;
                         /** @description recursion_limit, configurable, context */
                         config?: Record<string, never> | null;
-                        /** @description the options of the agent */
+                        /** @description the options of the agent, and secrets for its skills */
                         context?: Record<string, never> | null;
                         /** @enum {string} */
                         if_not_exists?: "reject" | "create";
@@ -9171,7 +9206,7 @@ export interface paths {
                         command?: Record<string, never> | null;
                         /** @description recursion_limit, configurable, context */
                         config?: Record<string, never> | null;
-                        /** @description the options of the agent */
+                        /** @description the options of the agent, and secrets for its skills */
                         context?: Record<string, never> | null;
                         /** @enum {string} */
                         if_not_exists?: "reject" | "create";
@@ -9244,7 +9279,7 @@ export interface paths {
                         command?: Record<string, never> | null;
                         /** @description recursion_limit, configurable, context */
                         config?: Record<string, never> | null;
-                        /** @description the options of the agent */
+                        /** @description the options of the agent, and secrets for its skills */
                         context?: Record<string, never> | null;
                         /** @enum {string} */
                         if_not_exists?: "reject" | "create";

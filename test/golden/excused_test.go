@@ -14,7 +14,7 @@ const (
 	steps     = "a step is a call of the model or of its tools, and at the limit of them the model has a last word instead of an error"
 	jsGraph   = "shows a graph of the other server that ours has not"
 	anew      = "DeerFlow writes the user's message anew, with the date before it, and streams that; Pudu adds the date as a message of its own"
-	kept      = "what the model said before it was stopped, or why it could not be asked, is a message that is shown"
+	kept      = "a page has each message that the state has, so also what tells why a model could not be asked or was stopped; DeerFlow's leaves it out"
 	noBounds  = "the bounds are told in the message alone"
 )
 

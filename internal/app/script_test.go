@@ -100,18 +100,18 @@ func serveModel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// waitFile waits until a file exists.
+// waitFile waits until something stands in a file, or until there is a socket.
 func waitFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitfile FILE")
 	}
 	path := ts.MkAbs(args[0])
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
 			return
 		}
 	}
-	ts.Fatalf("%s did not appear", path)
+	ts.Fatalf("nothing appeared in %s", path)
 }
 
 // waitRun waits until pudu runs prints what matches a pattern, or with ! until it does not.

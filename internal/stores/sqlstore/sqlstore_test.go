@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -66,20 +65,30 @@ func openWith(t testing.TB, cfg Config) *Store {
 // a loss of power.
 var pg = pgtest.Lazy{Config: pgtest.Config{TCP: true, Settings: []string{"deadlock_timeout = 100ms", "fsync = off"}}}
 
-// schemaOf is a PostgreSQL schema for a place, as each folder is one for SQLite.
-func schemaOf(place string) string {
-	return "Test " + strings.ReplaceAll(place[max(0, len(place)-50):], "/", " ")
-}
-
 // testLease is short enough to wait for, and long enough for a busy machine.
 const testLease = time.Second
 
 // idleInTransaction is how long a transaction of these stores may pause.
 const idleInTransaction = testLease
 
-// postgresAt is the store of a place on the shared server.
+// postgresAt is the store of a place on the shared server: a database of its own, as each folder is one for SQLite.
 func postgresAt(t testing.TB, place string) Config {
-	return Config{URL: pg.Server(t).URL("postgres"), Schema: schemaOf(place), Lease: testLease}
+	t.Helper()
+	url, ok := places.Load(place)
+	if !ok {
+		url, _ = places.LoadOrStore(place, pg.Copy(t, migrated))
+	}
+	return Config{URL: url.(string), Lease: testLease}
+}
+
+var places sync.Map // the URL of the database of each place
+
+func migrated(ctx context.Context, url string) error {
+	s, err := Open(ctx, Config{URL: url, Features: feature.All()})
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // What the suite of suite_fixture_test.go opens.

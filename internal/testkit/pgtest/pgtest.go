@@ -254,7 +254,12 @@ func (s *Server) TCPURL(database string) string {
 
 // CreateDatabase makes a database and returns its URL.
 func (s *Server) CreateDatabase(ctx context.Context, name string) (string, error) {
-	if err := s.exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()); err != nil {
+	return s.copyDatabase(ctx, "template1", name)
+}
+
+// copyDatabase makes a database from another, to which nobody may be connected, and returns its URL.
+func (s *Server) copyDatabase(ctx context.Context, from, name string) (string, error) {
+	if err := s.exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+pgx.Identifier{from}.Sanitize()); err != nil {
 		return "", fmt.Errorf("create database %s: %w", name, err)
 	}
 	return s.URL(name), nil

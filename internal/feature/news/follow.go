@@ -10,6 +10,8 @@ const (
 	first = 200
 	// page is how many are read at once.
 	page = 500
+	// recount is how often counts are read at most: they go through all threads that ask for a look.
+	recount = 500 * time.Millisecond
 )
 
 // Why a reader has to begin anew: it may have missed that threads were deleted.
@@ -58,7 +60,10 @@ type way struct {
 	at     int64 // all up to here was shown, as far as it was stored
 	behind bool  // there is more than what was read
 	shown  map[string]int64
-	counts *Counts
+
+	counts  *Counts
+	counted time.Time
+	changed bool // there were changes since then
 }
 
 // begin finds the first changes to show.
@@ -91,7 +96,11 @@ func (w *way) more(ctx context.Context, r *reader) (Look, error) {
 	if w.behind {
 		return w.look(ctx)
 	}
-	self := time.NewTimer(look)
+	wait := look
+	if w.changed {
+		wait = time.Until(w.counted.Add(recount))
+	}
+	self := time.NewTimer(wait)
 	defer self.Stop()
 	select {
 	case <-ctx.Done():
@@ -127,14 +136,23 @@ func (w *way) look(ctx context.Context) (l Look, err error) {
 		w.behind = len(list) == page
 	}
 	w.forget()
-	if len(l.Changes) == 0 && w.counts != nil {
-		return l, nil
-	}
-	counts, err := w.Counts(ctx)
-	if err == nil && (w.counts == nil || *w.counts != counts) {
-		w.counts, l.Counts = &counts, &counts
+	w.changed = w.changed || len(l.Changes) > 0 || w.counts == nil
+	if w.changed && time.Since(w.counted) >= recount {
+		err = w.count(ctx, &l)
 	}
 	return l, err
+}
+
+func (w *way) count(ctx context.Context, l *Look) error {
+	counts, err := w.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	if w.counts == nil || *w.counts != counts {
+		w.counts, l.Counts = &counts, &counts
+	}
+	w.counted, w.changed = time.Now(), false
+	return nil
 }
 
 // note remembers what is shown as long as it may be read again.

@@ -27,6 +27,7 @@ func TestNews(t *testing.T) {
 		{Name: "many", Test: testMany},
 		{Name: "two processes", Test: testTwoProcesses},
 		{Name: "readers", Test: testReaders},
+		{Name: "counts", Test: testCounts},
 		{Name: "user deleted", Test: testUserDeleted},
 	})
 }
@@ -334,6 +335,26 @@ func testTwoProcesses(f *databases.Fixture) {
 }
 
 // testReaders: a user has a bound of streams, and each is let go.
+// testCounts: counts are not read for each change, but those of the last one come without another.
+func testCounts(f *databases.Fixture) {
+	x := opened(f)
+	s := x.follow(x.mine(), 0)
+	for i := range 3 {
+		x.admit(fmt.Sprint("t", i))
+	}
+	for last := (news.Counts{}); last.Running < 3; {
+		select {
+		case l := <-s.shown:
+			if l.Counts != nil {
+				last = *l.Counts
+			}
+		case <-time.After(20 * time.Second):
+			x.Fatalf("the counts stay %+v", last)
+		}
+	}
+	s.end(x)
+}
+
 func testReaders(f *databases.Fixture) {
 	x := opened(f)
 	var all []*stream

@@ -49,6 +49,9 @@ type statePlaceIn struct {
 
 // statePlace shows the state of a thread at the checkpoint that the body names; without an id that is the present one.
 func (g *Group) statePlace(ctx context.Context, in *statePlaceIn) (stateJSON, error) {
+	if at := in.At; at.namespace != "" && (!at.named || shape.IsCheckpoint(at.id)) {
+		return g.stateBelow(ctx, in.Thread, at)
+	}
 	if err := in.At.check(); err != nil {
 		return stateJSON{}, err
 	}
@@ -59,7 +62,7 @@ func (g *Group) statePlace(ctx context.Context, in *statePlaceIn) (stateJSON, er
 type place struct {
 	named bool
 	id    string
-	// namespace is that of a subgraph. There are none, so no state is there.
+	// namespace is that of a sub-agent; only looking at a state takes one.
 	namespace string
 	// given says that the client said anything of a place, be it that it is the present.
 	given bool

@@ -27,8 +27,8 @@ type Look = Pick<Rolldown.PluginContext, 'getModuleInfo'>;
 
 const needs = new Map<string, Set<string>>();
 
-/** All that a module imports at once, itself too. */
-function neededBy(entry: string, look: Look): Set<string> {
+/** All that a module imports at once, or later too, itself as well. */
+function neededBy(entry: string, look: Look, later = false): Set<string> {
   const known = needs.get(entry);
   if (known) return known;
   const found = new Set<string>();
@@ -36,7 +36,8 @@ function neededBy(entry: string, look: Look): Set<string> {
   const walk = (id: string): void => {
     if (found.has(id)) return;
     found.add(id);
-    for (const other of look.getModuleInfo(id)?.importedIds ?? []) walk(other);
+    const it = look.getModuleInfo(id);
+    for (const other of [...(it?.importedIds ?? []), ...((later && it?.dynamicallyImportedIds) || [])]) walk(other);
   };
   walk(entry);
   return found;
@@ -51,14 +52,15 @@ const firsts = [
   ['task', 'chat/ThreadPage.tsx'],
 ] as const;
 
-/** The file that a module of the first ones stands in. The door and the page for no server have files of their own: what they share with the rest is another one. */
+/** The file that a module of the first ones stands in. The door, the page for no server and the frame of the diagrams load none that begins the pages:
+ * what they share with those is in files of its own. */
 function fileOf(id: string, look: Look): string | null {
   const sets = firsts.map(([, entry]) => neededBy(source(entry), look));
   const at = sets.findIndex((set) => set.has(id));
   if (at < 0) return null;
   const [name] = firsts[at]!;
-  const shared = at < 2 && sets.slice(at + 1).some((set) => set.has(id));
-  return at < 2 && !shared ? null : at < 2 ? `${name}-shared` : name;
+  if (at < 2) return sets.slice(at + 1).some((set) => set.has(id)) ? `${name}-shared` : null;
+  return neededBy(source('diagram/frame.ts'), look, true).has(id) ? `drawn-${name}` : name;
 }
 
 // The page of a task asks for its files as soon as its address is known.

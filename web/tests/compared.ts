@@ -29,15 +29,28 @@ const stamps = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
 const then = '2026-11-27T09:14:00Z';
 const durations = /"(\w+_ms|turn_duration|thought_for)":\s*[\d.]+/g;
 
-async function answer(route: Route): Promise<void> {
+/** Answers with the fonts of the tests, and with styles that name them; false says that something else was asked for. */
+async function dressed(route: Route): Promise<boolean> {
   const { pathname } = new URL(route.request().url());
   const font = /fonts-of-tests\/([\w-]+)\/([\w.-]+)$/.exec(pathname);
-  if (font) return await route.fulfill({ path: join(home(font[1] ?? ''), 'files', font[2] ?? '') });
-  const style = pathname.endsWith('.css');
-  if (!style && route.request().resourceType() !== 'fetch') return await route.continue();
+  if (font) await route.fulfill({ path: join(home(font[1] ?? ''), 'files', font[2] ?? '') });
+  else if (pathname.endsWith('.css')) {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()) + faces() });
+  } else return false;
+  return true;
+}
+
+/** Gives pages the fonts of the tests. */
+export async function dress(context: BrowserContext): Promise<void> {
+  await context.route('**/*', async (route) => void ((await dressed(route)) || (await route.continue())));
+}
+
+async function answer(route: Route): Promise<void> {
+  if (await dressed(route)) return;
+  if (route.request().resourceType() !== 'fetch') return await route.continue();
   const response = await route.fetch();
-  const text = await response.text();
-  await route.fulfill({ response, body: style ? text + faces() : text.replace(stamps, then).replace(durations, '"$1":400') });
+  await route.fulfill({ response, body: (await response.text()).replace(stamps, then).replace(durations, '"$1":400') });
 }
 
 /** Makes what a browser shows the same each time. */
@@ -72,7 +85,8 @@ async function taken(page: Page): Promise<Buffer> {
   return last;
 }
 
-const read = (png: Buffer): { width: number; height: number; points: Uint8Array } => {
+/** The points of a picture. */
+export const read = (png: Buffer): { width: number; height: number; points: Uint8Array } => {
   const it = UPNG.decode(new Uint8Array(png).buffer);
   return { width: it.width, height: it.height, points: new Uint8Array(UPNG.toRGBA8(it)[0]!) };
 };

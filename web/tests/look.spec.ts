@@ -14,7 +14,7 @@ const tasks: [string, string, string | RegExp][] = [
   ['question', 'ask what is missing', 'Signed by'],
   ['approach', 'ask how', 'Two ways to do this'],
   ['risk', 'ask about the risk', /This cannot be undone/],
-  ['failed', 'break down', /It could not finish/],
+  ['failed', 'break down while you compare the offers of all suppliers of paper', /It could not finish/],
 ];
 
 /** A folder with a file and a task, a task in the bin, an agent, an approval. */
@@ -95,6 +95,8 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       if (until) await v.sees(until);
       await page.waitForTimeout(100);
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${width} px scrolls sideways`).toBeLessThanOrEqual(0);
+      const cut = (): string[] => [...document.querySelectorAll('.top, .top .btn, .me, .composer')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.className);
+      expect(await page.evaluate(cut), `${width} px cuts off`).toEqual([]);
       if (width !== 320) expect(await found(page)).toEqual([]);
       if (pictures && width !== 320) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
     }

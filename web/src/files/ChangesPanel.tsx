@@ -71,7 +71,7 @@ function Whole({ thread, run, runs, changes }: WholeProps): ReactNode {
         {list.length > 0 && (
           <button type="button" className="btn ghost sm" aria-label={w.undo} title={w.undo} disabled={undo.busy} onClick={() => void undo.look()}>
             <Icon name="undo" />
-            <span className="label">{w.undo}</span>
+            {(wide || !roomy) && <span className="label">{w.undo}</span>}
           </button>
         )}
         <a className="btn ghost icon sm" href={allAt(thread)} download aria-label={w.downloadAll} title={w.downloadAll}>

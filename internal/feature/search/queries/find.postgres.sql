@@ -25,10 +25,10 @@ FROM (
                     SELECT string_agg(q.user_group || n || '''', ' | ') FROM generate_series(g.place - q.more, g.place) n
                 ) AS tsquery)) OFFSET 0
             ) i CROSS JOIN LATERAL (
-                SELECT d.thread_id FROM search_docs d WHERE d.seq = i.seq AND d.user_id = $1 AND d.at >= $5 AND d.at < $6
+                SELECT d.thread_id FROM search_docs d WHERE d.user_id = $1 AND d.seq = i.seq AND d.at >= $5 AND d.at < $6
                 AND ($4 = '' OR d.thread_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(NULLIF($4, '') AS json))))) OFFSET 0
             ) d CROSS JOIN LATERAL (
-                SELECT 1 FROM threads t WHERE t.id = d.thread_id AND t.user_id = $1 AND t.marks <= CAST($3 AS BIGINT) OFFSET 0
+                SELECT 1 FROM threads t WHERE t.user_id = $1 AND t.id = d.thread_id AND t.marks <= CAST($3 AS BIGINT) OFFSET 0
             ) t
         ) h
         WHERE w.hits < $7 AND w.hits * 8 >= (w.step - 1) * $7
@@ -40,10 +40,10 @@ FROM (
     SELECT i.seq FROM search_index i WHERE i.terms @@ (SELECT query FROM q) AND (SELECT count(*) FROM near) < $7
     ORDER BY seq DESC
 ) s CROSS JOIN LATERAL (
-    SELECT * FROM search_docs d WHERE d.seq = s.seq AND d.user_id = $1
+    SELECT * FROM search_docs d WHERE d.user_id = $1 AND d.seq = s.seq
     AND ($4 = '' OR d.thread_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(NULLIF($4, '') AS json)))))
     AND d.at >= $5 AND d.at < $6 OFFSET 0
 ) d CROSS JOIN LATERAL (
-    SELECT title FROM threads t WHERE t.id = d.thread_id AND t.user_id = $1 AND t.marks <= CAST($3 AS BIGINT) OFFSET 0
+    SELECT title FROM threads t WHERE t.user_id = $1 AND t.id = d.thread_id AND t.marks <= CAST($3 AS BIGINT) OFFSET 0
 ) t
 ORDER BY s.seq DESC LIMIT $7

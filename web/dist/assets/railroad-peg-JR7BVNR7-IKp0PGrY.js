@@ -1,0 +1,1 @@
+export{u as createRailroadPegServices}from"./mermaid-parser.core-Bf4VasFA.js";import"./chunk-NGNAAXSQ-DI_UYJZ4.js";

@@ -13,8 +13,8 @@ const require = createRequire(import.meta.url);
 
 /** How far a colour may be from the accepted one: those are kept with 256 colours. */
 const threshold = 0.12;
-/** How many of 100,000 points may differ beyond that: the edges of letters on other machines. */
-const different = 15;
+/** How many of 100,000 points may differ beyond that: the edges of letters on other machines, and in another version of the browser. */
+const different = (version: string): number => (version.startsWith('156.') ? 15 : 500);
 
 /** The fonts of the pictures, by the names of their packages. */
 const fonts = ['inter', 'jetbrains-mono', 'noto-sans-sc'];
@@ -72,42 +72,56 @@ export async function stand(context: BrowserContext): Promise<void> {
   });
 }
 
-/** A picture of a page that has come to rest. */
+/** A picture of a page. */
 async function taken(page: Page): Promise<Buffer> {
   await page.evaluate(() => document.fonts.ready);
-  const take = (): Promise<Buffer> => page.screenshot({ animations: 'disabled', caret: 'hide' });
-  let last = await take();
-  for (let i = 0; i < 20; i++) {
-    const next = await take();
-    if (next.equals(last)) break;
-    last = next;
-  }
-  return last;
+  return await page.screenshot({ animations: 'disabled', caret: 'hide' });
 }
 
-/** The points of a picture. */
-export const read = (png: Buffer): { width: number; height: number; points: Uint8Array } => {
+interface Picture {
+  width: number;
+  height: number;
+  points: Uint8Array;
+}
+
+export const read = (png: Buffer): Picture => {
   const it = UPNG.decode(new Uint8Array(png).buffer);
   return { width: it.width, height: it.height, points: new Uint8Array(UPNG.toRGBA8(it)[0]!) };
 };
 
-/** What is wrong with the picture of a page: nothing, or a sentence that says where to look. */
+/** How many points differ, and a picture of them; null if the sizes do. */
+function differing(before: Picture | null, { width, height, points }: Picture): { count: number; marked: Uint8Array } | null {
+  if (before?.width !== width || before.height !== height) return null;
+  const marked = new Uint8Array(points.length);
+  return { count: pixelmatch(before.points, points, marked, width, height, { threshold }), marked };
+}
+
+/** How long a page may take until it looks as it was accepted, in milliseconds, and how long it must stay as it is to be accepted. */
+const patience = 30_000;
+const rest = 2_000;
+
+/** What is wrong with the picture of a page once it has come to rest: nothing, or a sentence that says where to look. */
 export async function wrongWith(page: Page, name: string): Promise<string> {
-  const png = await taken(page);
-  const { width, height, points } = read(png);
   const [kept, fresh, marked] = ['', '.new', '.marked'].map((end) => join(folder, `${name}${end}.png`)) as [string, string, string];
   rmSync(fresh, { force: true });
   rmSync(marked, { force: true });
   const before = existsSync(kept) ? read(readFileSync(kept)) : null;
-  const out = new Uint8Array(points.length);
-  const same = before?.width === width && before.height === height;
-  const count = same ? pixelmatch(before.points, points, out, width, height, { threshold }) : width * height;
-  if (count <= (width * height * different) / 100_000) return '';
+  let png: Buffer;
+  let seen: Picture;
+  let differs: ReturnType<typeof differing>;
+  for (const until = Date.now() + (accept ? rest : patience); ; await page.waitForTimeout(100)) {
+    png = await taken(page);
+    seen = read(png);
+    differs = differing(before, seen);
+    if (differs && differs.count <= (seen.width * seen.height * different(page.context().browser()?.version() ?? '')) / 100_000) return '';
+    if (Date.now() > until || (!before && !accept)) break;
+  }
+  const { width, height, points } = seen;
   if (accept) {
     writeFileSync(kept, Buffer.from(UPNG.encode([points.buffer as ArrayBuffer], width, height, 256)));
     return '';
   }
   writeFileSync(fresh, png);
-  if (same) writeFileSync(marked, Buffer.from(UPNG.encode([out.buffer], width, height, 256)));
-  return `${name} looks different at ${count} points: see ${fresh}${same ? `, and what differs in ${marked}` : ''}. To accept how it looks: scripts/web pictures`;
+  if (differs) writeFileSync(marked, Buffer.from(UPNG.encode([differs.marked.buffer as ArrayBuffer], width, height, 256)));
+  return `${name} looks different${differs ? ` at ${differs.count} points` : ''}: see ${fresh}${differs ? `, and what differs in ${marked}` : ''}. To accept how it looks: scripts/web pictures`;
 }

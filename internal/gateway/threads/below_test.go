@@ -33,7 +33,7 @@ func TestTheStateOfASubAgent(t *testing.T) {
 			namespace = `["tools:1","tools:2"]`
 		}
 		child, err := k.Store.System().AdmitChild(t.Context(), at, store.Admission{
-			Run: store.Run{ID: id, ThreadID: id, Key: id, Request: []byte(`{"namespace":` + namespace + `}`), CreatedAt: now, UpdatedAt: now},
+			Run:   store.Run{ID: id, ThreadID: id, Key: id, Request: []byte(`{"namespace":` + namespace + `}`), CreatedAt: now, UpdatedAt: now},
 			Begin: &event.Event{ID: event.ID{Attempt: 1, N: 1}, Time: now, Data: event.Run{Status: event.StatusRunning}},
 		})
 		if err != nil {

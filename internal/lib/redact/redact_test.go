@@ -47,7 +47,7 @@ func TestJSONAndErrors(t *testing.T) {
 	if err.Error() != "with [redacted]: file already exists" || !errors.Is(err, fs.ErrExist) {
 		t.Errorf("%v", err)
 	}
-	if plain := r.Error(fs.ErrExist); plain != fs.ErrExist || r.Error(nil) != nil { //nolint:errorlint // the same
+	if plain := r.Error(fs.ErrExist); plain != fs.ErrExist || r.Error(nil) != nil {
 		t.Errorf("%v", plain)
 	}
 }
@@ -82,7 +82,7 @@ func FuzzStream(f *testing.F) {
 		}
 		got += string(s.Rest())
 		for _, v := range []string{one, two} {
-			if v = strings.TrimSpace(v); len(v) >= redact.Shortest && !strings.Contains(v, "\n") && !strings.Contains(redact.Mark, v) &&
+			if v = strings.TrimSpace(v); len(v) >= redact.Shortest && !strings.Contains(v, "\n") && !partOfMark(v) &&
 				strings.Contains(got, v) && strings.Contains(text, v) && !strings.Contains(r.Text(text), v) {
 				t.Errorf("%q in pieces of %d shows %q: %q", text, piece, v, got)
 			}
@@ -92,3 +92,5 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+func partOfMark(v string) bool { return strings.Contains(redact.Mark, v) } //nolint:gocritic // a value may be a part of the mark

@@ -15,11 +15,12 @@ func simply(text string) (list []Term) {
 		list = append(list, t)
 		return true
 	}}
-	for at, n := 0, 0; at < len(text); at += n {
-		n = max(1, norm.NFKC.NextBoundaryInString(text[at:], true))
-		for _, r := range norm.NFKC.String(text[at : at+n]) {
-			s.take(r, at, at+n)
+	for at := 0; at < len(text); {
+		end := at + max(1, norm.NFKC.NextBoundaryInString(text[at:], true))
+		for _, r := range norm.NFKC.String(text[at:end]) {
+			s.take(r, at, end)
 		}
+		at = end
 	}
 	s.endWord()
 	s.endPairs()

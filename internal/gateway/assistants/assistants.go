@@ -204,11 +204,17 @@ func (g *Group) check(in *route.Input, a assistants.Assistant) error {
 	return in.Err()
 }
 
+// holds reports whether secrets hold anything.
+func holds(secrets json.RawMessage) bool {
+	var list map[string]json.RawMessage
+	return secrets != nil && (json.Unmarshal(secrets, &list) != nil || len(list) > 0)
+}
+
 // checkOptions refuses an assistant with secrets, and one whose runs would name a model that is not there: they would get another one.
 func (g *Group) checkOptions(in *route.Input) {
 	config := in.Object("config")
 	for _, options := range []*route.Input{in.Object("context"), config.Object("context"), config.Object("configurable")} {
-		if options.Raw("secrets") != nil { // an assistant is kept as it is
+		if holds(options.Raw("secrets")) { // an assistant is kept as it is
 			in.Add("value_error", "Value error, secrets are for one run: send them with its request", nil, options.Loc("secrets")...)
 		}
 		for _, key := range []string{"model_name", "model"} {

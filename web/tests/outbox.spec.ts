@@ -102,7 +102,7 @@ describe('without a server', () => {
     await v.sees('You said: hello version');
     await page.route(`${server.url}/`, async (r) => {
       const response = await r.fetch();
-      await r.fulfill({ response, body: (await response.text()).replace(/index-[\w-]+\.js/, 'index-another.js') });
+      await r.fulfill({ response, body: (await response.text()).replace(/\/index-[\w-]+\.js/, '/index-another.js') });
     });
     await server.stop('SIGKILL');
     await v.sees(/The server is not there/);

@@ -129,7 +129,7 @@ test("a second run: enqueue, the default, waits for its turn, in order", async (
 
 test("a second message: steer is said to the run at work, and read once", async () => {
   const id = await thread(c);
-  const first = await c.runs.create(id, agent, { input: human("brief") });
+  const first = await started(c, id, "brief"); // what comes before its first call of the model is read with it
   const said = await c.runs.create(id, agent, { input: human("recall one"), multitaskStrategy: "steer" });
   assert.equal(said.run_id, first.run_id);
   assert.ok(said.steer_id);

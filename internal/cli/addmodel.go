@@ -56,11 +56,7 @@ func (stdio IO) askKey() (string, error) {
 		return stdio.readLine(), nil
 	}
 	fmt.Fprint(stdio.Err, "Key (Enter for none): ")
-	if stdio.Secret == nil {
-		return stdio.readLine(), nil
-	}
-	key, err := stdio.Secret()
-	fmt.Fprintln(stdio.Err)
+	key, err := stdio.hiddenLine()
 	return strings.TrimSpace(key), err
 }
 

@@ -335,6 +335,14 @@ func (stdio IO) readLine() string {
 	return text
 }
 
+// hiddenLine reads a line by Secret, or like any other.
+func (stdio IO) hiddenLine() (string, error) {
+	if stdio.Secret == nil {
+		return stdio.readLine(), nil
+	}
+	return stdio.Secret()
+}
+
 // line is the next line of the person, see nextLine.
 func (stdio IO) line() (string, error) {
 	if stdio.typed == nil {

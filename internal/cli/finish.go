@@ -115,11 +115,7 @@ func shown(dir, name string) string {
 func offerKey(app App, missing error, stdio IO) (bool, error) {
 	stdio.tell(nil, fmt.Sprintf("There is %v", missing))
 	fmt.Fprint(stdio.Err, "Paste a key to keep it for later, or press Enter to leave: ")
-	read := stdio.Secret
-	if read == nil {
-		read = func() (string, error) { return stdio.readLine(), nil }
-	}
-	value, err := read()
+	value, err := stdio.hiddenLine()
 	if err != nil || value == "" {
 		return false, &codeError{ExitUsage, errors.New("no key was given, and there is no model")}
 	}

@@ -64,11 +64,7 @@ func (stdio IO) secretOf(name string, isInput bool) (string, error) {
 		return "", usageError("--secret %s: there is no variable of that name, and nobody to ask; export it, or use --secret %[1]s=- and pipe the value", name)
 	}
 	fmt.Fprintf(stdio.Err, "Value of %s (it is not shown): ", name)
-	read := stdio.Secret
-	if read == nil {
-		read = func() (string, error) { return stdio.readLine(), nil }
-	}
-	value, err := read()
+	value, err := stdio.hiddenLine()
 	if err != nil {
 		return "", usageError("--secret %s: read the value: %w", name, err)
 	}

@@ -335,7 +335,7 @@ func testTwoProcesses(f *databases.Fixture) {
 }
 
 // testReaders: a user has a bound of streams, and each is let go.
-// testCounts: counts are not read for each change, but those of the last one come without another.
+// testCounts: the counts behind the last of many changes come, though no other change follows.
 func testCounts(f *databases.Fixture) {
 	x := opened(f)
 	s := x.follow(x.mine(), 0)

@@ -56,9 +56,7 @@ func (e *InvalidError) Error() string { return e.Text }
 
 func invalidf(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-var (
-	plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
-)
+var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 // CheckName refuses what is no skill's name.
 func CheckName(name string) error {

@@ -71,3 +71,13 @@ func TestEachCharacter(t *testing.T) {
 		}
 	}
 }
+
+// TestOneLongWord: a text without a space, as a file in hexadecimal digits has one, is looked at once. To look ahead from each of its
+// characters would take hours.
+func TestOneLongWord(t *testing.T) {
+	text := strings.Repeat("0123456789abcdef", 1<<18)
+	list := slices.Collect(Terms(text))
+	if len(list) == 0 || list[0].Text != text[:MaxTerm] || list[0].End != len(text) {
+		t.Errorf("%d terms", len(list))
+	}
+}

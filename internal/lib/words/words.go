@@ -54,9 +54,11 @@ func Terms(text string) iter.Seq[Term] {
 		s := scanner{text: text, yield: yield}
 		var n int // bytes of a character
 		for at := 0; at < len(text) && !s.stopped; at += n {
-			if n = simpleWord(text[at:]); n > 0 && s.end == 0 {
-				s.simpleWord(at, at+n)
-				continue
+			if s.end == 0 { // at the beginning of a word, if there is one
+				if n = simpleWord(text[at:]); n > 0 {
+					s.takeWord(at, at+n)
+					continue
+				}
 			}
 			if b := text[at]; b < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
 				n = 1
@@ -81,13 +83,13 @@ func Terms(text string) iter.Seq[Term] {
 }
 
 // simpleWord is how long the word is that a text begins with, if it is of ASCII and at most its first letter is a
-// capital; else 0. Most are so.
+// capital and it has at most [MaxTerm] bytes; else 0. Most are so.
 func simpleWord(text string) int {
 	if len(text) == 0 || !isASCIIWord(rune(text[0])) {
 		return 0
 	}
 	n := 1
-	for n < len(text) && ('a' <= text[n] && text[n] <= 'z' || '0' <= text[n] && text[n] <= '9') {
+	for n < len(text) && n <= MaxTerm && ('a' <= text[n] && text[n] <= 'z' || '0' <= text[n] && text[n] <= '9') {
 		n++
 	}
 	if n > MaxTerm || n < len(text) && (text[n] >= utf8.RuneSelf || 'A' <= text[n] && text[n] <= 'Z') {
@@ -148,8 +150,8 @@ func (s *scanner) termOf(term []byte, start, end int) string {
 	return string(term)
 }
 
-// simpleWord takes one of [simpleWord].
-func (s *scanner) simpleWord(start, end int) {
+// takeWord takes a word that simpleWord has found, which stands in the text from start to end.
+func (s *scanner) takeWord(start, end int) {
 	s.endPairs()
 	term := s.text[start:end]
 	if 'A' <= term[0] && term[0] <= 'Z' {

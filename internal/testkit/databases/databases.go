@@ -43,13 +43,13 @@ func Run(t *testing.T, features []database.Feature, cases []Case) {
 			c.Test(open(t, sqlstore.Config{Dir: t.TempDir(), Features: features}))
 		})
 		t.Run(c.Name+" on postgres", func(t *testing.T) {
-			c.Test(open(t, sqlstore.Config{URL: pg.Copy(t, Migrate(features)), Features: features}))
+			c.Test(open(t, sqlstore.Config{URL: pg.Copy(t, migrate(features)), Features: features}))
 		})
 	}
 }
 
-// Migrate is what brings a new PostgreSQL database to the version of the program.
-func Migrate(features []database.Feature) func(ctx context.Context, url string) error {
+// migrate is what brings a new PostgreSQL database to the version of the program.
+func migrate(features []database.Feature) func(ctx context.Context, url string) error {
 	return func(ctx context.Context, url string) error {
 		st, err := sqlstore.Open(ctx, sqlstore.Config{URL: url, Features: features})
 		if err != nil {

@@ -1,7 +1,6 @@
 """Runs: wait, background, join, cancel, strategies, forks, stateless, errors."""
 
 import threading
-import time
 
 from base import AGENT, Case, answers, human, last_text, names, new_id, of, unittest
 
@@ -24,10 +23,10 @@ class Runs(Case):
 
     def test_background_and_join(self):
         thread_id = self.thread()
-        run = self.c.runs.create(thread_id, AGENT, input=human("brief"), metadata={"tag": "x"})
+        run = self.c.runs.create(thread_id, AGENT, input=human("a while"), metadata={"tag": "x"})
         self.assertIn(run["status"], ("pending", "running"))
         self.assertEqual(self.c.threads.get(thread_id)["status"], "busy")
-        self.assertTrue(last_text(self.c.runs.join(thread_id, run["run_id"])).startswith("A brief pause"))
+        self.assertTrue(last_text(self.c.runs.join(thread_id, run["run_id"])).startswith("A while"))
         self.assertEqual(self.c.runs.get(thread_id, run["run_id"])["metadata"]["tag"], "x")
         self.assertEqual(len(self.c.runs.list(thread_id, status="success")), 1)
         self.c.runs.delete(thread_id, run["run_id"])
@@ -37,10 +36,8 @@ class Runs(Case):
         for wait in (False, True):
             thread_id = self.thread()
             run = self.started(thread_id)
-            begun = time.monotonic()
             self.c.runs.cancel(thread_id, run["run_id"], wait=wait)
             self.assertEqual(self.ended(thread_id, run["run_id"])["status"], "interrupted")
-            self.assertLess(time.monotonic() - begun, 2)
 
     def test_cancel_with_rollback(self):
         thread_id = self.thread()
@@ -69,7 +66,7 @@ class Runs(Case):
 
     def test_enqueue_is_the_default(self):
         thread_id = self.thread()
-        self.c.runs.create(thread_id, AGENT, input=human("brief"))
+        self.c.runs.create(thread_id, AGENT, input=human("a while"))
         second = self.c.runs.create(thread_id, AGENT, input=human("recall two"))
         self.assertEqual(self.c.runs.get(thread_id, second["run_id"])["status"], "pending")
         values = self.c.runs.wait(thread_id, AGENT, input=human("recall three"), multitask_strategy="enqueue")
@@ -78,7 +75,7 @@ class Runs(Case):
 
     def test_steer(self):
         thread_id = self.thread()
-        first = self.c.runs.create(thread_id, AGENT, input=human("brief"))
+        first = self.c.runs.create(thread_id, AGENT, input=human("a while"))
         said = self.c.runs.create(thread_id, AGENT, input=human("recall one"), multitask_strategy="steer")
         self.assertEqual(said["run_id"], first["run_id"])
         values = self.c.runs.wait(thread_id, AGENT, input=human("recall two"), multitask_strategy="steer")

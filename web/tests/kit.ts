@@ -130,6 +130,8 @@ export class Visitor {
   }
 
   async close(): Promise<void> {
+    // What a test answers in the place of the server may be under way.
+    for (const page of this.context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
     await this.context.close();
     expect(this.wrong).toEqual([]);
   }

@@ -13,7 +13,7 @@ import { type Fact, type Kind, kindOf, kinds, scopeName, scopeOf, useFacts, useM
 import { FactForm } from './FactForm';
 import { Line } from './FactLine';
 import { FactPanel } from './FactPanel';
-import { useGoing } from './forgetting';
+import { useForgottenBefore, useGoing } from './forgetting';
 import { Gone, History } from './Past';
 import { Proposed } from './Proposed';
 import { Head } from './Head';
@@ -27,6 +27,7 @@ export default function MemoryPage(): ReactNode {
   const show = query.get('show');
   const fact = query.get('fact');
   const { data: config } = useMemoryConfig();
+  useForgottenBefore();
   const going = useGoing();
   const { data, error } = useFacts('active');
   const facts = data?.filter((f) => !going.has(f.fact_id));

@@ -89,10 +89,12 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     const { page } = v;
     for (const width of [1440, 390, 320]) {
       await page.setViewportSize({ width, height: 844 });
-      await v.to(`${at.get(name) ?? ''}${name === 'markdown' && width === 1440 ? '?panel=run' : ''}`);
-      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
-      const until = tasks.find(([n]) => n === name)?.[2];
-      if (until) await v.sees(until);
+      if (width !== 320) { // that is the page of 390, made narrower
+        await v.to(`${at.get(name) ?? ''}${name === 'markdown' && width === 1440 ? '?panel=run' : ''}`);
+        await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+        const until = tasks.find(([n]) => n === name)?.[2];
+        if (until) await v.sees(until);
+      }
       await page.waitForTimeout(100);
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${width} px scrolls sideways`).toBeLessThanOrEqual(0);
       const cut = (): string[] => [...document.querySelectorAll('.top, .top .btn, .me, .composer')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.className);

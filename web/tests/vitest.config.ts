@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// Each file has a server and a browser of its own. Two at a time take two thirds of the time on two processors.
+// Each file has a server and a browser of its own. Most of its time it waits.
 export default defineConfig({
-  test: { dir: 'tests', include: ['**/*.spec.ts'], environment: 'node', testTimeout: 180_000, hookTimeout: 180_000, maxWorkers: 2 },
+  test: { dir: 'tests', include: ['**/*.spec.ts'], environment: 'node', testTimeout: 180_000, hookTimeout: 180_000, maxWorkers: 3 },
 });

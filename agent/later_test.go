@@ -83,7 +83,7 @@ func TestJobsAreOfTheStepThatHasWhatAskedForThem(t *testing.T) {
 // TestJobsOfACallThatHasNoResultAreNotStored: the call asks a person, and asks for the job again when it runs again.
 func TestJobsOfACallThatHasNoResultAreNotStored(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]error{"asks": &tool.InterruptError{Value: []byte(`1`)}, "fails": errors.New("broken")} {
+	for name, end := range map[string]error{"asks": &tool.InterruptError{Questions: []tool.Question{{Value: []byte(`1`)}}}, "fails": errors.New("broken")} {
 		b := newBed()
 		b.rt.Env.Services.Later = taker
 		a := mustAgent(t, agent.Config{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -229,6 +230,51 @@ func TestAStopFromAMiddlewareEndsWithALastAnswer(t *testing.T) {
 	})
 }
 
+// TestACallWithSeveralQuestions: each has its own interrupt and is answered by itself; of those that it hands on it gets the answers by their
+// ids, of its own as its answer. One that asks nothing fails the run.
+func TestACallWithSeveralQuestions(t *testing.T) {
+	var got []string
+	ask := newTool("ask", tool.Idempotent, func(_ context.Context, c *tool.Call) (*tool.Result, error) {
+		got = append(got, fmt.Sprintf("%s %s", c.Answer, c.Answers))
+		err := &tool.InterruptError{}
+		for _, id := range []string{"below 1", "below 2"} {
+			if c.Answers[id] == nil {
+				err.Questions = append(err.Questions, tool.Question{ID: id, Value: json.RawMessage(`1`)})
+			}
+		}
+		if c.Answer == nil {
+			err.Questions = append(err.Questions, tool.Question{Value: json.RawMessage(`2`)})
+		}
+		return nil, err
+	})
+	a := mustAgent(t, agent.Config{Model: turns(call("ask", `{}`, "ask", `{}`), say("fine")), Tools: []tool.Tool{ask}})
+	b := newBed()
+	b.rt.Config.ParallelTools = 1
+	s, err := a.Run(t.Context(), b.rt, state.State{})
+	var waiting *agent.Interrupted
+	if !errors.As(err, &waiting) || len(waiting.Interrupts) != 6 || waiting.Interrupts[0].InterruptID != "below 1" ||
+		waiting.Interrupts[2].InterruptID == waiting.Interrupts[5].InterruptID || waiting.Interrupts[2].CallID != waiting.Interrupts[0].CallID {
+		t.Fatalf("got %+v", err)
+	}
+	first, own := waiting.Interrupts[0].CallID, waiting.Interrupts[2].InterruptID
+	resume := func(answers map[string]json.RawMessage) error {
+		got = nil
+		b.rt.Resume = &agent.Resume{Next: agent.NodeTools, Answers: map[string]map[string]json.RawMessage{first: answers}}
+		s, err = a.Run(t.Context(), b.rt, s)
+		return err
+	}
+	if err := resume(map[string]json.RawMessage{"below 2": json.RawMessage(`"b"`), own: json.RawMessage(`"o"`)}); !errors.As(err, &waiting) ||
+		len(waiting.Interrupts) != 4 || waiting.Interrupts[0].InterruptID != "below 1" {
+		t.Fatalf("got %+v", err)
+	}
+	slices.Sort(got)
+	diff(t, got, []string{` map[]`, `"o" map[below 2:"b"]`})
+	all := map[string]json.RawMessage{"below 1": json.RawMessage(`1`), "below 2": json.RawMessage(`1`), own: json.RawMessage(`1`)}
+	if err := resume(all); err == nil || errors.As(err, &waiting) {
+		t.Errorf("a call that asks nothing: %v", err)
+	}
+}
+
 func TestInterruptKeepsSiblingsAndResumes(t *testing.T) {
 	sibling := 0
 	other := newTool("other", tool.SideEffects, func(context.Context, *tool.Call) (*tool.Result, error) {
@@ -250,7 +296,7 @@ func TestInterruptKeepsSiblingsAndResumes(t *testing.T) {
 		t.Fatalf("got error %v", err)
 	}
 	resume := &agent.Resume{Next: b.steps[len(b.steps)-1].Next, Ended: map[string]event.ToolEnd{},
-		Answers: map[string]json.RawMessage{waiting.Interrupts[0].CallID: json.RawMessage(`"yes"`)}}
+		Answers: map[string]map[string]json.RawMessage{waiting.Interrupts[0].CallID: {waiting.Interrupts[0].InterruptID: json.RawMessage(`"yes"`)}}}
 	for _, st := range b.steps {
 		for _, e := range st.Events {
 			if end, ok := e.Data.(event.ToolEnd); ok {

@@ -120,8 +120,8 @@ type Resume struct {
 	// Started are the intents of the step that was under way, by call id; Ended are the known results.
 	Started map[string]event.ToolStart
 	Ended   map[string]event.ToolEnd
-	// Answers are the human's answers, by call id.
-	Answers map[string]json.RawMessage
+	// Answers are the human's answers to the questions of each call, by call id and interrupt id.
+	Answers map[string]map[string]json.RawMessage
 	// Passed says that the run was begun to go on behind the breakpoint before Next.
 	Passed bool
 	// Paused says that the run has stopped at a breakpoint there, which is in the log, and its end is not.

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
@@ -51,16 +53,16 @@ func (r *run) toolsNode(ctx context.Context) error {
 	return r.merge(ctx, outcomes)
 }
 
-// outcome is how one call ended: with an end event and its update, with an interrupt, or with an error that fails the
+// outcome is how one call ended: with an end event and its update, with questions, or with an error that fails the
 // run.
 type outcome struct {
-	call      openCall
-	end       event.ToolEnd
-	fresh     bool // there is a result, and its end is not recorded yet
-	update    state.Update
-	jobs      []tool.Job // to be stored with the end
-	interrupt *event.Interrupt
-	err       error
+	call   openCall
+	end    event.ToolEnd
+	fresh  bool // there is a result, and its end is not recorded yet
+	update state.Update
+	jobs   []tool.Job        // to be stored with the end
+	asks   []event.Interrupt // what it waits for; then there is no result
+	err    error
 }
 
 // runCalls runs each call, those of one lane one after the other, and returns all outcomes in call order. Each result
@@ -139,9 +141,8 @@ func (r *run) runCall(ctx context.Context, messageID string, call openCall) (o o
 	res, err := r.callTool(ctx, req)
 	var ask *tool.InterruptError
 	switch {
-	case errors.As(err, &ask):
-		id := deriveID("interrupt", messageID, call.ID)
-		return outcome{call: call, interrupt: &event.Interrupt{InterruptID: id, CallID: call.ID, Value: ask.Value}}
+	case errors.As(err, &ask) && len(ask.Questions) > 0:
+		return outcome{call: call, asks: asks(messageID, call.ID, ask.Questions)}
 	case err != nil && ctx.Err() != nil && !IsFatal(err):
 		res = tool.Error(cancelled)
 	case err != nil:
@@ -151,6 +152,17 @@ func (r *run) runCall(ctx context.Context, messageID string, call openCall) (o o
 	o.jobs = req.jobs.drain(true)
 	return o
 }
+
+// asks are the interrupts of a call's questions.
+func asks(messageID, callID string, questions []tool.Question) (list []event.Interrupt) {
+	for _, q := range questions {
+		list = append(list, event.Interrupt{InterruptID: cmp.Or(q.ID, interruptID(messageID, callID)), CallID: callID, Value: q.Value})
+	}
+	return list
+}
+
+// interruptID is the id of a call's own question.
+func interruptID(messageID, callID string) string { return deriveID("interrupt", messageID, callID) }
 
 // known answers a call from the durable past: a recorded result is used, and a call with side effects that was started
 // and has no result is not run again.
@@ -226,7 +238,10 @@ func (r *run) toolRequest(messageID string, call openCall) *ToolRequest {
 	}}
 	req.Call.Env.Services.Later = req.jobs.collect(r.later)
 	if rt.Resume != nil {
-		req.Call.Answer = rt.Resume.Answers[call.ID]
+		own := interruptID(messageID, call.ID)
+		req.Call.Answers = maps.Clone(rt.Resume.Answers[call.ID])
+		req.Call.Answer = req.Call.Answers[own]
+		delete(req.Call.Answers, own)
 	}
 	bound, ok := r.tools.byName[call.Name]
 	if err := r.unavailable(call.Name); err != nil {
@@ -344,9 +359,10 @@ func (r *run) merge(ctx context.Context, outcomes []outcome) error {
 // interrupt commits the results that there are and the questions; the checkpoint stays at the tools.
 func (r *run) interrupt(ctx context.Context, outcomes []outcome, waiting []event.Interrupt) error {
 	for _, o := range outcomes {
-		if o.interrupt != nil {
-			r.events = append(r.events, Emitted{NodeTools, *o.interrupt})
-		} else if o.fresh {
+		for _, q := range o.asks {
+			r.events = append(r.events, Emitted{NodeTools, q})
+		}
+		if o.fresh {
 			r.tell(o, o.whole())
 		}
 	}
@@ -378,9 +394,7 @@ func (r *run) keepSiblings(outcomes []outcome, failure error) error {
 func interrupts(outcomes []outcome) []event.Interrupt {
 	var waiting []event.Interrupt
 	for _, o := range outcomes {
-		if o.interrupt != nil {
-			waiting = append(waiting, *o.interrupt)
-		}
+		waiting = append(waiting, o.asks...)
 	}
 	return waiting
 }

@@ -91,6 +91,9 @@ type Call struct {
 	// Answer is the human's answer to this call's interrupt when the run is resumed; nil before that. It lets a tool
 	// ask first and act later; see [Call.Ask].
 	Answer json.RawMessage
+	// Answers are those to questions that the call has handed on from somebody below it, by [Question.ID]; nil if there are
+	// none. Questions of the call that are not answered have to be asked again.
+	Answers map[string]json.RawMessage
 	// Emit shows a JSON object to the clients that follow the run. Never nil.
 	Emit func(v any)
 	// Progress shows live output. Never nil.
@@ -116,15 +119,30 @@ func (c *Call) Ask(question any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, &InterruptError{Value: raw}
+	return nil, &InterruptError{Questions: []Question{{Value: raw}}}
 }
 
-// InterruptError pauses a run to ask a human. Value is what clients show.
+// InterruptError pauses a run to ask a human. Each of its questions is answered by itself.
 type InterruptError struct {
+	Questions []Question
+}
+
+// Question is what a human is asked.
+type Question struct {
+	// ID is that of the interrupt, by which it is answered. Empty is the call's own question, of which there is one at most;
+	// one that the call hands on from somebody below it, such as a sub-agent, has the id that it has there.
+	ID string
+	// Value is what clients show.
 	Value json.RawMessage
 }
 
-func (e *InterruptError) Error() string { return "run paused for a human: " + string(e.Value) }
+func (e *InterruptError) Error() string {
+	text := "run paused for a human:"
+	for _, q := range e.Questions {
+		text += " " + string(q.Value)
+	}
+	return text
+}
 
 // Goto is where the loop goes next. The zero value leaves the loop's own choice.
 type Goto string

@@ -118,7 +118,13 @@ func (d delegate) goOn(ctx context.Context, earlier *runs.Child, call *tool.Call
 	if err != nil {
 		return nil, err
 	}
-	if len(out.Questions) == 0 || call.Answer == nil {
+	answers := make(map[string]json.RawMessage)
+	for _, q := range out.Questions {
+		if a := call.Answers[q.InterruptID]; a != nil {
+			answers[q.InterruptID] = a
+		}
+	}
+	if len(answers) == 0 {
 		t.about.Told, t.until = true, time.Now().Add(t.about.Timeout)
 		return t, nil
 	}
@@ -130,7 +136,7 @@ func (d delegate) goOn(ctx context.Context, earlier *runs.Child, call *tool.Call
 	about.Outside = about.Outside || guardrail.Untrusted.Get(call.State)
 	child, err := d.below.Start(ctx, earlier.Run.Key, runs.Request{
 		ThreadID: earlier.Run.ThreadID, Model: req.Model, MaxSteps: req.MaxSteps, Task: &about,
-		Answers: map[string]json.RawMessage{out.Questions[0].CallID: call.Answer},
+		Answers: answers,
 	})
 	if err != nil {
 		return nil, err
@@ -226,8 +232,8 @@ func (t *task) Watch(ctx context.Context, said func(message.Message)) (subagents
 	end := subagents.End{Outcome: subagents.OutcomeOf(
 		event.Run{Status: run.Status, Error: run.Error, StopReason: run.StopReason}, subagents.Answer(agent.Messages.Get(out.State)))}
 	end.Model, end.Usage = t.model, out.Usage
-	if len(out.Questions) > 0 {
-		end.Question = asked(out.Questions[0].Value, t.Namespace())
+	for _, q := range out.Questions {
+		end.Questions = append(end.Questions, tool.Question{ID: q.InterruptID, Value: asked(q.Value, t.Namespace())})
 	}
 	if guardrail.Untrusted.Get(out.State) {
 		end.Update = guardrail.Untrusted.Put(true)
@@ -235,10 +241,14 @@ func (t *task) Watch(ctx context.Context, said func(message.Message)) (subagents
 	return end, nil
 }
 
-// asked is a question of a sub-agent, with the path to it.
+// asked is a question of a sub-agent, with the path to it. One that it hands on from below itself has a longer path already.
 func asked(question json.RawMessage, namespace []string) json.RawMessage {
 	members, ok := rawjson.Members(question)
 	if !ok {
+		return question
+	}
+	var deeper []string
+	if json.Unmarshal(members["namespace"], &deeper) == nil && len(deeper) > len(namespace) && slices.Equal(deeper[:len(namespace)], namespace) {
 		return question
 	}
 	path, err := json.Marshal(namespace)

@@ -22,7 +22,7 @@ import (
 // wants is a question about a call of bash.
 func wants(id, args string) event.Interrupt {
 	ask := approval.Ask(tool.Call{ID: id, Name: "bash", Args: json.RawMessage(args)}, "it \x1b[31mwrites", "")
-	return event.Interrupt{InterruptID: id, CallID: id, Value: ask.Value}
+	return event.Interrupt{InterruptID: id, CallID: id, Value: ask.Questions[0].Value}
 }
 
 func TestApprovalAtATerminal(t *testing.T) {
@@ -65,7 +65,7 @@ func TestScopesAtATerminal(t *testing.T) {
 		"n\nno\n":                       {Kind: approval.Reject, Message: "no"},
 	} {
 		stdio, shown := typed(lines)
-		raw, err := stdio.decide(ask.Value)
+		raw, err := stdio.decide(ask.Questions[0].Value)
 		got, errRead := approval.Read(raw)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil || errRead != nil {
 			t.Errorf("%q: %v, %v, %s", lines, err, errRead, diff)
@@ -75,7 +75,7 @@ func TestScopesAtATerminal(t *testing.T) {
 		}
 	}
 	stdio, _ := typed("w\n")
-	if raw, err := stdio.decide(ask.Value); err == nil {
+	if raw, err := stdio.decide(ask.Questions[0].Value); err == nil {
 		t.Errorf("the end of the input is %s", raw)
 	}
 	stdio, shown := typed("t\ny\n") // which this question does not offer

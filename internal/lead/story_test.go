@@ -187,12 +187,12 @@ func (s *story) turn() {
 			rt = agent.Runtime{Resume: s.resume()}
 			rt.Resume.Passed = true
 			for _, i := range asks.Interrupts {
-				rt.Resume.Answers[i.CallID] = json.RawMessage(rapid.SampledFrom([]string{
+				rt.Resume.Answers[i.CallID] = map[string]json.RawMessage{i.InterruptID: json.RawMessage(rapid.SampledFrom([]string{
 					`{"decisions":[{"type":"approve"}]}`, `{"decisions":[{"type":"reject","message":"no"}]}`,
-				}).Draw(s.draw, "decision"))
+				}).Draw(s.draw, "decision"))}
 			}
 		case errors.Is(err, errCrash):
-			answers := map[string]json.RawMessage{}
+			answers := map[string]map[string]json.RawMessage{}
 			if rt.Resume != nil {
 				answers = rt.Resume.Answers
 			}
@@ -227,7 +227,7 @@ func (s *story) lose(first int) {
 
 // resume is where the run goes on from its committed steps, whose state is put back; nil if there are none.
 func (s *story) resume() *agent.Resume {
-	r := &agent.Resume{Started: map[string]event.ToolStart{}, Ended: map[string]event.ToolEnd{}, Answers: map[string]json.RawMessage{}}
+	r := &agent.Resume{Started: map[string]event.ToolStart{}, Ended: map[string]event.ToolEnd{}, Answers: map[string]map[string]json.RawMessage{}}
 	for _, step := range slices.Backward(s.steps) {
 		if len(step.Updates) > 0 {
 			s.state, r.Next = step.State, step.Next

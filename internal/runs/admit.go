@@ -30,8 +30,8 @@ type Request struct {
 	// MaxSteps bounds the model and tools nodes; 0 means the default.
 	MaxSteps int `json:"max_steps,omitempty"`
 
-	// Answers are a human's answers to the calls of the thread's last run that wait for one, by call id. The new run
-	// goes on where that one stopped to ask; Input is empty then.
+	// Answers are a human's answers to the questions of the thread's last run, by interrupt id; by the id of a call it is
+	// one to all that this asks. The new run goes on where that one stopped to ask; Input is empty then.
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 	// Resume is the same as a LangGraph client says it: one answer, an object of answers by interrupt id, or an object
 	// with a list of decisions, one for each call that waits for approval. If the last run has ended with a question,

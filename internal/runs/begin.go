@@ -157,39 +157,44 @@ func (u *UserRuns) keepFinished(ctx context.Context, at *start, runID string) er
 }
 
 // answer hands the request's answers to the calls that asked.
-func (u *UserRuns) answer(ctx context.Context, at *start, req Request) (err error) {
-	var asked []event.Interrupt
-	if req.Resume != nil {
-		if asked, err = u.questions(ctx, at.from); err != nil {
-			return err
+func (u *UserRuns) answer(ctx context.Context, at *start, req Request) error {
+	asked, err := u.questions(ctx, at.from)
+	if err != nil {
+		return err
+	}
+	answers, err := answersTo(asked, req)
+	at.resume.Answers = make(map[string]map[string]json.RawMessage)
+	for _, q := range asked {
+		v, ok := answers[q.InterruptID]
+		switch of := at.resume.Answers[q.CallID]; {
+		case !ok:
+		case of == nil:
+			at.resume.Answers[q.CallID] = map[string]json.RawMessage{q.InterruptID: v}
+		default:
+			of[q.InterruptID] = v
 		}
 	}
-	at.resume.Answers, err = answersTo(asked, req)
 	return err
 }
 
-// answersTo are a request's answers to questions, by the ids of the calls that ask.
+// answersTo are a request's answers to questions, by their interrupt ids.
 func answersTo(asked []event.Interrupt, req Request) (map[string]json.RawMessage, error) {
-	answers := maps.Clone(req.Answers)
-	if req.Resume == nil || len(asked) == 0 {
-		return answers, nil
-	}
-	if answers == nil {
-		answers = make(map[string]json.RawMessage)
-	}
+	answers := make(map[string]json.RawMessage)
 	byID := make(map[string]json.RawMessage)
 	_ = json.Unmarshal(req.Resume, &byID) // anything else is one answer
 	for _, q := range asked {
-		if v, ok := byID[q.InterruptID]; ok {
-			answers[q.CallID] = v
+		for _, v := range []json.RawMessage{req.Answers[q.CallID], req.Answers[q.InterruptID], byID[q.InterruptID]} {
+			if v != nil {
+				answers[q.InterruptID] = v
+			}
 		}
 	}
 	switch {
-	case len(answers) > 0:
+	case len(answers) > 0 || len(asked) == 0 || req.Resume == nil:
 	case len(asked) > 1:
 		return answers, spread(asked, req.Resume, answers)
 	default:
-		answers[asked[0].CallID] = req.Resume
+		answers[asked[0].InterruptID] = req.Resume
 	}
 	return answers, nil
 }
@@ -197,8 +202,8 @@ func answersTo(asked []event.Interrupt, req Request) (map[string]json.RawMessage
 // Granted is the decision that approves a call and others like it.
 const Granted = "grant"
 
-// Decisions are what a request says about the calls of its thread that wait for approval, by their ids, and nothing
-// of answers that cannot be read.
+// Decisions are what a request says about the calls of its thread that wait for approval, by their ids, and of one that
+// asks several things, of each, by "CALL/INTERRUPT". Of answers that cannot be read there is nothing.
 func (u *UserRuns) Decisions(ctx context.Context, req Request) (map[string]string, error) {
 	if req.Resume == nil && len(req.Answers) == 0 {
 		return nil, nil
@@ -213,13 +218,17 @@ func (u *UserRuns) Decisions(ctx context.Context, req Request) (map[string]strin
 	}
 	said := make(map[string]string)
 	for _, q := range at.Questions {
-		if !approval.IsQuestion(q.Value) || answers[q.CallID] == nil {
+		if !approval.IsQuestion(q.Value) || answers[q.InterruptID] == nil {
 			continue
 		}
-		if d, err := approval.Read(answers[q.CallID]); err == nil {
-			said[q.CallID] = string(d.Kind)
+		if d, err := approval.Read(answers[q.InterruptID]); err == nil {
+			about := q.CallID
+			if ofCall := func(o event.Interrupt) bool { return o.CallID == about && o.InterruptID != q.InterruptID }; slices.ContainsFunc(at.Questions, ofCall) {
+				about += "/" + q.InterruptID
+			}
+			said[about] = string(d.Kind)
 			if d.Scope != approval.Once {
-				said[q.CallID] = Granted
+				said[about] = Granted
 			}
 		}
 	}
@@ -238,7 +247,7 @@ func spread(asked []event.Interrupt, resume json.RawMessage, answers map[string]
 		return fmt.Errorf("%d calls wait for an answer: resume with an object of answers by interrupt id", len(asked))
 	}
 	for i, q := range waiting {
-		answers[q.CallID] = decisions[i]
+		answers[q.InterruptID] = decisions[i]
 	}
 	return nil
 }
@@ -300,10 +309,19 @@ func (u *UserRuns) questions(ctx context.Context, at store.Checkpoint) ([]event.
 	drop := func(callID string) {
 		asked = slices.DeleteFunc(asked, func(q event.Interrupt) bool { return q.CallID == callID })
 	}
+	last := "" // the call of the interrupt before, if there is nothing in between: they come with one step
 	err = u.since(ctx, at, func(ev event.Event) bool {
+		before := last
+		last = ""
 		switch d := ev.Data.(type) {
 		case event.Interrupt:
-			drop(d.CallID)
+			if d.CallID != before {
+				drop(d.CallID)
+			}
+			last = d.CallID
+			asked = slices.DeleteFunc(asked, func(q event.Interrupt) bool { // as a crash makes it come again
+				return q.CallID == d.CallID && q.InterruptID == d.InterruptID
+			})
 			if d.InterruptID != "" {
 				asked = append(asked, d)
 			}

@@ -81,9 +81,10 @@ func titleOf(input []message.Message) string {
 }
 
 // closeTasks ends, in the state of a run that comes to its end so, the tasks that are still in progress there, and
-// returns the state. Those of a run that waits for a person go on with the answer, or are told of with it.
+// returns the state. Those of a run that waits for a person go on with the answer, or are told of with it; a run that could not
+// begin, such as one with an answer to no question, leaves them waiting.
 func (r *recorder) closeTasks(last state.State, end event.Run) state.State {
-	if waits(end) || r.asks {
+	if waits(end) || r.asks || r.unbegun {
 		return last
 	}
 	u := durablecontext.Close(last)

@@ -24,7 +24,7 @@ func chats(t *testing.T) (*site, runs.Outcome) {
 			for i := range 1100 {
 				c.Emit(map[string]int{"word": i})
 			}
-			return nil, &tool.InterruptError{Value: json.RawMessage(`"enough?"`)}
+			return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"enough?"`)}}}
 		}
 		return tool.Text("said " + string(c.Answer)), nil
 	})

@@ -45,10 +45,10 @@ func (u *UserRuns) granting(ctx context.Context, at store.Checkpoint, req *Reque
 		return nil, nil //nolint:nilerr // see above
 	}
 	for _, q := range asked {
-		if answers[q.CallID] == nil || !approval.IsQuestion(q.Value) {
+		if answers[q.InterruptID] == nil || !approval.IsQuestion(q.Value) {
 			continue
 		}
-		g, err := u.granted(q.Value, answers[q.CallID], req)
+		g, err := u.granted(q.Value, answers[q.InterruptID], req)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrBadAnswer, err)
 		}

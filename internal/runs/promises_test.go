@@ -128,7 +128,7 @@ func TestWhatARolledBackRunDidIsNotKnown(t *testing.T) {
 	asks := func(run func(ctx context.Context) (*tool.Result, error)) func(context.Context, int, *tool.Call) (*tool.Result, error) {
 		return func(ctx context.Context, _ int, c *tool.Call) (*tool.Result, error) {
 			if c.Answer == nil {
-				return nil, &tool.InterruptError{Value: json.RawMessage(`"may I?"`)}
+				return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
 			}
 			return run(ctx)
 		}

@@ -66,6 +66,7 @@ type recorder struct {
 	parent     string // of the first checkpoint, if that is not the head; the committer's own
 	title      string // what the thread is called; the committer's own
 	asks       bool   // the run ends with a question; set before its end
+	unbegun    bool   // the run has failed before it could begin; set before its end
 }
 
 // write is what one caller wants committed: a step, the run's end with the step that led there, or events alone.

@@ -408,6 +408,7 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	defer func() { err = errors.Join(err, built.Close()) }()
 	at, err := m.of(job.Run).begin(ctx, built.Agent.Schema(), job)
 	if err != nil {
+		rec.unbegun = at.from.RunID != job.Run.ID
 		return at.from.State, err
 	}
 	m.began(job.Run, at.from)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,9 +15,11 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/tool"
 )
 
 // TestTheURLOfAWebhookIsSealed: the database has it sealed for its user alone, who is called has it as it was given; a run
@@ -93,6 +97,71 @@ func TestDecisionsOfARequest(t *testing.T) {
 	if got, err := m.For(user()).Decisions(t.Context(), decided(`"yes"`)); err == nil {
 		t.Errorf("an answer that fits none: %v", got)
 	}
+}
+
+// TestACallThatAsksSeveralThings: its questions are open side by side until each is answered, by whichever run; answers are by their ids, and
+// what is written of them names each. An answer that fits none leaves all open.
+func TestACallThatAsksSeveralThings(t *testing.T) {
+	s := newSite(t, []string{"ask", "more"})
+	var known sync.Map // to who has asked, such as a run below
+	for _, name := range []string{"ask", "more"} {
+		s.tool(name, tool.Idempotent, func(_ context.Context, _ int, c *tool.Call) (*tool.Result, error) {
+			var open []tool.Question
+			for id := range c.Answers {
+				known.Store(id, true)
+			}
+			for i := range 3 {
+				id := fmt.Sprint(c.ID, " ", i)
+				if _, ok := known.Load(id); !ok {
+					open = append(open, tool.Question{ID: id, Value: approval.Ask(tool.Call{Name: "bash"}, "", "").Questions[0].Value})
+				}
+			}
+			if len(open) > 0 {
+				return nil, &tool.InterruptError{Questions: open}
+			}
+			return tool.Text("done"), nil
+		})
+	}
+	m := s.process("one")
+	asked := func(want ...string) {
+		t.Helper()
+		snap, err := m.For(user()).Snapshot(t.Context(), "thread", "")
+		var got []string
+		for _, q := range snap.Questions {
+			got = append(got, q.InterruptID)
+		}
+		if d := cmp.Diff(want, got); err != nil || d != "" {
+			t.Fatalf("%v (-want +got):\n%s", err, d)
+		}
+	}
+	approve := func(ids ...string) runs.Request {
+		answers := make(map[string]json.RawMessage)
+		for _, id := range ids {
+			answers[id] = json.RawMessage(`{"decisions":[{"type":"approve"}]}`)
+		}
+		raw, _ := json.Marshal(answers)
+		return decided(string(raw))
+	}
+	all := []string{"ask-0 0", "ask-0 1", "ask-0 2", "more-0 0", "more-0 1", "more-0 2"}
+	s.executes(m, request())
+	asked(all...)
+	if out := s.executes(m, approve("ask-0 9")); out.Run.Status != event.StatusError {
+		t.Errorf("an answer to nothing: %+v", out.Run)
+	}
+	asked(all...)
+	two := approve("ask-0 0", "more-0 2")
+	said, err := m.For(user()).Decisions(t.Context(), two)
+	if d := cmp.Diff(map[string]string{"ask-0/ask-0 0": "approve", "more-0/more-0 2": "approve"}, said); err != nil || d != "" {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+	s.executes(m, two)
+	asked("ask-0 1", "ask-0 2", "more-0 0", "more-0 1")
+	s.executes(m, approve("ask-0 2", "ask-0 1"))
+	asked("more-0 0", "more-0 1")
+	if out := s.executes(m, approve("more-0 0", "more-0 1")); out.Run.Status != event.StatusSuccess {
+		t.Errorf("%+v", out.Run)
+	}
+	asked()
 }
 
 // TestAnInputThatCannotBeMade ends its run, which asks no model.

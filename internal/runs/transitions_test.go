@@ -85,7 +85,7 @@ func (w *ward) process(owner string, change func(*runs.Config)) *runs.Manager {
 	w.t.Helper()
 	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
 		if c.Answer == nil {
-			return nil, &tool.InterruptError{Value: json.RawMessage(`"may I?"`)}
+			return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
 		}
 		return tool.Text("you said " + string(c.Answer)), nil
 	})

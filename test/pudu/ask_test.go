@@ -23,7 +23,7 @@ func TestAskHuman(t *testing.T) {
 	}
 	want := `{"action_requests":[{"name":"delete","args":{"target":"a.md"},"description":"May I delete a.md?"}],` +
 		`"review_configs":[{"action_name":"delete","allowed_decisions":["approve","edit","reject"]}]}`
-	if diff := cmp.Diff(want, string(pause.Value)); diff != "" {
+	if diff := cmp.Diff(want, string(pause.Questions[0].Value)); diff != "" {
 		t.Error(diff)
 	}
 	call.Answer = json.RawMessage(`{"decisions":[{"type":"approve"}]}`)

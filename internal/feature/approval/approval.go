@@ -90,13 +90,17 @@ func ask(call tool.Call, reason, problem string, scopes bool) *tool.InterruptErr
 	action.String("description", text)
 	one, err := action.End()
 	if err != nil { // arguments that are no JSON reach no tool
-		return &tool.InterruptError{Value: json.RawMessage("null")}
+		return questioned(json.RawMessage("null"))
 	}
 	own, err := PatternOf(call.Name, args)
 	if !scopes || err != nil {
-		return &tool.InterruptError{Value: question(one, reviewOf(call.Name, nil))}
+		return questioned(question(one, reviewOf(call.Name, nil)))
 	}
-	return &tool.InterruptError{Value: question(one, reviewOf(call.Name, &own))}
+	return questioned(question(one, reviewOf(call.Name, &own)))
+}
+
+func questioned(value json.RawMessage) *tool.InterruptError {
+	return &tool.InterruptError{Questions: []tool.Question{{Value: value}}}
 }
 
 // reviewOf says which decisions there are about a tool, and with a pattern which scopes.

@@ -16,10 +16,10 @@ func TestQuestionHasTheShapeOfLangChain(t *testing.T) {
 	const review = `[{"action_name":"write_file","allowed_decisions":["approve","edit","reject"],` +
 		`"actionName":"write_file","allowedDecisions":["approve","edit","reject"]}]`
 	const want = `{"action_requests":` + action + `,"review_configs":` + review + `,"actionRequests":` + action + `,"reviewConfigs":` + review + `}`
-	if diff := cmp.Diff(want, string(Ask(call, "", "").Value)); diff != "" {
+	if diff := cmp.Diff(want, string(Ask(call, "", "").Questions[0].Value)); diff != "" {
 		t.Error(diff)
 	}
-	again := string(Ask(call, "it pushes", "it is late").Value)
+	again := string(Ask(call, "it pushes", "it is late").Questions[0].Value)
 	if !strings.Contains(again, `"description":"The answer could not be used: it is late\n\nTool execution requires approval: it pushes\n\nTool:`) {
 		t.Error(again)
 	}
@@ -27,7 +27,7 @@ func TestQuestionHasTheShapeOfLangChain(t *testing.T) {
 		t.Error("questions are not told apart")
 	}
 	call.Args = json.RawMessage(`{"content":"` + strings.Repeat("é", 10_000) + `"}`)
-	if n := len(Ask(call, "", "").Value); n > 52_000 || !json.Valid(Ask(call, "", "").Value) {
+	if n := len(Ask(call, "", "").Questions[0].Value); n > 52_000 || !json.Valid(Ask(call, "", "").Questions[0].Value) {
 		t.Errorf("a question of %d bytes", n)
 	}
 }

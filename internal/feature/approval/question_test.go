@@ -11,7 +11,7 @@ import (
 
 func TestReadQuestionReadsWhatAskAsks(t *testing.T) {
 	call := tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"rm \"x\"\n\nTool: y"}`)}
-	got, ok := ReadQuestion(Ask(call, "it removes", "no JSON").Value)
+	got, ok := ReadQuestion(Ask(call, "it removes", "no JSON").Questions[0].Value)
 	want := Question{Tool: "bash", Args: call.Args, Why: "The answer could not be used: no JSON\n\nTool execution requires approval: it removes"}
 	if diff := cmp.Diff(want, got); diff != "" || !ok {
 		t.Error(diff, ok)

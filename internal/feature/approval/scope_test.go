@@ -60,19 +60,19 @@ func TestOtherAnswersHaveNoScope(t *testing.T) {
 
 func TestAQuestionOffersItsScopes(t *testing.T) {
 	call := tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"ls *"}`)}
-	value := string(AskWithScopes(call, "", "").Value)
+	value := string(AskWithScopes(call, "", "").Questions[0].Value)
 	if n := strings.Count(value, `"scopes":["once","thread","always"],"pattern":"ls *"`); n != 2 { // in both spellings
 		t.Errorf("%d offers in %s", n, value)
 	}
 	call.Args = json.RawMessage(`{"command":"` + strings.Repeat("x", MaxPattern+1) + `"}`)
-	if long := string(AskWithScopes(call, "", "").Value); strings.Contains(long, "scopes") {
+	if long := string(AskWithScopes(call, "", "").Questions[0].Value); strings.Contains(long, "scopes") {
 		t.Errorf("a command that no grant can hold is offered one: %.300s", long)
 	}
 }
 
 func TestWhatADecisionGrants(t *testing.T) {
 	call := tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"git status *","description":"x"}`)}
-	value := AskWithScopes(call, "", "").Value
+	value := AskWithScopes(call, "", "").Questions[0].Value
 	for pattern, want := range map[string]Pattern{
 		"": {"git status *", true}, "git status *": {"git status *", true}, // the own text is exact, whatever it ends in
 	} {
@@ -82,12 +82,12 @@ func TestWhatADecisionGrants(t *testing.T) {
 		}
 	}
 	call.Args = json.RawMessage(`{"command":"git status"}`)
-	plainly := AskWithScopes(call, "", "").Value
+	plainly := AskWithScopes(call, "", "").Questions[0].Value
 	if g, err := Granted(plainly, Decision{Scope: Always, Pattern: "git status*"}); err != nil || g.Pattern != (Pattern{Text: "git status*"}) {
 		t.Errorf("%+v, %v", g, err)
 	}
 	for pattern, question := range map[string]json.RawMessage{
-		"git log*": plainly, "git*": plainly, "ls": plainly, "git status*": value, " ": Ask(call, "", "").Value, "x": json.RawMessage(`"Really?"`),
+		"git log*": plainly, "git*": plainly, "ls": plainly, "git status*": value, " ": Ask(call, "", "").Questions[0].Value, "x": json.RawMessage(`"Really?"`),
 	} {
 		if g, err := Granted(question, Decision{Kind: Approve, Scope: Always, Pattern: pattern}); !errors.Is(err, ErrScope) {
 			t.Errorf("%q grants %+v, %v", pattern, g, err)

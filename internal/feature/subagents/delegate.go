@@ -2,7 +2,6 @@ package subagents
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/pudu-ai/pudu/message"
@@ -76,8 +75,8 @@ type Task interface {
 type End struct {
 	Outcome
 
-	// Question is what the sub-agent asks a person, if it stopped for that; then there is no outcome yet.
-	Question json.RawMessage
+	// Questions are what the sub-agent asks a person, if it stopped for that; then there is no outcome yet.
+	Questions []tool.Question
 
 	// Update goes into the state of who gave the task.
 	Update state.Update

@@ -112,7 +112,7 @@ func (g *Given) follow(ctx context.Context, emit func(any)) (End, error) {
 		teller.Said(m)
 		g.messages.Store(int64(teller.Index))
 	})
-	if err == nil && end.Question == nil {
+	if err == nil && len(end.Questions) == 0 {
 		teller.Ended(&end.Outcome)
 	}
 	return end, err
@@ -132,7 +132,7 @@ func (g *Given) within(ctx context.Context, said func(message.Message)) (End, er
 	if after, err := g.Watch(grace, func(message.Message) {}); err == nil { // what it took, and what it was told
 		end = after
 	}
-	end.Question = nil
+	end.Questions = nil
 	end.Outcome = Outcome{Status: threadstate.DelegationCancelled, Error: "The task was stopped with the run that gave it.",
 		Model: g.Model(), Usage: end.Usage}
 	if ctx.Err() == nil {

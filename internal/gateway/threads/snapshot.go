@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -69,9 +70,13 @@ func tasksOf(snap runs.Snapshot, failure string) []taskJSON {
 	if len(snap.Questions) == 0 {
 		return []taskJSON{task("")}
 	}
-	out := make([]taskJSON, len(snap.Questions))
-	for i, q := range snap.Questions {
-		out[i] = task(q.CallID, q)
+	var out []taskJSON
+	for rest := snap.Questions; len(rest) > 0; { // those of a call stand together
+		n := slices.IndexFunc(rest, func(q event.Interrupt) bool { return q.CallID != rest[0].CallID })
+		if n < 0 {
+			n = len(rest)
+		}
+		out, rest = append(out, task(rest[0].CallID, rest[:n]...)), rest[n:]
 	}
 	return out
 }

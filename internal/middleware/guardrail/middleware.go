@@ -167,6 +167,9 @@ func (m *Middleware) denied(req *agent.ToolRequest, d guardrail.Decision) *tool.
 
 // ask lets a person decide, unless one has before.
 func (m *Middleware) ask(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, next agent.ToolHandler) (*tool.Result, error) {
+	if req.Call.Answer == nil && len(req.Call.Answers) > 0 { // it was approved, and has begun: what is below it has asked
+		return next(ctx, req)
+	}
 	if req.Call.Answer == nil {
 		if g, ok := m.granted(ctx, req); ok {
 			m.note(req, "approve_tool_call", changes{Code: d.Code, Reason: d.Reason, Grant: g.ID, By: g.Via, Given: &g.GivenAt})

@@ -79,6 +79,8 @@ type bed struct {
 	state state.State
 	n     int
 
+	waits []event.Interrupt // of the last run
+
 	mu     sync.Mutex
 	ran    []string
 	log    []string // tool starts and custom events
@@ -126,13 +128,18 @@ func (b *bed) run(answers map[string]string) error {
 		in.ID = fmt.Sprint("in", b.n)
 		rt.Input = agent.Messages.Append(in)
 	} else {
-		rt.Resume = &agent.Resume{Next: agent.NodeTools, Passed: true, Answers: map[string]json.RawMessage{}}
-		for id, a := range answers {
-			rt.Resume.Answers[id] = json.RawMessage(a)
+		rt.Resume = &agent.Resume{Next: agent.NodeTools, Passed: true, Answers: map[string]map[string]json.RawMessage{}}
+		for _, q := range b.waits {
+			if a, ok := answers[q.CallID]; ok {
+				rt.Resume.Answers[q.CallID] = map[string]json.RawMessage{q.InterruptID: json.RawMessage(a)}
+			}
 		}
 	}
 	var err error
 	b.state, err = b.agent.Run(b.t.Context(), rt, b.state)
+	if waits, ok := errors.AsType[*agent.Interrupted](err); ok {
+		b.waits = waits.Interrupts
+	}
 	return err
 }
 
@@ -290,7 +297,7 @@ func asking(t *testing.T) guardrail.Provider {
 func TestAskPausesBeforeTheIntent(t *testing.T) {
 	b := newBed(t, one, Config{Provider: asking(t)})
 	qs := b.asked(b.run(nil))
-	want := string(approval.Ask(tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"ls"}`)}, "it runs a command", "").Value)
+	want := string(approval.Ask(tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"ls"}`)}, "it runs a command", "").Questions[0].Value)
 	if len(qs) != 1 || string(qs[0].Value) != want || qs[0].CallID != callID {
 		t.Fatalf("%s", qs[0].Value)
 	}
@@ -306,6 +313,32 @@ func TestAskPausesBeforeTheIntent(t *testing.T) {
 	}
 	if !strings.Contains(string(b.events[0]), `"action":"approve_tool_call"`) {
 		t.Errorf("events %s", b.events)
+	}
+}
+
+// TestACallThatWasApprovedAndThenHandsOnQuestions is not asked about again when those are answered: they can only come from one that
+// has begun.
+func TestACallThatWasApprovedAndThenHandsOnQuestions(t *testing.T) {
+	m := New(Config{Provider: asking(t), Timeout: time.Second})
+	req := &agent.ToolRequest{Runtime: &agent.Runtime{Now: time.Now, Emit: func(string, event.Data) {}}, Call: tool.Call{
+		Name: "bash", Args: json.RawMessage(`{"command":"ls"}`), Answers: map[string]json.RawMessage{"below": json.RawMessage(`1`)},
+	}}
+	var got tool.Call
+	next := func(_ context.Context, req *agent.ToolRequest) (*tool.Result, error) {
+		got = req.Call
+		return tool.Text("went on"), nil
+	}
+	if res, err := m.WrapToolCall(t.Context(), req, next); err != nil || res.Text() != "went on" || got.Answers["below"] == nil {
+		t.Errorf("%v, %v: %v", res, err, got.Answers)
+	}
+	req.Call.Args = json.RawMessage(`{"command":"rm x"}`)
+	if res, err := m.WrapToolCall(t.Context(), req, next); err != nil || !strings.Contains(res.Text(), "Guardrail denied") {
+		t.Errorf("what a rule denies by now: %v, %v", res, err)
+	}
+	req.Call.Args, req.Call.Answers = json.RawMessage(`{"command":"ls"}`), map[string]json.RawMessage{}
+	var ask *tool.InterruptError
+	if res, err := m.WrapToolCall(t.Context(), req, next); !errors.As(err, &ask) {
+		t.Errorf("without an answer: %v, %v", res, err)
 	}
 }
 

@@ -294,7 +294,7 @@ func (k kitModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[mess
 func Tools() []tool.Tool {
 	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
 		if c.Answer == nil {
-			return nil, &tool.InterruptError{Value: json.RawMessage(`"may I?"`)}
+			return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
 		}
 		return tool.Text("you said " + string(c.Answer)), nil
 	})

@@ -97,13 +97,13 @@ func (cfg Config) wait(ctx context.Context, g *subagents.Given, id string, made 
 	return resultOf(&end, err, made)
 }
 
-// resultOf is the result that is made of a task's end, or the question that it ends with.
+// resultOf is the result that is made of a task's end, or the questions that it ends with.
 func resultOf(end *subagents.End, err error, made func(*subagents.Outcome) *tool.Result) (*tool.Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case end.Question != nil:
-		return nil, &tool.InterruptError{Value: end.Question}
+	case len(end.Questions) > 0:
+		return nil, &tool.InterruptError{Questions: end.Questions}
 	}
 	res := made(&end.Outcome)
 	res.Update = end.Update

@@ -127,7 +127,7 @@ func (w *work) Watch(ctx context.Context, said func(message.Message)) (subagents
 	}
 	end := subagents.End{Outcome: w.end}
 	if w.asks != "" {
-		end.Question = json.RawMessage(w.asks)
+		end.Questions = []tool.Question{{ID: "i1", Value: json.RawMessage(w.asks)}, {ID: "i2", Value: json.RawMessage(`2`)}}
 	}
 	return end, w.breaks
 }
@@ -302,12 +302,12 @@ func TestTaskInTime(t *testing.T) {
 	}
 }
 
-// TestTaskThatAsks stops its run with the question; behind the answer its messages are counted on.
+// TestTaskThatAsks stops its run with the questions; behind the answer its messages are counted on.
 func TestTaskThatAsks(t *testing.T) {
 	w := &work{asks: `{"q":1}`, before: 4, says: []message.Message{said(message.AI, "May I?", 1)}}
 	_, events, err := w.give(t.Context(), t, given)
 	var ask *tool.InterruptError
-	if !errors.As(err, &ask) || string(ask.Value) != `{"q":1}` || len(events) != 2 || !strings.Contains(events[1], `"message_index":5,`) {
+	if !errors.As(err, &ask) || len(ask.Questions) != 2 || string(ask.Questions[0].Value) != `{"q":1}` || ask.Questions[1].ID != "i2" || len(events) != 2 || !strings.Contains(events[1], `"message_index":5,`) {
 		t.Errorf("%v %q", err, events)
 	}
 }

@@ -33,14 +33,21 @@ type stateJSON struct {
 	Interrupts       []shape.Interrupt          `json:"interrupts"`
 }
 
-// checkpointJSON names a checkpoint. There are no subgraphs with states of their own, so the namespace is empty.
+// checkpointJSON names a checkpoint. That of a sub-agent is one of the thread at the top, with the path as namespace.
 type checkpointJSON struct {
-	ThreadID      string  `json:"thread_id"`
-	Namespace     string  `json:"checkpoint_ns"`
-	CheckpointID  string  `json:"checkpoint_id"`
-	CheckpointMap *string `json:"checkpoint_map"` // always null
-	ID            string  `json:"id,omitempty"`
-	Time          string  `json:"ts,omitempty"`
+	ThreadID     string `json:"thread_id"`
+	Namespace    string `json:"checkpoint_ns"`
+	CheckpointID string `json:"checkpoint_id"`
+	// CheckpointMap are, of a sub-agent, the present checkpoints down to it, by namespace; else null.
+	CheckpointMap map[string]string `json:"checkpoint_map"`
+	ID            string            `json:"id,omitempty"`
+	Time          string            `json:"ts,omitempty"`
+}
+
+// pathJSON names the present checkpoint of a sub-agent.
+type pathJSON struct {
+	ThreadID  string `json:"thread_id"`
+	Namespace string `json:"checkpoint_ns"`
 }
 
 // taskJSON is the execution of a node that comes next.
@@ -50,13 +57,18 @@ type taskJSON struct {
 	Path       []string          `json:"path"`
 	Error      *string           `json:"error"`
 	Interrupts []shape.Interrupt `json:"interrupts"`
-	Checkpoint *string           `json:"checkpoint"` // always null, like the two below
-	State      *string           `json:"state"`
-	Result     *string           `json:"result"`
+	// Checkpoint is that of the sub-agent that works or waits in the task. Where states are asked for, State is its own, a stateJSON
+	// (of which a schema cannot tell, as it would be in itself), and Checkpoint is null.
+	Checkpoint *pathJSON `json:"checkpoint"`
+	State      any       `json:"state"`
+	Result     *string   `json:"result"` // always null
+
+	call string
 }
 
-// tasksOf are what comes next: a node, or each tool call that asks a human. failure is why it could not be done.
-func tasksOf(snap runs.Snapshot, failure string) []taskJSON {
+// tasksOf are what comes next: a node, or each tool call that asks a human or has one of the sub-agents below. failure is why it could not
+// be done.
+func tasksOf(snap runs.Snapshot, failure string, below []agentBelow) []taskJSON {
 	node := frames.NextNode(snap.Next)
 	if node == agent.Done {
 		return []taskJSON{}
@@ -64,11 +76,8 @@ func tasksOf(snap runs.Snapshot, failure string) []taskJSON {
 	task := func(call string, asked ...event.Interrupt) taskJSON {
 		return taskJSON{
 			ID: frames.TaskID(snap.RunID, snap.Step+1, node, call), Name: node, Path: []string{"__pregel_pull", node},
-			Error: shape.OrNil(failure), Interrupts: shape.Interrupts(asked),
+			Error: shape.OrNil(failure), Interrupts: shape.Interrupts(asked), call: call,
 		}
-	}
-	if len(snap.Questions) == 0 {
-		return []taskJSON{task("")}
 	}
 	var out []taskJSON
 	for rest := snap.Questions; len(rest) > 0; { // those of a call stand together
@@ -78,12 +87,20 @@ func tasksOf(snap runs.Snapshot, failure string) []taskJSON {
 		}
 		out, rest = append(out, task(rest[0].CallID, rest[:n]...)), rest[n:]
 	}
+	for _, b := range below {
+		if !slices.ContainsFunc(out, func(t taskJSON) bool { return t.call == b.call }) {
+			out = append(out, task(b.call))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, task(""))
+	}
 	return out
 }
 
 func interruptsByTask(snap runs.Snapshot) map[string][]shape.Interrupt {
 	out := make(map[string][]shape.Interrupt)
-	for _, t := range tasksOf(snap, "") {
+	for _, t := range tasksOf(snap, "", nil) {
 		if len(t.Interrupts) > 0 {
 			out[t.ID] = t.Interrupts
 		}
@@ -97,6 +114,9 @@ type viewer struct {
 
 	thread store.Thread
 	makers map[string]maker
+	// path is that of the sub-agent whose thread it is; empty if it is none's. deep shows the states of those below.
+	path path
+	deep bool
 }
 
 // maker is what a state tells of the run that made it.
@@ -109,7 +129,7 @@ type maker struct {
 }
 
 func (g *Group) newViewer(t store.Thread) *viewer {
-	return &viewer{Group: g, thread: t, makers: make(map[string]maker)}
+	return &viewer{Group: g, thread: t, makers: make(map[string]maker), path: path{root: t.ID}}
 }
 
 // state is the JSON of a state. A thread without checkpoints has an empty one, without a place.
@@ -136,19 +156,30 @@ func (v *viewer) state(ctx context.Context, snap runs.Snapshot) (stateJSON, erro
 	if node := frames.NextNode(snap.Next); node != agent.Done {
 		out.Next = []string{node}
 	}
-	out.Tasks = tasksOf(snap, failure)
+	below, err := v.below(ctx, snap)
+	if err != nil {
+		return out, err
+	}
+	out.Tasks = tasksOf(snap, failure, below)
+	if err := v.fill(ctx, out.Tasks, below); err != nil {
+		return out, err
+	}
 	out.Metadata = v.metadata(snap.Checkpoint, by)
-	out.place(v.thread.ID, snap.Checkpoint)
+	v.place(&out, snap.Checkpoint)
 	return out, nil
 }
 
 // place says where the state is.
-func (out *stateJSON) place(threadID string, cp store.Checkpoint) {
+func (v *viewer) place(out *stateJSON, cp store.Checkpoint) {
 	at := shape.Stamp(cp.CreatedAt)
 	out.CreatedAt, out.CheckpointID, out.ParentID = &at, &cp.ID, shape.OrNil(cp.ParentID)
-	out.Checkpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cp.ID, ID: cp.ID, Time: at}
+	out.Checkpoint = &checkpointJSON{ThreadID: v.path.root, Namespace: v.path.namespace, CheckpointID: cp.ID, ID: cp.ID, Time: at}
+	if v.path.above != nil {
+		out.Checkpoint.CheckpointMap = maps.Clone(v.path.above)
+		out.Checkpoint.CheckpointMap[v.path.namespace] = cp.ID
+	}
 	if cp.ID != store.Origin {
-		out.ParentCheckpoint = &checkpointJSON{ThreadID: threadID, CheckpointID: cmp.Or(cp.ParentID, store.Origin)}
+		out.ParentCheckpoint = &checkpointJSON{ThreadID: v.path.root, Namespace: v.path.namespace, CheckpointID: cmp.Or(cp.ParentID, store.Origin)}
 	}
 }
 
@@ -158,7 +189,7 @@ func (v *viewer) origin() stateJSON {
 		Values: make(map[string]json.RawMessage), Next: []string{agent.NodeInput}, Tasks: []taskJSON{}, Interrupts: []shape.Interrupt{},
 		Metadata: map[string]json.RawMessage{"source": json.RawMessage(`"input"`), "step": json.RawMessage("0"), "parents": json.RawMessage("{}")},
 	}
-	out.place(v.thread.ID, store.Checkpoint{ID: store.Origin, CreatedAt: v.thread.CreatedAt})
+	v.place(&out, store.Checkpoint{ID: store.Origin, CreatedAt: v.thread.CreatedAt})
 	return out
 }
 
@@ -178,7 +209,10 @@ func (v *viewer) metadata(cp store.Checkpoint, by maker) map[string]json.RawMess
 	out["source"] = rawjson.AppendString(nil, source)
 	out["step"] = json.RawMessage(strconv.Itoa(cp.Step))
 	out["parents"] = json.RawMessage("{}")
-	out["thread_id"] = rawjson.AppendString(nil, v.thread.ID)
+	if v.path.above != nil {
+		out["parents"], _ = json.Marshal(v.path.above) // texts can be encoded
+	}
+	out["thread_id"] = rawjson.AppendString(nil, v.path.root)
 	if cp.RunID != "" {
 		out["run_id"] = rawjson.AppendString(nil, cp.RunID)
 	}

@@ -22,15 +22,24 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
+type stateIn struct {
+	ofThread
+
+	Subgraphs bool `query:"subgraphs" doc:"with the states of the sub-agents that work or wait"`
+}
+
 // state shows the state of a thread as it is now.
-func (g *Group) state(ctx context.Context, in *ofThread) (stateJSON, error) {
-	return g.stateOf(ctx, in.Thread, "")
+func (g *Group) state(ctx context.Context, in *stateIn) (stateJSON, error) {
+	v := g.newViewer(in.Thread)
+	v.deep = in.Subgraphs
+	return g.stateOf(ctx, v, "")
 }
 
 type stateAtIn struct {
 	ofThread
 
 	Checkpoint string `path:"checkpoint_id"`
+	Subgraphs  bool   `query:"subgraphs" doc:"with the states of the sub-agents that work or wait"`
 }
 
 // stateAt shows the state of a thread at a checkpoint.
@@ -38,24 +47,29 @@ func (g *Group) stateAt(ctx context.Context, in *stateAtIn) (stateJSON, error) {
 	if !shape.IsCheckpoint(in.Checkpoint) {
 		return stateJSON{}, shape.NoCheckpoint(in.Checkpoint)
 	}
-	return g.stateOf(ctx, in.Thread, in.Checkpoint)
+	v := g.newViewer(in.Thread)
+	v.deep = in.Subgraphs
+	return g.stateOf(ctx, v, in.Checkpoint)
 }
 
 type statePlaceIn struct {
 	ofThread
 
-	At place `body:"checkpoint"`
+	At        place `body:"checkpoint"`
+	Subgraphs bool  `body:"subgraphs" doc:"with the states of the sub-agents that work or wait"`
 }
 
 // statePlace shows the state of a thread at the checkpoint that the body names; without an id that is the present one.
 func (g *Group) statePlace(ctx context.Context, in *statePlaceIn) (stateJSON, error) {
 	if at := in.At; at.namespace != "" && (!at.named || shape.IsCheckpoint(at.id)) {
-		return g.stateBelow(ctx, in.Thread, at)
+		return g.stateBelow(ctx, in.Thread, at, in.Subgraphs)
 	}
 	if err := in.At.check(); err != nil {
 		return stateJSON{}, err
 	}
-	return g.stateOf(ctx, in.Thread, in.At.id)
+	v := g.newViewer(in.Thread)
+	v.deep = in.Subgraphs
+	return g.stateOf(ctx, v, in.At.id)
 }
 
 // place is where a client wants to look: a checkpoint, or the present if it names none.
@@ -94,18 +108,18 @@ func (at place) check() error {
 }
 
 // stateOf is the state of a thread at a checkpoint; empty is the present.
-func (g *Group) stateOf(ctx context.Context, t store.Thread, checkpoint string) (stateJSON, error) {
+func (g *Group) stateOf(ctx context.Context, v *viewer, checkpoint string) (stateJSON, error) {
 	if checkpoint == store.Origin {
-		return g.newViewer(t).origin(), nil
+		return v.origin(), nil
 	}
-	snap, err := g.runs(ctx).Snapshot(ctx, t.ID, checkpoint)
+	snap, err := g.runs(ctx).Snapshot(ctx, v.thread.ID, checkpoint)
 	if errors.Is(err, store.ErrNotFound) && checkpoint != "" {
 		return stateJSON{}, shape.NoCheckpoint(checkpoint)
 	}
 	if err != nil {
 		return stateJSON{}, err
 	}
-	return g.newViewer(t).state(ctx, snap)
+	return v.state(ctx, snap)
 }
 
 type updateIn struct {
@@ -130,7 +144,7 @@ func (g *Group) updateState(ctx context.Context, in *updateIn) (stateJSON, error
 	if err != nil {
 		return stateJSON{}, err
 	}
-	return g.stateOf(ctx, t, "")
+	return g.stateOf(ctx, g.newViewer(t), "")
 }
 
 // update makes changes one after the other.

@@ -39,6 +39,24 @@ for (const [how, options] of goingOn) {
   });
 }
 
+test("a sub-agent asks two things, and its state is in the task", async () => {
+  const id = await thread(c);
+  const context = { subagent_enabled: true };
+  const values = await c.runs.wait(id, agent, { input: human("delegate it"), context });
+  const [first, second] = values.__interrupt__;
+  const { tasks } = await c.threads.getState(id);
+  assert.deepEqual(tasks.map((t) => t.interrupts.map(brief)), [values.__interrupt__.map(brief)]);
+  assert.deepEqual(tasks[0].checkpoint, { thread_id: id, checkpoint_ns: first.value.namespace.join("|") });
+  const deep = await c.threads.getState(id, undefined, { subgraphs: true });
+  const below = deep.tasks[0].state;
+  assert.equal(lastText(below.values), "I write both.");
+  assert.deepEqual(below.tasks.map((t) => t.interrupts[0].id), [first.id, second.id]);
+  assert.deepEqual(await c.threads.getState(id, tasks[0].checkpoint), below);
+  const decision = (type) => ({ decisions: [{ type }] });
+  const resume = { [second.id]: decision("reject"), [first.id]: decision("approve") };
+  assert.match(lastText(await c.runs.wait(id, agent, { command: { resume }, context })), /Result: one, not two/);
+});
+
 test("a stop after the model, and at every node", async () => {
   const id = await thread(c);
   await c.runs.wait(id, agent, { input: human("look around"), interruptAfter: ["model"] });

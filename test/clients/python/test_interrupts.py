@@ -38,6 +38,39 @@ class Interrupts(Case):
         values = self.c.runs.wait(thread_id, AGENT, command={"resume": {interrupt["id"]: ANSWER}})
         self.assertEqual(json.loads(last_text(values).removeprefix("The human said: ")), ANSWER)
 
+    def test_a_sub_agent_asks_two_things(self):
+        thread_id = self.thread()
+        context = {"subagent_enabled": True}
+        values = self.c.runs.wait(thread_id, AGENT, input=human("delegate it"), context=context)
+        first, second = both = brief(values["__interrupt__"])
+        self.assertNotEqual(first["id"], second["id"])
+        path = first["value"]["namespace"]
+        self.assertEqual((len(path), second["value"]["namespace"]), (1, path))
+        [task] = self.c.threads.get_state(thread_id)["tasks"]
+        self.assertEqual(brief(task["interrupts"]), both)
+        self.assertEqual(task["checkpoint"], {"thread_id": thread_id, "checkpoint_ns": "|".join(path)})
+        self.assertIsNone(task["state"])
+        deep = self.c.threads.get_state(thread_id, subgraphs=True)
+        [inner] = deep["tasks"]
+        self.assertIsNone(inner["checkpoint"])
+        below = inner["state"]
+        self.assertEqual((last_text(below["values"]), list(below["next"])), ("I write both.", ["tools"]))
+        self.assertEqual([i["id"] for t in below["tasks"] for i in t["interrupts"]], [first["id"], second["id"]])
+        above = {"": deep["checkpoint"]["checkpoint_id"]}
+        at = below["checkpoint"]
+        self.assertEqual((at["thread_id"], at["checkpoint_ns"]), (thread_id, path[0]))
+        self.assertEqual(at["checkpoint_map"], above | {path[0]: at["checkpoint_id"]})
+        self.assertEqual(below["metadata"]["parents"], above)
+        self.assertEqual(self.c.threads.get_state(thread_id, checkpoint=task["checkpoint"]), below)
+        self.assertEqual(self.c.threads.get_state(thread_id, checkpoint=deep["checkpoint"], subgraphs=True), deep)
+        values = self.c.runs.wait(thread_id, AGENT, command={"resume": {second["id"]: ANSWER}}, context=context)
+        [left] = values["__interrupt__"]
+        self.assertEqual(left["id"], first["id"])
+        reject = {"decisions": [{"type": "reject"}]}
+        values = self.c.runs.wait(thread_id, AGENT, command={"resume": {first["id"]: reject}}, context=context)
+        self.assertIn("Result: not one, two", last_text(values))
+        self.assertEqual(self.c.threads.get_state(thread_id, subgraphs=True)["tasks"], [])
+
     def test_update_and_goto(self):
         thread_id = self.thread()
         self.c.runs.wait(thread_id, AGENT, input=human("hello"))

@@ -8291,8 +8291,11 @@ export interface paths {
                                     value: unknown;
                                     id: string;
                                 }[];
-                                checkpoint: null | string;
-                                state: null | string;
+                                checkpoint: null | {
+                                    thread_id: string;
+                                    checkpoint_ns: string;
+                                };
+                                state: unknown;
                                 result: null | string;
                             }[];
                             metadata: {
@@ -8303,7 +8306,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -8311,7 +8316,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10302,7 +10309,9 @@ export interface paths {
         /** Look at the state of a thread */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    subgraphs?: boolean;
+                };
                 header?: never;
                 path: {
                     thread_id: string;
@@ -10331,8 +10340,11 @@ export interface paths {
                                     value: unknown;
                                     id: string;
                                 }[];
-                                checkpoint: null | string;
-                                state: null | string;
+                                checkpoint: null | {
+                                    thread_id: string;
+                                    checkpoint_ns: string;
+                                };
+                                state: unknown;
                                 result: null | string;
                             }[];
                             metadata: {
@@ -10343,7 +10355,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10351,7 +10365,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10413,8 +10429,11 @@ export interface paths {
                                     value: unknown;
                                     id: string;
                                 }[];
-                                checkpoint: null | string;
-                                state: null | string;
+                                checkpoint: null | {
+                                    thread_id: string;
+                                    checkpoint_ns: string;
+                                };
+                                state: unknown;
                                 result: null | string;
                             }[];
                             metadata: {
@@ -10425,7 +10444,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10433,7 +10454,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10545,6 +10568,8 @@ export interface paths {
                 content: {
                     "application/json": {
                         checkpoint?: unknown;
+                        /** @description with the states of the sub-agents that work or wait */
+                        subgraphs?: boolean;
                     };
                 };
             };
@@ -10569,8 +10594,11 @@ export interface paths {
                                     value: unknown;
                                     id: string;
                                 }[];
-                                checkpoint: null | string;
-                                state: null | string;
+                                checkpoint: null | {
+                                    thread_id: string;
+                                    checkpoint_ns: string;
+                                };
+                                state: unknown;
                                 result: null | string;
                             }[];
                             metadata: {
@@ -10581,7 +10609,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10589,7 +10619,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10627,7 +10659,9 @@ export interface paths {
         /** Look at the state at a checkpoint */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    subgraphs?: boolean;
+                };
                 header?: never;
                 path: {
                     thread_id: string;
@@ -10657,8 +10691,11 @@ export interface paths {
                                     value: unknown;
                                     id: string;
                                 }[];
-                                checkpoint: null | string;
-                                state: null | string;
+                                checkpoint: null | {
+                                    thread_id: string;
+                                    checkpoint_ns: string;
+                                };
+                                state: unknown;
                                 result: null | string;
                             }[];
                             metadata: {
@@ -10669,7 +10706,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };
@@ -10677,7 +10716,9 @@ export interface paths {
                                 thread_id: string;
                                 checkpoint_ns: string;
                                 checkpoint_id: string;
-                                checkpoint_map: null | string;
+                                checkpoint_map: {
+                                    [key: string]: string;
+                                };
                                 id?: string;
                                 ts?: string;
                             };

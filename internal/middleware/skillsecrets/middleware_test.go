@@ -172,6 +172,43 @@ func TestItIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestACommandDoesNotRunWithoutWhatItWasMeantToHave: the model was told that a secret is there, and the run goes on without. What was missing
+// then already, or is needed by no active skill any more, keeps no command from running.
+func TestACommandDoesNotRunWithoutWhatItWasMeantToHave(t *testing.T) {
+	mine := newSkills(t)
+	s := at(t, nil, []string{"custom/calls"})
+	rt := &agent.Runtime{RunID: "r", NewID: func() string { return "note" }, Emit: func(string, event.Data) {}}
+	cmd, err := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: values}).BeforeModel(t.Context(), rt, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = apply(t, s, cmd.Update)
+	use := func(name string, v secrets.Values) string {
+		t.Helper()
+		m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: v})
+		req := &agent.ToolRequest{Call: tool.Call{Name: name, State: s}}
+		res, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result, error) { return tool.Text("ran"), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Text()
+	}
+	if got := use("bash", nil); !strings.Contains(got, "was not run. Skill calls needs A:") || !strings.Contains(got, "pudu run --secret A,") {
+		t.Errorf("without all: %q", got) // B is optional, and C was not there before
+	}
+	for name, v := range map[string]secrets.Values{"ls": nil, "bash": {"A": "value-of-a-1"}} {
+		if got := use(name, v); got != "ran" {
+			t.Errorf("%s with %v: %q", name, v.Names(), got)
+		}
+	}
+	if _, err := mine.Enable(t.Context(), "calls", false); err != nil {
+		t.Fatal(err)
+	}
+	if got := use("bash", nil); got != "ran" {
+		t.Errorf("switched off: %q", got)
+	}
+}
+
 // TestNothingThatAToolBringsHasAValue: neither of the secrets in use nor of the others.
 func TestNothingThatAToolBringsHasAValue(t *testing.T) {
 	m := skillsecrets.New(skillsecrets.Config{Skills: newSkills(t).Run(nil), Values: values})

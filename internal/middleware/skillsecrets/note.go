@@ -13,12 +13,15 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
+	"github.com/pudu-ai/pudu/tool"
 )
 
-// noteName is the name of the notes, and keyTold their member with what they have told of each skill.
+// noteName is the name of the notes, keyTold their member with what they have told of each skill, and keyGiven that with the secrets that
+// there were.
 const (
 	noteName = "skill_secrets"
 	keyTold  = "skill_secrets_told"
+	keyGiven = "skill_secrets_given"
 )
 
 // BeforeModel implements [agent.BeforeModelHook]: the model is told how it stands with the secrets of a skill, once, and again when that
@@ -31,9 +34,10 @@ func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state
 		}
 		return agent.Command{}, ctx.Err()
 	}
-	told := lastTold(s)
-	var lines []string
+	told, _ := lastTold(s)
+	var lines, given []string
 	for _, k := range list {
+		given = append(given, k.given...)
 		line := k.line()
 		if told[k.skill] == line {
 			continue
@@ -48,20 +52,50 @@ func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state
 	note := conversation.Note(rt.NewID(), noteName, "<skill_secrets>\n"+strings.Join(lines, "\n")+"\n</skill_secrets>")
 	raw, err := json.Marshal(told)
 	note.Kwargs[keyTold] = raw
+	note.Kwargs[keyGiven], _ = json.Marshal(given) // texts can be encoded
 	return agent.Command{Update: agent.Messages.Append(note)}, err
 }
 
-// lastTold is what the notes in sight have told.
-func lastTold(s state.State) map[string]string {
-	told := map[string]string{}
+// lastTold is what the last note in sight has told, and the secrets that there were.
+func lastTold(s state.State) (told map[string]string, given []string) {
+	told = map[string]string{}
 	isNote := func(msg message.Message) bool { return conversation.IsNote(msg, noteName) }
 	seen := compaction.InSight(s, agent.Messages.Get(s))
 	for _, msg := range slices.Backward(seen) {
 		if isNote(msg) && json.Unmarshal(msg.Kwargs[keyTold], &told) == nil {
+			_ = json.Unmarshal(msg.Kwargs[keyGiven], &given) // a note of a version before has none
 			break
 		}
 	}
-	return told
+	return told, given
+}
+
+// lost are the skills that need what was there when the model made its calls, and is not there any more: the run goes on behind a question,
+// with a request that has not brought it again.
+func (m *Middleware) lost(ctx context.Context, s state.State) (list []standing, err error) {
+	_, given := lastTold(s)
+	given = slices.DeleteFunc(given, func(name string) bool { _, there := m.cfg.Values[name]; return there })
+	if len(given) == 0 {
+		return nil, nil
+	}
+	all, err := m.active(ctx, s)
+	for _, k := range all {
+		k.missing = slices.DeleteFunc(k.missing, func(name string) bool { return !slices.Contains(given, name) })
+		if len(k.missing) > 0 {
+			list = append(list, k)
+		}
+	}
+	return list, err
+}
+
+// notRun answers a command that would run without what it was meant to have.
+func notRun(lost []standing) *tool.Result {
+	text := "This command was not run."
+	for _, k := range lost {
+		text += fmt.Sprintf(" Skill %s needs %s: it was there when you made the call, and the request that the run goes on with did not bring it "+
+			"again. Tell the user that it is needed again, and how to give it: %s.", k.skill, strings.Join(k.missing, ", "), k.remedy())
+	}
+	return tool.Error(text)
 }
 
 // line is what the model is told of a skill.

@@ -53,6 +53,7 @@ func change(n int) func(*kit, int) {
 func BenchmarkCallOneOf100(b *testing.B)   { bench(b, 100, change(1)) }
 func BenchmarkCallTenOf1000(b *testing.B)  { bench(b, 1000, change(10)) }
 func BenchmarkCallOneOf10000(b *testing.B) { bench(b, 10_000, change(1)) }
+func BenchmarkCallAllOf1000(b *testing.B)  { bench(b, 1000, change(1000)) }
 
 // cpu is what this process has used of the processors.
 func cpu() time.Duration {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -124,45 +125,64 @@ func (t *Thread) Note(ctx context.Context, by string, paths ...string) error {
 
 // look finds what has changed since the last look, and writes it into the log. The first one finds what is there.
 func (s *session) look(o Origin) error {
-	before, fresh := s.state.tree, s.state.fresh
-	copies, err := s.scan()
+	was, fresh := make(tree), s.state.fresh
+	copies, err := s.scan(was)
 	if err != nil {
 		return err
 	}
 	if copies.full && !s.state.Full {
-		if copies, err = s.again(copies); err != nil {
+		if copies, err = s.again(copies, was); err != nil {
 			return err
 		}
 	}
 	var changes []Change
 	if !fresh {
-		changes = differ(before, s.state.tree, s.state.dirty)
+		changes = differ(was, s.state.tree)
 	}
 	moved := copies.bytes != s.state.Bytes || copies.count != s.state.Count
 	s.state.Bytes, s.state.Count, s.state.fresh = copies.bytes, copies.count, false
 	return s.wrote(o, changes, fresh || moved)
 }
 
-// scan looks at all files.
-func (s *session) scan() (*objects, error) {
+// scan looks at all files. What is not what it was goes into was, unless that has the path already.
+func (s *session) scan(was tree) (*objects, error) {
 	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(), watch: s.t.h.cfg.Watch}
 	at := s.t.h.cfg.Now().UnixNano()
-	look := scan{ctx: s.ctx, before: s.state.tree, at: s.state.At, now: tree{}, copies: copies}
+	look := scan{ctx: s.ctx, before: s.state.tree, at: s.state.At, copies: copies}
 	files, err := s.files()
-	if err == nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		look.missing(&walk{})
+	case err != nil:
+		return nil, err
+	default:
 		err = look.look(files)
 		files.Close()
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err = ignoreMissing(err); err != nil {
-		return nil, err
-	}
-	s.state.tree, s.state.At = look.now, at
-	s.state.touch(look.found...)
+	s.put(look.found, was)
+	s.state.At = at
 	return copies, nil
 }
 
+// put brings the state up to what was found. What a path was before goes into was, unless that has it already.
+func (s *session) put(found []Change, was tree) {
+	for _, c := range found {
+		p := c.Path()
+		if _, ok := was[p]; !ok {
+			was[p] = c.Before
+		}
+		s.state.drop(p)
+		if c.After.Kind != 0 {
+			s.state.tree[p] = c.After
+		}
+	}
+}
+
 // again makes room for copies and takes those that had none.
-func (s *session) again(copies *objects) (*objects, error) {
+func (s *session) again(copies *objects, was tree) (*objects, error) {
 	s.state.Bytes, s.state.Count = copies.bytes, copies.count
 	had := s.state.Count
 	if err := s.trim(s.limits()); err != nil {
@@ -172,13 +192,16 @@ func (s *session) again(copies *objects) (*objects, error) {
 		s.state.Full = true
 		return copies, nil
 	}
-	for p, e := range s.state.tree {
+	var without []Change
+	for _, e := range s.state.tree {
 		if e.Kind == File && !e.Kept && e.Sum != "" {
-			e.inode = math.MaxUint64 // so that it is read again
-			s.state.tree[p] = e
+			unread := e
+			unread.inode = math.MaxUint64 // so that it is read again
+			without = append(without, Change{e, unread})
 		}
 	}
-	return s.scan()
+	s.put(without, was)
+	return s.scan(was)
 }
 
 // files opens the folder of the thread's files. A sandbox may have locked a folder of it.
@@ -208,8 +231,7 @@ func (s *session) note(o Origin, paths []string) error {
 	}
 	defer files.Close()
 	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(), watch: s.t.h.cfg.Watch}
-	look := scan{ctx: s.ctx, before: s.state.tree, at: math.MinInt64, now: make(tree), copies: copies}
-	var changes []Change
+	look, was := scan{ctx: s.ctx, before: s.state.tree, copies: copies}, make(tree)
 	for _, v := range paths {
 		p, err := below(v)
 		if err != nil {
@@ -217,28 +239,21 @@ func (s *session) note(o Origin, paths []string) error {
 		}
 		for f := folderOf(p); inside(f); f = folderOf(f) { // folders that were made on the way
 			if info, err := files.Lstat(f); err == nil && s.state.tree[f].Kind != Dir {
-				look.now[f] = entryOf(info, f)
+				_ = look.entry(files, f, entryOf(info, f))
 			}
 		}
-		info, _ := files.Lstat(p) // nil if it is gone
-		if err := look.entry(files, info, p, p, maxDepth); err != nil {
-			return err
+		if info, err := files.Lstat(p); err == nil {
+			if err := look.entry(files, p, entryOf(info, p)); err != nil {
+				return err
+			}
+		} else if old := s.state.tree[p]; old.Kind != 0 {
+			look.found = append(look.found, Change{Before: old})
 		}
-		if old, ok := s.state.tree[p]; ok && look.now[p].Kind == 0 {
-			changes = append(changes, Change{Before: old})
-			s.state.drop(p)
-		}
+		s.put(look.found, was)
+		look.found = nil
 	}
-	for p, e := range look.now {
-		if old := s.state.tree[p]; !same(old, e) {
-			changes = append(changes, Change{old, e})
-		}
-		s.state.tree[p] = e
-		s.state.touch(p)
-	}
-	sortChanges(changes)
 	s.state.Bytes, s.state.Count = copies.bytes, copies.count
-	return s.wrote(o, changes, true)
+	return s.wrote(o, differ(was, s.state.tree), true)
 }
 
 // wrote writes changes into the log, and the state.

@@ -1,6 +1,7 @@
 package filehistory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -8,10 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/pudu-ai/pudu/sandbox"
 )
 
 const (
@@ -41,146 +39,90 @@ func notFollowed(name string) bool {
 type scan struct {
 	ctx    context.Context
 	before tree
-	at     int64 // when before was seen, in nanoseconds; what was changed shortly before that is read again
-	now    tree
+	at     int64    // when before was seen, in nanoseconds; what was changed shortly before that is read again
 	copies *objects // keeps the content of what is new
-	// found are the paths whose entries are not what they were; known counts those that were there before.
-	found []string
-	known int
+	found  []Change // the paths whose entries are not what they were
 }
 
 // look finds what a thread has now: a stat of each file, and the content of those that were changed since before.
 func (s *scan) look(files *os.Root) error {
-	s.now = make(tree, len(s.before))
-	for _, folder := range []string{"workspace", "uploads", "outputs"} {
-		if err := s.folder(files, folder, folder, 0); err != nil {
+	w := walk{ctx: s.ctx, before: s.before, sure: s.at - int64(racy), as: make([]string, 0, len(s.before))}
+	if err := w.lookIn(files); err != nil {
+		return err
+	}
+	slices.SortFunc(w.found, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
+	for some := w.found; len(some) > 0; {
+		n := 1
+		for n < len(some) && folderOf(some[n].Path) == folderOf(some[0].Path) {
+			n++
+		}
+		if err := s.entries(files, some[:n]); err != nil {
 			return err
 		}
+		some = some[n:]
 	}
-	if s.known < len(s.before) {
-		for p := range s.before {
-			if s.now[p].Kind == 0 {
-				s.found = append(s.found, p)
-			}
+	s.missing(&w)
+	return nil
+}
+
+// entries notes what is in one folder.
+func (s *scan) entries(files *os.Root, list []Entry) error {
+	folder := folderOf(list[0].Path)
+	in, skip := files, 0
+	if dir, err := files.OpenRoot(folder); err == nil { // so that the way to it is gone once
+		defer dir.Close()
+		in, skip = dir, len(folder)+1
+	}
+	for _, e := range list {
+		if err := errors.Join(s.ctx.Err(), s.entry(in, e.Path[skip:], e)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// put notes what a path is.
-func (s *scan) put(at string, old, e Entry) {
-	s.now[at] = e
-	if old.Kind != 0 {
-		s.known++
+// missing finds what was there, and was not seen by a walk.
+func (s *scan) missing(w *walk) {
+	known := len(w.as)
+	for _, e := range w.found {
+		if s.before[e.Path].Kind != 0 {
+			known++
+		}
 	}
+	if known == len(s.before) {
+		return
+	}
+	seen := make(map[string]bool, len(w.as)+len(w.found))
+	for _, p := range w.as {
+		seen[p] = true
+	}
+	for _, e := range w.found {
+		seen[e.Path] = true
+	}
+	for p, old := range s.before {
+		if !seen[p] {
+			s.found = append(s.found, Change{Before: old})
+		}
+	}
+}
+
+// entry notes what has a path, with the content that it has under a name in a folder.
+func (s *scan) entry(dir *os.Root, name string, e Entry) (err error) {
+	switch e.Kind {
+	case Link:
+		e.Target, _ = dir.Readlink(name)
+	case File:
+		if e, err = s.copies.take(dir, name, e); err != nil {
+			return err
+		}
+	}
+	old := s.before[e.Path]
 	if old != e {
-		s.found = append(s.found, at)
+		s.found = append(s.found, Change{old, e})
 	}
 	if e.Kind == File && !e.Kept && !same(old, e) {
 		s.copies.watch.FileNotKept()
 	}
-}
-
-// folder looks at what is in a folder. What cannot be listed is taken for what it was.
-func (s *scan) folder(in *os.Root, name, at string, depth int) error {
-	if err := s.ctx.Err(); err != nil {
-		return err
-	}
-	dir, err := in.OpenRoot(name + "/.") // as a folder, or not at all: opening a FIFO waits
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			s.keep(at)
-		}
-		return nil
-	}
-	defer dir.Close()
-	names, err := namesIn(dir)
-	if err != nil {
-		s.keep(at)
-		return nil // see above
-	}
-	for i, info := range lstats(dir, names) {
-		if err := s.entry(dir, info, names[i], at+"/"+names[i], depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sideBySide is from how many names on they are looked at in two halves: a look is nearly nothing but the system's time for each name.
-const sideBySide = 32
-
-// lstats looks at each name in a folder; nil is one that is gone.
-func lstats(dir *os.Root, names []string) []fs.FileInfo {
-	list := make([]fs.FileInfo, len(names))
-	look := func(from, to int) {
-		for i := from; i < to; i++ {
-			list[i], _ = dir.Lstat(names[i])
-		}
-	}
-	if len(names) < sideBySide {
-		look(0, len(names))
-		return list
-	}
-	var second sync.WaitGroup
-	second.Go(func() { look(len(names)/2, len(names)) })
-	look(0, len(names)/2)
-	second.Wait()
-	return list
-}
-
-func namesIn(dir *os.Root) ([]string, error) {
-	h, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	names, err := h.Readdirnames(maxEntries + 1)
-	if len(names) > 0 || err != nil && err.Error() == "EOF" {
-		err = nil
-	}
-	slices.Sort(names)
-	return names, err
-}
-
-// keep takes over what was below a folder.
-func (s *scan) keep(folder string) {
-	for p, e := range s.before {
-		if strings.HasPrefix(p, folder+"/") {
-			s.put(p, e, e)
-		}
-	}
-}
-
-func (s *scan) entry(in *os.Root, info fs.FileInfo, name, at string, depth int) error {
-	if info == nil || sandbox.IsTemp(name) && !info.IsDir() {
-		return nil // it is gone, or on its way to its name
-	}
-	if len(s.now) >= maxEntries {
-		return ErrTooMany
-	}
-	e := entryOf(info, at)
-	old := s.before[at]
-	switch e.Kind {
-	case Dir:
-		s.put(at, old, e)
-		if depth < maxDepth && !notFollowed(name) {
-			return s.folder(in, name, at, depth)
-		}
-		return nil
-	case Link:
-		e.Target, _ = in.Readlink(name)
-	case File:
-		if untouched(old, e) && e.changed < s.at-int64(racy) {
-			e.Sum, e.Kept = old.Sum, old.Kept
-			break
-		}
-		var err error
-		if e, err = s.copies.take(in, name, e); err != nil {
-			return err
-		}
-	}
-	s.put(at, old, e)
 	return nil
 }
 
@@ -199,10 +141,10 @@ func entryOf(info fs.FileInfo, at string) Entry {
 	return e
 }
 
-// differ lists what differs between two looks at some paths.
-func differ(before, now tree, at map[string]bool) (list []Change) {
-	for p := range at {
-		if c := (Change{before[p], now[p]}); !same(c.Before, c.After) {
+// differ lists the paths that are not, to a person, what they were.
+func differ(before, now tree) (list []Change) {
+	for p, old := range before {
+		if c := (Change{old, now[p]}); !same(c.Before, c.After) {
 			list = append(list, c)
 		}
 	}

@@ -44,16 +44,10 @@ func (st *state) isOf(info fs.FileInfo) bool {
 	return st.info != nil && os.SameFile(st.info, info) && st.info.ModTime().Equal(info.ModTime()) && st.info.Size() == info.Size()
 }
 
-// touch notes that paths have changed; drop removes one.
-func (st *state) touch(paths ...string) {
-	for _, p := range paths {
-		st.dirty[p] = true
-	}
-}
-
+// drop removes a path.
 func (st *state) drop(p string) {
 	delete(st.tree, p)
-	st.touch(p)
+	st.dirty[p] = true
 }
 
 // readState reads a state. Where there is none, or half of one after a power cut, the next look is the first.

@@ -156,7 +156,8 @@ func (r *run) runCall(ctx context.Context, messageID string, call openCall) (o o
 // asks are the interrupts of a call's questions.
 func asks(messageID, callID string, questions []tool.Question) (list []event.Interrupt) {
 	for _, q := range questions {
-		list = append(list, event.Interrupt{InterruptID: cmp.Or(q.ID, interruptID(messageID, callID)), CallID: callID, Value: q.Value})
+		id := cmp.Or(q.ID, interruptID(messageID, callID))
+		list = append(list, event.Interrupt{InterruptID: id, CallID: callID, Value: q.Value})
 	}
 	return list
 }

@@ -91,8 +91,8 @@ type Call struct {
 	// Answer is the human's answer to this call's interrupt when the run is resumed; nil before that. It lets a tool
 	// ask first and act later; see [Call.Ask].
 	Answer json.RawMessage
-	// Answers are those to questions that the call has handed on from somebody below it, by [Question.ID]; nil if there are
-	// none. Questions of the call that are not answered have to be asked again.
+	// Answers are those to questions that the call has handed on from somebody below it, by [Question.ID]; nil if there
+	// are none. Questions of the call that are not answered have to be asked again.
 	Answers map[string]json.RawMessage
 	// Emit shows a JSON object to the clients that follow the run. Never nil.
 	Emit func(v any)
@@ -129,8 +129,8 @@ type InterruptError struct {
 
 // Question is what a human is asked.
 type Question struct {
-	// ID is that of the interrupt, by which it is answered. Empty is the call's own question, of which there is one at most;
-	// one that the call hands on from somebody below it, such as a sub-agent, has the id that it has there.
+	// ID is that of the interrupt, by which it is answered. Empty is the call's own question, of which there is one at
+	// most; one that the call hands on from somebody below it, such as a sub-agent, has the id that it has there.
 	ID string
 	// Value is what clients show.
 	Value json.RawMessage

@@ -173,16 +173,30 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens a database of a few MB.
+// BenchmarkOpen opens a database without threads: one that is there, and one that is made.
 func BenchmarkOpen(b *testing.B) {
-	dir := b.TempDir()
-	for b.Loop() {
+	reopen := func(b *testing.B, dir string) {
 		s, err := Open(b.Context(), Config{Features: feature.All(), Dir: dir})
 		if err != nil {
 			b.Fatal(err)
 		}
 		s.Close()
 	}
+	b.Run("there", func(b *testing.B) {
+		b.ReportAllocs()
+		dir := b.TempDir()
+		reopen(b, dir)
+		for b.Loop() {
+			reopen(b, dir)
+		}
+	})
+	b.Run("new", func(b *testing.B) {
+		b.ReportAllocs()
+		dir := b.TempDir()
+		for i := 0; b.Loop(); i++ {
+			reopen(b, filepath.Join(dir, strconv.Itoa(i)))
+		}
+	})
 }
 
 // BenchmarkAdmit is a run that is claimed as it is admitted, with its thread: alone, and 64 side by side.

@@ -61,14 +61,17 @@ func readStatements(files fs.FS, folder, variant string) (map[string]statement, 
 	return list, err
 }
 
-var (
-	comment = regexp.MustCompile(`(?m)^\s*--.*\n?`)
-	change  = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
-)
+var change = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 
 // newStatement reads a file with one statement.
 func newStatement(name, text string) (statement, error) {
-	text = strings.TrimSuffix(strings.TrimSpace(comment.ReplaceAllString(text, "")), ";")
+	var code strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+			code.WriteString(line)
+		}
+	}
+	text = strings.TrimSuffix(strings.TrimSpace(code.String()), ";")
 	st := statement{text: text, verb: "SELECT"}
 	if m := change.FindStringSubmatch(text); m != nil {
 		st.verb, st.table = m[1], m[2]

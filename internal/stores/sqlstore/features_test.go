@@ -107,6 +107,12 @@ func TestFeaturesMigrate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, name := range steps {
+			text, err := fs.ReadFile(all, name)
+			if err != nil || strings.Count(string(text), "\n-- +goose StatementBegin\n") != 1 {
+				t.Errorf("%s/%s is not one statement of goose's, which takes every other apart line by line (%v)", folder, name, err)
+			}
+		}
 		versions[folder] = slices.DeleteFunc(steps, func(name string) bool { return name < "00003" }) // there is no 1 on PostgreSQL
 	}
 	if d := cmp.Diff(versions["sqlite"], versions["postgres"]); d != "" {

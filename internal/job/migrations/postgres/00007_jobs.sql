@@ -2,6 +2,7 @@
 -- requests, taken is what it was when the job was last begun.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE jobs (
     user_id    TEXT COLLATE "C" NOT NULL,
     job_kind       TEXT COLLATE "C" NOT NULL,
@@ -25,3 +26,4 @@ CREATE INDEX jobs_waiting ON jobs (job_kind, attempts, not_before) WHERE owner =
 CREATE INDEX jobs_held ON jobs (owner) WHERE owner <> '';
 CREATE INDEX jobs_dead ON jobs (job_kind, dead_at) WHERE dead_at > 0;
 CREATE INDEX jobs_by_thread ON jobs (thread_id);
+-- +goose StatementEnd

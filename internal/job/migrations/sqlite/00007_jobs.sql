@@ -3,6 +3,7 @@
 -- reads all of its pages.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE jobs (
     user_id    TEXT    NOT NULL,
     job_kind       TEXT    NOT NULL,
@@ -26,3 +27,4 @@ CREATE INDEX jobs_waiting ON jobs (job_kind, attempts, not_before) WHERE owner =
 CREATE INDEX jobs_held ON jobs (owner) WHERE owner <> '';
 CREATE INDEX jobs_dead ON jobs (job_kind, dead_at) WHERE dead_at > 0;
 CREATE INDEX jobs_by_thread ON jobs (thread_id);
+-- +goose StatementEnd

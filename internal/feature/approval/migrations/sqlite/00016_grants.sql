@@ -2,6 +2,7 @@
 -- were not revoked none says the same as another.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE grants (
     user_id    TEXT    NOT NULL,
     id         TEXT    NOT NULL,
@@ -18,3 +19,4 @@ CREATE TABLE grants (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX grants_active ON grants (user_id, tool, pattern, exact, COALESCE(thread_id, '')) WHERE revoked_at = 0;
 CREATE INDEX grants_by_thread ON grants (thread_id) WHERE thread_id IS NOT NULL;
+-- +goose StatementEnd

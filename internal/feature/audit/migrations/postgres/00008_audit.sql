@@ -1,6 +1,7 @@
 -- Who did what to which object. The rows are the operator's: they stay when their user goes.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE audit (
     id      TEXT   COLLATE "C" NOT NULL PRIMARY KEY,
     at      BIGINT NOT NULL,
@@ -15,3 +16,4 @@ CREATE TABLE audit (
     request TEXT   NOT NULL
 );
 CREATE INDEX audit_by_time ON audit (at, id);
+-- +goose StatementEnd

@@ -1,6 +1,7 @@
 -- Who did what to which object. The rows are the operator's: they stay when their user goes.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE audit (
     id      TEXT    NOT NULL PRIMARY KEY,
     at      INTEGER NOT NULL,
@@ -15,3 +16,4 @@ CREATE TABLE audit (
     request TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX audit_by_time ON audit (at, id);
+-- +goose StatementEnd

@@ -2,6 +2,7 @@
 -- part is named by its content, and is there once for a user. The body is deflated.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE call_parts (
     user_id TEXT   COLLATE "C" NOT NULL,
     digest  TEXT   COLLATE "C" NOT NULL,
@@ -9,3 +10,4 @@ CREATE TABLE call_parts (
     body    BYTEA  NOT NULL,
     PRIMARY KEY (user_id, digest)
 );
+-- +goose StatementEnd

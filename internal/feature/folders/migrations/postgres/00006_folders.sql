@@ -1,6 +1,7 @@
 -- A folder holds threads of its user; a thread is in at most one.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE folders (
     user_id      TEXT   COLLATE "C" NOT NULL,
     id           TEXT   COLLATE "C" NOT NULL,
@@ -20,3 +21,4 @@ CREATE TABLE folder_threads (
     FOREIGN KEY (user_id, folder_id) REFERENCES folders (user_id, id) ON DELETE CASCADE
 );
 CREATE INDEX folder_threads_by_folder ON folder_threads (user_id, folder_id, put_at);
+-- +goose StatementEnd

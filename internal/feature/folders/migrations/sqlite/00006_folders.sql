@@ -2,6 +2,7 @@
 -- SQLite reads all of its pages.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE folders (
     user_id      TEXT    NOT NULL,
     id           TEXT    NOT NULL,
@@ -21,3 +22,4 @@ CREATE TABLE folder_threads (
     FOREIGN KEY (user_id, folder_id) REFERENCES folders (user_id, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX folder_threads_by_folder ON folder_threads (user_id, folder_id, put_at);
+-- +goose StatementEnd

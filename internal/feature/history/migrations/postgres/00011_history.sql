@@ -10,6 +10,7 @@
 -- history_heads has how far each thread was read.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE history (
     thread_id     TEXT   COLLATE "C" NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
     seq           BIGINT NOT NULL,
@@ -44,3 +45,4 @@ CREATE TABLE history_heads (
     calls         BIGINT NOT NULL,
     read_at       BIGINT NOT NULL
 );
+-- +goose StatementEnd

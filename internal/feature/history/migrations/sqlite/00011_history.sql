@@ -10,6 +10,7 @@
 -- history_heads has how far each thread was read.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE history (
     thread_id     TEXT    NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
     seq           INTEGER NOT NULL,
@@ -44,3 +45,4 @@ CREATE TABLE history_heads (
     calls         INTEGER NOT NULL,
     read_at       INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- +goose StatementEnd

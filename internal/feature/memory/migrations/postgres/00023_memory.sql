@@ -1,6 +1,7 @@
 -- As that of SQLite.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE memory_docs (
     user_id    TEXT COLLATE "C"  NOT NULL PRIMARY KEY,
     revision   BIGINT NOT NULL,
@@ -73,3 +74,4 @@ CREATE TABLE memory_history (
 );
 CREATE INDEX memory_history_by_fact ON memory_history (user_id, fact_id, seq);
 CREATE INDEX memory_history_by_folder ON memory_history (user_id, folder_id) WHERE folder_id IS NOT NULL;
+-- +goose StatementEnd

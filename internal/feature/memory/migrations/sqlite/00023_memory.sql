@@ -5,6 +5,7 @@
 -- memory_history what became of each fact. Facts of a folder go with it.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE memory_docs (
     user_id    TEXT    NOT NULL PRIMARY KEY,
     revision   INTEGER NOT NULL,
@@ -77,3 +78,4 @@ CREATE TABLE memory_history (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memory_history_by_fact ON memory_history (user_id, fact_id, seq);
 CREATE INDEX memory_history_by_folder ON memory_history (user_id, folder_id) WHERE folder_id IS NOT NULL;
+-- +goose StatementEnd

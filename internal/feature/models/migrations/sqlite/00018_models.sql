@@ -2,6 +2,7 @@
 -- model_state has one row: a number that grows with each change, and the name of the model that was made the default.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE model_entries (
     name       TEXT    NOT NULL PRIMARY KEY,
     provider   TEXT    NOT NULL,
@@ -18,3 +19,4 @@ CREATE TABLE model_state (
     version  INTEGER NOT NULL,
     standard TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- +goose StatementEnd

@@ -2,6 +2,7 @@
 -- in microseconds, or the next number. gone_at is when the thread was deleted, 0 as long as it is there.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE news (
     user_id   TEXT COLLATE "C" NOT NULL,
     thread_id TEXT COLLATE "C" NOT NULL,
@@ -15,3 +16,4 @@ INSERT INTO news (user_id, thread_id, number, state, read_at, gone_at)
     SELECT user_id, id, updated_at, '', updated_at, 0 FROM threads WHERE root_id = '';
 CREATE INDEX news_by_number ON news (user_id, number);
 CREATE INDEX news_open ON news (user_id, state) WHERE state <> '';
+-- +goose StatementEnd

@@ -1,6 +1,7 @@
 -- As that of SQLite.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE run_secrets (
     run_id    TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     user_id   TEXT COLLATE "C" NOT NULL,
@@ -9,12 +10,11 @@ CREATE TABLE run_secrets (
 );
 CREATE INDEX run_secrets_by_user ON run_secrets (user_id);
 CREATE INDEX run_secrets_by_thread ON run_secrets (thread_id);
--- +goose StatementBegin
 CREATE FUNCTION run_secrets_end() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM run_secrets WHERE run_id = NEW.id;
     RETURN NULL;
 END $$;
--- +goose StatementEnd
 CREATE TRIGGER run_secrets_end AFTER UPDATE OF status ON runs FOR EACH ROW WHEN (NEW.status NOT IN ('pending', 'running'))
     EXECUTE FUNCTION run_secrets_end();
+-- +goose StatementEnd

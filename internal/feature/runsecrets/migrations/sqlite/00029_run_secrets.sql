@@ -2,6 +2,7 @@
 -- whatever ends it.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE run_secrets (
     run_id    TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     user_id   TEXT NOT NULL,
@@ -10,7 +11,6 @@ CREATE TABLE run_secrets (
 ) STRICT;
 CREATE INDEX run_secrets_by_user ON run_secrets (user_id);
 CREATE INDEX run_secrets_by_thread ON run_secrets (thread_id);
--- +goose StatementBegin
 CREATE TRIGGER run_secrets_end AFTER UPDATE OF status ON runs WHEN new.status NOT IN ('pending', 'running') BEGIN
     DELETE FROM run_secrets WHERE run_id = new.id;
 END;

@@ -2,6 +2,7 @@
 -- ones are the newest. search_index has the terms of each row. search_threads says what of a thread was indexed.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE search_threads (
     thread_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,
     user_id   TEXT COLLATE "C" NOT NULL,
@@ -30,3 +31,4 @@ CREATE TABLE search_index (
 );
 -- A list of what is still to be sorted in would be read by every search.
 CREATE INDEX search_index_terms ON search_index USING gin (terms) WITH (fastupdate = off);
+-- +goose StatementEnd

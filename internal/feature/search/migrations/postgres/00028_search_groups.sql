@@ -3,6 +3,8 @@
 -- fill the index anew.
 
 -- +goose Up
+-- +goose StatementBegin
 TRUNCATE search_docs, search_index, search_threads;
 ALTER TABLE search_index ADD COLUMN number BIGINT NOT NULL;
 CREATE INDEX search_index_by_user ON search_index (user_id, number);
+-- +goose StatementEnd

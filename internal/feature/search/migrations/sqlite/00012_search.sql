@@ -5,6 +5,7 @@
 -- what of a thread was indexed.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE search_threads (
     thread_id TEXT NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,
     user_id   TEXT NOT NULL,
@@ -29,7 +30,6 @@ CREATE INDEX search_docs_by_user ON search_docs (user_id);
 CREATE VIRTUAL TABLE search_index USING fts5 (
     user_id UNINDEXED, terms, content = '', contentless_delete = 1, detail = none, prefix = '8', tokenize = "ascii tokenchars '§'"
 );
--- +goose StatementBegin
 CREATE TRIGGER search_docs_gone AFTER DELETE ON search_docs BEGIN
     DELETE FROM search_index WHERE rowid = old.seq;
 END;

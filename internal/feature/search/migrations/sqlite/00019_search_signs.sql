@@ -3,6 +3,7 @@
 -- search fill it.
 
 -- +goose Up
+-- +goose StatementBegin
 DROP TRIGGER search_docs_gone;
 DROP TABLE search_index;
 DELETE FROM search_docs;
@@ -10,7 +11,6 @@ DELETE FROM search_threads;
 CREATE VIRTUAL TABLE search_index USING fts5 (
     user_id UNINDEXED, terms, content = '', contentless_delete = 1, detail = none, prefix = '8', tokenize = "ascii tokenchars '§'"
 );
--- +goose StatementBegin
 CREATE TRIGGER search_docs_gone AFTER DELETE ON search_docs BEGIN
     DELETE FROM search_index WHERE rowid = old.seq;
 END;

@@ -1,6 +1,7 @@
 -- Sessions of browsers. seal is an HMAC of the token by the secret of the cookie.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE sessions (
     id         TEXT   COLLATE "C" NOT NULL PRIMARY KEY,
     user_id    TEXT   COLLATE "C" NOT NULL,
@@ -10,3 +11,4 @@ CREATE TABLE sessions (
     ends_at    BIGINT NOT NULL
 );
 CREATE INDEX sessions_by_token ON sessions (user_id, token, ends_at);
+-- +goose StatementEnd

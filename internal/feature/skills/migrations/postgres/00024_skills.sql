@@ -1,6 +1,7 @@
 -- As that of SQLite.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE skills (
     user_id    TEXT COLLATE "C" NOT NULL,
     name       TEXT COLLATE "C" NOT NULL,
@@ -44,3 +45,4 @@ CREATE TABLE skill_switches (
     name    TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     enabled BIGINT NOT NULL
 );
+-- +goose StatementEnd

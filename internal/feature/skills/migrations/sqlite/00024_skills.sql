@@ -2,6 +2,7 @@
 -- skill was used, is kept by the skill's name, be it installed now or not. skill_switches are those of public skills, for everybody.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE skills (
     user_id    TEXT    NOT NULL,
     name       TEXT    NOT NULL,
@@ -45,3 +46,4 @@ CREATE TABLE skill_switches (
     name    TEXT    NOT NULL PRIMARY KEY,
     enabled INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- +goose StatementEnd

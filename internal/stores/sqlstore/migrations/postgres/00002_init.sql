@@ -2,6 +2,7 @@
 -- given. What is compared and sorted as a string sorts by its bytes, whatever the database's language.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE threads (
     id         TEXT   COLLATE "C" NOT NULL PRIMARY KEY,
     user_id    TEXT   COLLATE "C" NOT NULL,
@@ -70,3 +71,4 @@ CREATE TABLE nodes (
     owner      TEXT        COLLATE "C" NOT NULL PRIMARY KEY,
     renewed_at TIMESTAMPTZ NOT NULL
 ) WITH (fillfactor = 50);
+-- +goose StatementEnd

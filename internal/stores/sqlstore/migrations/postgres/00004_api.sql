@@ -7,6 +7,7 @@
 -- Of an assistant's versions one is in force.
 
 -- +goose Up
+-- +goose StatementBegin
 ALTER TABLE threads ADD COLUMN pinned BIGINT NOT NULL DEFAULT 0;
 UPDATE threads SET pinned = 1 WHERE CASE WHEN metadata LIKE '%pinned%' AND strpos(metadata, '\u0000') = 0
     THEN metadata::jsonb -> 'deerflow_pinned' = 'true'::jsonb ELSE FALSE END;
@@ -48,3 +49,4 @@ CREATE TABLE settings (
     key   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
 );
+-- +goose StatementEnd

@@ -3,6 +3,7 @@
 -- runs on a hidden thread, whose root_id is the thread on whose files it works.
 
 -- +goose Up
+-- +goose StatementBegin
 ALTER TABLE threads ADD COLUMN root_id TEXT COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN parent_id TEXT COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN root_id TEXT COLLATE "C" NOT NULL DEFAULT '';
@@ -20,3 +21,4 @@ DROP INDEX runs_by_key;
 CREATE UNIQUE INDEX runs_by_key ON runs (user_id, key) WHERE key <> '' AND parent_id = '';
 CREATE UNIQUE INDEX runs_by_parent ON runs (parent_id, key) WHERE parent_id <> '';
 CREATE INDEX runs_by_root ON runs (root_id) WHERE root_id <> '';
+-- +goose StatementEnd

@@ -3,4 +3,6 @@
 -- One that waits for the answer to a question has the last second of 9999 in not_before.
 
 -- +goose Up
+-- +goose StatementBegin
 ALTER TABLE runs ADD COLUMN steers TEXT COLLATE "C" NOT NULL DEFAULT '';
+-- +goose StatementEnd

@@ -3,6 +3,7 @@
 -- rows of log are a few KB and would waste half a page each there.
 
 -- +goose Up
+-- +goose StatementBegin
 PRAGMA application_id = 1349870709;
 
 CREATE TABLE threads (
@@ -66,3 +67,4 @@ CREATE TABLE snapshots (
     state         BLOB    NOT NULL,
     PRIMARY KEY (thread_id, checkpoint_id)
 ) STRICT;
+-- +goose StatementEnd

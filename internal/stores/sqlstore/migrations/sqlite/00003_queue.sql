@@ -2,6 +2,7 @@
 -- which grows with each run of a thread. not_before is 0 for a run that may start at once; notify is 0 or 1.
 
 -- +goose Up
+-- +goose StatementBegin
 ALTER TABLE runs ADD COLUMN not_before INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN key TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN stop TEXT NOT NULL DEFAULT '' CHECK (stop IN ('', 'interrupt', 'rollback'));
@@ -14,3 +15,4 @@ CREATE INDEX runs_waiting ON runs (thread_id, created_at, id) WHERE status = 'pe
 CREATE UNIQUE INDEX runs_by_key ON runs (user_id, key) WHERE key <> '';
 CREATE INDEX runs_stopping ON runs (owner, created_at, id) WHERE status = 'running' AND stop <> '';
 CREATE INDEX runs_unnotified ON runs (created_at, id) WHERE notify = 1;
+-- +goose StatementEnd

@@ -6,6 +6,7 @@
 -- Of an assistant's versions one is in force.
 
 -- +goose Up
+-- +goose StatementBegin
 ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 UPDATE threads SET pinned = 1 WHERE metadata LIKE '%pinned%' AND json_type(metadata, '$.deerflow_pinned') = 'true';
 ALTER TABLE threads ADD COLUMN signature INTEGER NOT NULL DEFAULT -1;
@@ -46,3 +47,4 @@ CREATE TABLE settings (
     key   TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- +goose StatementEnd

@@ -2,6 +2,7 @@
 -- value stands last: to read a column behind a long one, SQLite reads all of its pages.
 
 -- +goose Up
+-- +goose StatementBegin
 CREATE TABLE items_with_ttl (
     user_id    TEXT    NOT NULL,
     namespace  TEXT    NOT NULL,
@@ -19,3 +20,4 @@ DROP TABLE items;
 ALTER TABLE items_with_ttl RENAME TO items;
 CREATE INDEX items_by_time ON items (user_id, updated_at, namespace, key);
 CREATE INDEX items_expiring ON items (expires_at) WHERE expires_at > 0;
+-- +goose StatementEnd

@@ -2,6 +2,7 @@
 -- there. People look through those with 0, so that it stands before the order of the indexes.
 
 -- +goose Up
+-- +goose StatementBegin
 ALTER TABLE threads ADD COLUMN marks INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE threads ADD COLUMN trashed_at INTEGER NOT NULL DEFAULT 0;
 
@@ -12,3 +13,4 @@ CREATE INDEX threads_by_user ON threads (user_id, marks, updated_at, id, pinned,
 CREATE INDEX threads_by_age ON threads (user_id, marks, created_at, id, pinned, signature) WHERE root_id = '';
 CREATE INDEX threads_pinned ON threads (user_id, marks, updated_at, id, signature) WHERE pinned = 1 AND root_id = '';
 CREATE INDEX threads_passing ON threads (marks) WHERE marks > 1;
+-- +goose StatementEnd

@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -72,7 +73,7 @@ type bed struct {
 
 func newBed(t *testing.T, m model.ChatModel, mws ...agent.Middleware) *bed {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

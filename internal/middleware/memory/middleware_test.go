@@ -16,6 +16,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -24,7 +25,7 @@ import (
 // newMine is a memory in a database of its own.
 func newMine(t *testing.T) *memory.Mine {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir(), Features: feature.All()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, feature.All()), Features: feature.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/skilltoolpolicy"
 	"github.com/pudu-ai/pudu/internal/middleware/threaddata"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/state"
@@ -64,7 +65,7 @@ type kit struct {
 
 func newKit(t *testing.T) *kit {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir(), Features: feature.All()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, feature.All()), Features: feature.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

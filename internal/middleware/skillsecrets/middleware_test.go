@@ -21,6 +21,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/middleware/skillsecrets"
 	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 	"github.com/pudu-ai/pudu/tool"
@@ -29,7 +30,7 @@ import (
 // newSkills are ann's: one that declares A and wants B, one that wants to be named, and one without secrets.
 func newSkills(t *testing.T) *skills.Mine {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir(), Features: feature.All()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, feature.All()), Features: feature.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ package databases
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -40,7 +42,7 @@ func Run(t *testing.T, features []database.Feature, cases []Case) {
 	t.Cleanup(func() { pg.Stop() }) //nolint:errcheck // the process ends with the tests
 	for _, c := range cases {
 		t.Run(c.Name+" on sqlite", func(t *testing.T) {
-			c.Test(open(t, sqlstore.Config{Dir: t.TempDir(), Features: features}))
+			c.Test(open(t, sqlstore.Config{Dir: Dir(t, features), Features: features}))
 		})
 		t.Run(c.Name+" on postgres", func(t *testing.T) {
 			c.Test(open(t, sqlstore.Config{URL: pg.Copy(t, migrate(features)), Features: features}))
@@ -57,6 +59,44 @@ func migrate(features []database.Feature) func(ctx context.Context, url string) 
 		}
 		return st.Close()
 	}
+}
+
+// Dir returns a folder with an empty database of SQLite that has the features. It is a copy of the first one: the
+// migrations are most of what a small test would take.
+func Dir(t testing.TB, features []database.Feature) string {
+	t.Helper()
+	var names []string
+	for _, f := range features {
+		names = append(names, f.Name)
+	}
+	made, _ := empty.LoadOrStore(strings.Join(names, " "), sync.OnceValues(func() ([]byte, error) { return newDatabase(features) }))
+	data, err := made.(func() ([]byte, error))() //nolint:forcetypeassert // empty holds nothing else
+	dir := t.TempDir()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, sqlstore.FileName), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var empty sync.Map // names of features to what makes the file
+
+func newDatabase(features []database.Feature) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "pudu-new-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	st, err := sqlstore.Open(context.Background(), sqlstore.Config{Dir: dir, Features: features})
+	if err != nil {
+		return nil, err
+	}
+	if err := st.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, sqlstore.FileName))
 }
 
 // Bench runs a benchmark on both databases, each with a store of its own that has the features.

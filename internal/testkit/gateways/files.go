@@ -18,11 +18,13 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/feature"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -39,7 +41,7 @@ type FileKit struct {
 // NewFiles makes a kit whose threads have folders.
 func NewFiles(t *testing.T, change func(*gateway.Config)) *FileKit {
 	t.Helper()
-	return NewFilesAt(t, sqlstore.Config{Dir: t.TempDir()}, change)
+	return NewFilesAt(t, sqlstore.Config{Dir: databases.Dir(t, feature.All())}, change)
 }
 
 // NewFilesAt makes one on a database.

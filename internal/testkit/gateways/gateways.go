@@ -48,6 +48,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
@@ -94,7 +95,7 @@ func links(t *testing.T) *threadfiles.Links {
 // NewOf makes a kit whose agent is made of that and the middlewares. Without a model it has the kit's own.
 func NewOf(t *testing.T, of agent.Config, change func(*gateway.Config), middlewares ...agent.Middleware) *Kit {
 	t.Helper()
-	return NewAt(t, sqlstore.Config{Dir: t.TempDir()}, of, change, middlewares...)
+	return NewAt(t, sqlstore.Config{Dir: databases.Dir(t, feature.All())}, of, change, middlewares...)
 }
 
 // NewAt makes a kit on a database.

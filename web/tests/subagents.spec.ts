@@ -90,6 +90,41 @@ describe('sub-agents', () => {
     await expect.poll(() => card('Make the file').locator('summary').first().innerText(), { timeout: patience }).toContain('The file is made.');
   });
 
+  it('are answered one by one: the other question stays open with what was typed, also over a reload', async () => {
+    const { page } = v;
+    const sent: string[] = [];
+    page.on('request', (r) => {
+      if (r.method() === 'POST' && r.url().endsWith('/runs')) sent.push(r.postData() ?? '');
+    });
+    await team('let two others make files');
+    const cards = page.locator('form.asking');
+    await expect.poll(() => cards.count(), { timeout: patience }).toBe(2);
+    const one = cards.filter({ hasText: 'workspace/one' });
+    const two = cards.filter({ hasText: 'workspace/two' });
+    await two.getByRole('button', { name: 'Refuse, say why' }).click();
+    await two.getByRole('textbox').fill('not now');
+    expect(await found(page)).toEqual([]);
+    if (pictures) await page.screenshot({ path: `${pictures}/two-questions-light-1440.png` });
+    await page.route('**/runs', (r) => (r.request().method() === 'POST' ? r.abort() : r.continue()));
+    await one.getByRole('button', { name: /^Allow/ }).click();
+    await page.getByText('Your answer did not get to the server. It is kept here: send it again.').waitFor();
+    await page.unroute('**/runs');
+    sent.length = 0;
+    await one.getByRole('button', { name: /^Allow/ }).click();
+    await expect.poll(() => one.count(), { timeout: patience }).toBe(0);
+    expect(await two.getByRole('textbox').inputValue()).toBe('not now');
+    await expect.poll(() => card('Make one').locator('summary').first().innerText(), { timeout: patience }).toContain('One is made.');
+    expect(await two.getByRole('textbox').inputValue()).toBe('not now');
+    expect(sent).toHaveLength(1);
+    await page.reload();
+    await expect.poll(() => cards.count(), { timeout: patience }).toBe(1);
+    await two.getByRole('button', { name: 'Refuse, say why' }).click();
+    await two.getByRole('button', { name: 'Refuse' }).click();
+    await v.sees('Both are decided by now.');
+    expect(await cards.count()).toBe(0);
+    expect(sent).toHaveLength(2);
+  });
+
   it('move nothing when their cards come', async () => {
     const { page } = v;
     const moved = await watchShifts(page);

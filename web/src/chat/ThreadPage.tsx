@@ -24,7 +24,7 @@ import { SpentOf, useCosts, useSpent } from './costs';
 import { panelOf } from './panels';
 import type { Conversation } from './talk/conversation';
 import { textOf } from './talk/message';
-import type { Options } from './talk/requests';
+import { openOf, type Options } from './talk/requests';
 import { unread } from './talk/steers';
 import type { Asked } from './talk/talk';
 import { isActive, turnsOf } from './talk/turns';
@@ -71,6 +71,7 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
   const named = useBranchTitle(task?.title ?? '');
   const acts = useActs(conversation, options, named, write, w.goOnButton);
   const answers = useMemo(() => answersOf(view.talk.rows), [view.talk.rows]);
+  const open = useMemo(() => openOf(view.talk), [view.talk]);
   const waits = task?.state === 'waiting' && !view.loading && !view.active;
   useEffect(() => {
     if (waits) void conversation.questions();
@@ -135,7 +136,7 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
                 last={!above && i === drawn.length - 1}
                 {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
                 busy={!!above || !!view.active || view.past}
-                waiting={view.past ? noneAsked : view.talk.asked}
+                waiting={view.past ? noneAsked : open}
                 answers={answers}
                 acts={acts}
               />
@@ -164,7 +165,7 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
                 ring={<ContextRing thread={thread} context={costs?.context ?? null} />}
                 rows={1}
                 write={write}
-                placeholder={above ? above.word : view.active ? w.whileRunning : view.talk.asked.length > 0 ? w.orSay : w.goOn}
+                placeholder={above ? above.word : view.active ? w.whileRunning : open.length > 0 ? w.orSay : w.goOn}
                 label={w.message}
                 running={!!view.active}
                 focus

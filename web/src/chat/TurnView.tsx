@@ -56,7 +56,7 @@ export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiti
       {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView thread={thread} turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
       <Answers turn={turn} answers={answers} />
       {turn.answer && <Markdown text={said} writing={!!turn.answer.open} hold={hold} />}
-      <Asking turn={turn} last={last && !busy} waiting={waiting} answers={answers} answer={acts.answer} />
+      <Asking turn={turn} last={last} busy={busy} waiting={waiting} answers={answers} answer={acts.answer} />
       {!hold && <Given thread={thread} turn={turn} />}
       {!hold && <End turn={turn} last={last} acts={acts} />}
       {turn.answer && !turn.answer.open && !hold && !turn.goesOn && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}

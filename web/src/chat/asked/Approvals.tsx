@@ -30,32 +30,70 @@ interface ApprovalsProps {
   answer: (resume: unknown) => Promise<boolean>;
 }
 
-/** All that wait; when the last one is decided, the run goes on. */
+/** What was written into a card, by its key: a question that is asked again while another one is answered has it still. Memory of the page alone. */
+interface Written {
+  refusing: boolean;
+  why: string;
+  edited: string | null;
+  scope: Scope;
+}
+
+const written = new Map<string, Written>();
+const untouched: Written = { refusing: false, why: '', edited: null, scope: 'once' };
+
+/** All that wait. Each question is answered by itself, when its own calls are decided; the others stay open. */
 export default function Approvals({ asked: all, answer }: ApprovalsProps): ReactNode {
-  const [decided, setDecided] = useState<Record<string, Decision>>({});
-  const [failed, setFailed] = useState(false);
+  const total = all.reduce((n, a) => n + actionsOf(a).length, 0);
+  let before = 0;
+  return all.map((a) => {
+    const first = before;
+    before += actionsOf(a).length;
+    return <One key={a.id} asked={a} first={first} total={total} answer={answer} />;
+  });
+}
+
+interface OneProps {
+  asked: Asked;
+  /** How many calls stand before its own, and how many there are. */
+  first: number;
+  total: number;
+  answer: (resume: unknown) => Promise<boolean>;
+}
+
+/** One question: the server takes the decisions on all its calls together. */
+function One({ asked: a, first, total, answer }: OneProps): ReactNode {
+  const [decided, setDecided] = useState<Record<number, Decision>>({});
+  const [state, setState] = useState<'open' | 'sending' | 'failed'>('open');
   const w = useWords(asked);
-  const list = all.flatMap((a) => actionsOf(a).map((action, i) => ({ key: `${a.id} ${i}`, action, scopes: scopesOf(a, i) })));
-  const decide = (key: string, decision: Decision): void => {
-    const next = { ...decided, [key]: decision };
+  const actions = actionsOf(a);
+  const decide = (i: number, decision: Decision): void => {
+    if (state === 'sending') return;
+    const next = { ...decided, [i]: decision };
     setDecided(next);
-    setFailed(false);
-    if (list.some((l) => !next[l.key])) return;
-    const resume = Object.fromEntries(all.map((a) => [a.id, { decisions: actionsOf(a).map((_, i) => next[`${a.id} ${i}`]) }]));
-    void answer(resume).then((there) => {
-      if (there) return;
+    if (actions.some((_, k) => !next[k])) return;
+    setState('sending');
+    void answer({ [a.id]: { decisions: actions.map((_, k) => next[k]) } }).then((there) => {
       setDecided({});
-      setFailed(true);
+      setState(there ? 'open' : 'failed');
+      if (there) actions.forEach((_, k) => written.delete(`${a.id} ${k}`));
     });
   };
   return (
     <>
-      {list.map((l, i) =>
-        decided[l.key] ? null : (
-          <Approval key={l.key} action={l.action} place={list.length > 1 ? w.of(i + 1, list.length) : ''} scopes={l.scopes} decide={(d) => decide(l.key, d)} />
+      {actions.map((action, i) =>
+        decided[i] && state !== 'sending' ? null : (
+          <Approval
+            key={i}
+            id={`${a.id} ${i}`}
+            action={action}
+            place={total > 1 ? w.of(first + i + 1, total) : ''}
+            scopes={scopesOf(a, i)}
+            sending={state === 'sending'}
+            decide={(d) => decide(i, d)}
+          />
         ),
       )}
-      {failed && (
+      {state === 'failed' && (
         <p className="note-line bad" role="alert">
           {w.notSent}
         </p>
@@ -65,28 +103,34 @@ export default function Approvals({ asked: all, answer }: ApprovalsProps): React
 }
 
 interface ApprovalProps {
+  /** By which what is written into it is kept. */
+  id: string;
   action: Action;
   place: string;
   scopes: Scope[];
+  /** Its answer is on its way. */
+  sending: boolean;
   decide: (d: Decision) => void;
 }
 
-function Approval({ action, place, scopes, decide }: ApprovalProps): ReactNode {
+function Approval({ id: key, action, place, scopes, sending, decide }: ApprovalProps): ReactNode {
   const w = useWords(asked);
   const id = useId();
   const command = action.args['command'];
   const isCommand = typeof command === 'string';
-  const [refusing, setRefusing] = useState(false);
-  const [why, setWhy] = useState('');
-  const [edited, setEdited] = useState<string | null>(null);
-  const [scope, setScope] = useState<Scope>('once');
+  const [{ refusing, why, edited, scope }, setWritten] = useState(() => written.get(key) ?? untouched);
+  const write = (some: Partial<Written>): void => {
+    const all = { refusing, why, edited, scope, ...some };
+    written.set(key, all);
+    setWritten(all);
+  };
   const allow = (): void =>
     decide(edited !== null && edited !== command ? { type: 'edit', edited_action: { name: action.name, args: { ...action.args, command: edited } } } : { type: 'approve', ...(scope === 'once' ? {} : { scope }) });
   const reason = /requires approval: (.*)/.exec(action.description ?? '')?.[1];
   return (
     <form
       className="asking"
-      aria-labelledby={id}
+      aria-labelledby={place ? `${id} ${id}at` : id}
       onSubmit={(e) => {
         e.preventDefault();
         if (refusing) decide({ type: 'reject', message: why });
@@ -101,7 +145,11 @@ function Approval({ action, place, scopes, decide }: ApprovalProps): ReactNode {
       <header>
         <Icon name="shield" />
         <span id={id}>{isCommand ? w.mayRun : w.mayUse(action.name)}</span>
-        {place && <span className="at">{place}</span>}
+        {place && (
+          <span className="at" id={`${id}at`}>
+            {place}
+          </span>
+        )}
       </header>
       <div className="body">
         {edited === null ? (
@@ -110,14 +158,14 @@ function Approval({ action, place, scopes, decide }: ApprovalProps): ReactNode {
               {isCommand ? command : JSON.stringify(action.args, null, 2)}
             </pre>
             {isCommand && (
-              <button type="button" className="btn ghost sm" onClick={() => setEdited(command)}>
+              <button type="button" className="btn ghost sm" onClick={() => write({ edited: command })}>
                 <Icon name="edit" />
                 {w.changeIt}
               </button>
             )}
           </div>
         ) : (
-          <textarea className="in mono" rows={3} aria-label={w.command} value={edited} onChange={(e) => setEdited(e.target.value)} autoFocus />
+          <textarea className="in mono" rows={3} aria-label={w.command} value={edited} onChange={(e) => write({ edited: e.target.value })} autoFocus />
         )}
         <dl className="facts">
           <dt>{w.tool}</dt>
@@ -129,20 +177,20 @@ function Approval({ action, place, scopes, decide }: ApprovalProps): ReactNode {
             </>
           )}
         </dl>
-        {refusing && <input className="in" aria-label={w.reason} placeholder={w.reason} value={why} onChange={(e) => setWhy(e.target.value)} autoFocus />}
+        {refusing && <input className="in" aria-label={w.reason} placeholder={w.reason} value={why} onChange={(e) => write({ why: e.target.value })} autoFocus />}
       </div>
       <footer>
         {refusing ? (
-          <button type="submit" className="btn danger">
-            {w.refuseIt}
+          <button type="submit" className="btn danger" disabled={sending}>
+            {sending ? w.sending : w.refuseIt}
           </button>
         ) : (
           <>
-            <button type="submit" className="btn primary">
-              {w.allow}
+            <button type="submit" className="btn primary" disabled={sending}>
+              {sending ? w.sending : w.allow}
               <kbd>Ctrl ↵</kbd>
             </button>
-            <button type="button" className="btn" onClick={() => setRefusing(true)}>
+            <button type="button" className="btn" onClick={() => write({ refusing: true })}>
               {w.refuse}
             </button>
             <span className="grow" />
@@ -151,7 +199,7 @@ function Approval({ action, place, scopes, decide }: ApprovalProps): ReactNode {
                 className="chip"
                 title={w.reach}
                 end
-                items={scopes.map((s) => ({ key: s, label: w[s], on: s === scope, choose: () => setScope(s) }))}
+                items={scopes.map((s) => ({ key: s, label: w[s], on: s === scope, choose: () => write({ scope: s }) }))}
               >
                 {w[scope]}
                 <Icon name="down" className="i car" />

@@ -23,23 +23,25 @@ export function lastQuestion(turn: Turn): Question | null {
 interface AskingProps {
   turn: Turn;
   last: boolean;
+  /** A run is at work: what others ask beside it can be answered, what a run ended with cannot. */
+  busy: boolean;
   /** Calls of the turn's run that wait. */
   waiting: Asked[];
   answers: Map<string, unknown>;
   answer: (resume: unknown) => Promise<boolean>;
 }
 
-export function Asking({ turn, last, waiting, answers, answer }: AskingProps): ReactNode {
+export function Asking({ turn, last, busy, waiting, answers, answer }: AskingProps): ReactNode {
   if (last && waiting.length > 0) {
     return (
-      <Suspense key={waiting.map((a) => a.id).join()} fallback={null}>
+      <Suspense fallback={null}>
         <Approvals asked={waiting} answer={answer} />
       </Suspense>
     );
   }
   const q = lastQuestion(turn);
   if (!q || turn.answer || answers.has(q.request_id)) return null;
-  return last ? (
+  return last && !busy ? (
     <Suspense key={q.request_id} fallback={null}>
       <QuestionForm question={q} answer={(value) => answer(typeof value === 'string' ? value : { [q.request_id]: value })} />
     </Suspense>

@@ -54,7 +54,19 @@ export interface RunRow {
   /** What the request has said to the run, if that was at work already. */
   steer_id?: string;
   error: string | null;
-  kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: unknown }[] | null } | null };
+  kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: unknown }[] | null } | null; command?: { resume?: unknown } | null };
+}
+
+/** The interrupts that the value of a resume answers by their ids. */
+export function answersIn(resume: unknown): string[] | undefined {
+  if (!resume || typeof resume !== 'object' || Array.isArray(resume) || 'decisions' in resume) return undefined;
+  return Object.keys(resume);
+}
+
+/** The questions that no run brings an answer to: one that waits in the queue, or is at work, does so already. */
+export function openOf(talk: { asked: Asked[]; runs: Record<string, Run> }): Asked[] {
+  const brought = new Set(Object.values(talk.runs).flatMap((r) => (isActive(r) ? (r.answers ?? []) : [])));
+  return brought.size === 0 ? talk.asked : talk.asked.filter((a) => !brought.has(a.id));
 }
 
 /** A run of the list. */
@@ -66,13 +78,18 @@ export function runOf(r: RunRow): Run {
   if (r.error) run.error = r.error;
   if (r.stop_reason) run.stopReason = r.stop_reason;
   if (r.kwargs?.context) run.context = r.kwargs.context as Record<string, unknown>;
+  const answers = answersIn(r.kwargs?.command?.resume);
+  if (answers) run.answers = answers;
   if (said && typeof said.content === 'string') run.says = { id: said.id ?? '', text: said.content };
   return run;
 }
 
 /** Of what is known of a run and what was read: a run that is over does not go on. */
 export function newer(known: Run | undefined, read: Run): Run {
-  if (!known || isActive(known) || !isActive(read)) return known?.attempt ? { ...read, attempt: known.attempt } : read;
+  if (!known || isActive(known) || !isActive(read)) {
+    const { attempt, answers } = known ?? {};
+    return { ...read, ...(attempt ? { attempt } : {}), ...(answers ? { answers } : {}) };
+  }
   return { ...read, ...known };
 }
 

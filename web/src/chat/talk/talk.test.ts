@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEvent } from '../../lib/stream/log';
 import type { Message } from './message';
+import { openOf, runOf } from './requests';
 import { unread } from './steers';
 import { change, nothing, taken, type Talk, unwritten, withPage } from './talk';
 import { partial, turnsOf } from './turns';
@@ -121,5 +122,33 @@ describe('arguments that are not whole', () => {
     expect(partial('{"path":"a/b.md","content":"one\\ntw')).toEqual({ path: 'a/b.md', content: 'one\ntw' });
     expect(partial('{"path":"a\\')).toEqual({ path: 'a' });
     expect(partial('')).toEqual({});
+  });
+});
+
+describe('questions', () => {
+  const waits = (run: string, ...ids: string[]): Talk['asked'] => ids.map((id) => ({ id, run, value: null }));
+  const row = (resume: unknown): Parameters<typeof runOf>[0] =>
+    ({ run_id: 'r', status: 'running', created_at: '', updated_at: '', total_tokens: 0, stop_reason: null, error: null, kwargs: { command: { resume } } });
+
+  it('that a run brings no answer to stay open while it works, and not beyond what it has asked again', () => {
+    const run = { id: 'r', status: 'pending', began: 0, answers: ['a'] };
+    const before: Talk = { ...nothing, runs: { r: run }, asked: waits('q', 'a', 'b') };
+    const works = change(before, 'r', [event('run', { status: 'running' })]);
+    expect(works.asked.map((a) => a.id)).toEqual(['b']);
+    expect(change(works, 'r', [event('run', { status: 'success' })]).asked).toEqual([]);
+    const again = [event('interrupt', { interrupt_id: 'b' }), event('run', { status: 'interrupted' })];
+    expect(change(works, 'r', again).asked.map((a) => a.id)).toEqual(['b']);
+  });
+
+  it('whose answer waits in the queue are not asked once more', () => {
+    const run = { id: 'r', status: 'pending', began: 0, answers: ['a'] };
+    const asked = waits('q', 'a', 'b');
+    expect(openOf({ asked, runs: { r: run } }).map((a) => a.id)).toEqual(['b']);
+    expect(openOf({ asked, runs: { r: { ...run, status: 'success' } } })).toEqual(asked);
+  });
+
+  it('are known of the request of a run, where it answers by ids', () => {
+    expect(runOf(row({ a: { decisions: [] } })).answers).toEqual(['a']);
+    for (const resume of ['yes', { decisions: [] }, [1], undefined]) expect(runOf(row(resume)).answers).toBeUndefined();
   });
 });

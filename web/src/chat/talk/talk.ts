@@ -38,6 +38,8 @@ export interface Run {
   /** The options that it was started with, and the words. */
   context?: Record<string, unknown>;
   says?: { id: string; text: string };
+  /** The interrupts that it brings the answers to, by their ids. */
+  answers?: string[];
 }
 
 /** A call that waits for approval, or whatever else a run asks in its middle. */
@@ -151,7 +153,9 @@ function ranOn(t: Talk, id: string, d: Record<string, unknown>, at: number): voi
   if (status === 'interrupted' && t.asked.every((a) => a.run !== id)) run.stopped = true;
   if (d['stop_reason']) run.stopReason = String(d['stop_reason']);
   t.runs[id] = run;
-  if (status === 'running') t.asked = t.asked.filter((a) => a.run === id);
+  // What a run does not answer stays open while it goes on; at its end it has asked again for what is open still.
+  if (status === 'running') t.asked = t.asked.filter((a) => a.run === id || (before.answers && !before.answers.includes(a.id)));
+  if (over) t.asked = t.asked.filter((a) => a.run === id);
   if (over) settle(t, id);
 }
 

@@ -3,6 +3,7 @@ package memory
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // What a conversation may not leave behind, whatever a model calls it. A refusal costs a fact that a person can write down himself; a
@@ -16,9 +17,15 @@ const (
 	isInjected   = "an instruction to the model"
 )
 
-func anyOf(parts ...string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)` + strings.Join(parts, "|"))
+// wording is a pattern that is compiled when it is first asked: to compile all of them was a third of the program's start.
+type wording func() *regexp.Regexp
+
+func anyOf(parts ...string) wording {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + strings.Join(parts, "|")) })
 }
+
+// MatchString reports whether the text has one of them.
+func (w wording) MatchString(text string) bool { return w().MatchString(text) }
 
 const (
 	english = `\b(?:`

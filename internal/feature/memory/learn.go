@@ -303,7 +303,7 @@ func (l *lesson) summaries(e *edit) {
 	said := heard{turns: l.heard.turns}
 	next.each(func(name string, s *Section) {
 		a, there := known[name]
-		text := strings.TrimSpace(uploads.ReplaceAllString(a.Summary, ""))
+		text := strings.TrimSpace(uploads().ReplaceAllString(a.Summary, ""))
 		switch {
 		case !there || !a.Update || text == "" || text == s.Summary:
 			return

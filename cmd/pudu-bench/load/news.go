@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,14 +93,23 @@ func (b *bench) readers(ctx context.Context, s *subject, cookies []string) error
 		return nil
 	}
 	var with, without result
-	for round := 0; err == nil && round < b.sizes.newsRounds; round++ {
-		if err = without.drive(ctx, l); err != nil {
-			break
+	alone := func() error { return without.drive(ctx, l) }
+	beside := func() error {
+		end, err := openNews(ctx, s.base, cookies)
+		if err != nil {
+			return err
 		}
-		var end func()
-		if end, err = openNews(ctx, s.base, cookies); err == nil {
-			err = with.drive(ctx, l)
-			end()
+		defer end()
+		return with.drive(ctx, l)
+	}
+	// What there is already makes runs dearer: each of the two comes first as often as the other.
+	for round := 0; err == nil && round < b.sizes.newsRounds; round++ {
+		turns := []func() error{alone, beside}
+		if round%2 == 1 {
+			slices.Reverse(turns)
+		}
+		if err = turns[0](); err == nil {
+			err = turns[1]()
 		}
 	}
 	if err != nil {

@@ -5,8 +5,7 @@ INSERT INTO jobs (user_id, job_kind, key, thread_id, generation, taken, attempts
     created_at, updated_at, dead_at, error, body)
 SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), 1, 0, 0, CAST($7 AS BIGINT), '',
     CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($7 AS BIGINT), 0, '', CAST($8 AS TEXT)
-WHERE (SELECT count(*) FROM (SELECT 1 FROM jobs WHERE user_id = $1 AND job_kind = $2 AND dead_at = 0 LIMIT $9) n)
-    < CAST($9 AS BIGINT)
+WHERE (SELECT 1 FROM jobs WHERE user_id = $1 AND job_kind = $2 AND dead_at = 0 LIMIT 1 OFFSET CAST($9 AS BIGINT) - 1) IS NULL
     OR EXISTS (SELECT 1 FROM jobs WHERE user_id = $1 AND job_kind = $2 AND key = $3)
 ON CONFLICT (user_id, job_kind, key) DO UPDATE SET
     generation = jobs.generation + 1,

@@ -55,6 +55,41 @@ func BenchmarkCallTenOf1000(b *testing.B)  { bench(b, 1000, change(10)) }
 func BenchmarkCallOneOf10000(b *testing.B) { bench(b, 10_000, change(1)) }
 func BenchmarkCallAllOf1000(b *testing.B)  { bench(b, 1000, change(1000)) }
 
+// BenchmarkCopyAllOf1000 is the least that copies of the same files take: each is written beside, by its name, and the disk
+// holds them all.
+func BenchmarkCopyAllOf1000(b *testing.B) {
+	k := newKit(b, Config{})
+	k.fill(1000, 1000)
+	root, err := os.OpenRoot(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer root.Close()
+	i, used := 0, time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		change(1000)(k, i)
+		began := cpu()
+		b.StartTimer()
+		for j := range 1000 {
+			name := filepath.Join(k.dir, "workspace", fmt.Sprintf("d%d", j/50), fmt.Sprintf("f%d", j))
+			data, err := os.ReadFile(name)
+			if err == nil {
+				err = root.WriteFile(fmt.Sprintf("%d-%d", i, j), data, 0o600)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := syncFiles(root); err != nil {
+			b.Fatal(err)
+		}
+		used += cpu() - began
+		i++
+	}
+	b.ReportMetric(used.Seconds()*1000/float64(i), "cpu-ms/op")
+}
+
 // cpu is what this process has used of the processors.
 func cpu() time.Duration {
 	var u syscall.Rusage

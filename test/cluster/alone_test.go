@@ -37,7 +37,7 @@ func TestKilledWith50Runs(t *testing.T) {
 		case 2:
 			what.Tools = 3
 		case 3:
-			what.Bash = "echo begun; sleep 600"
+			what.Bash = "touch /mnt/user-data/workspace/begun; sleep 600"
 		}
 		what.Hold = "fifty"
 		what.Plan = fmt.Sprint("fifty", i)
@@ -47,8 +47,11 @@ func TestKilledWith50Runs(t *testing.T) {
 	for i := range viewers {
 		server.Eventually(t, "every run has asked the model", func() bool { return m.asked(fmt.Sprint("fifty", i)) > 0 })
 	}
-	for _, v := range viewers {
+	for i, v := range viewers {
 		v.Await("frames", func(fs []viewer.Frame) bool { return len(fs) > 3 })
+		if i%4 == 3 { // else the second attempt begins it, and waits for its end
+			n.hasBegun(t, fmt.Sprint("f-", i))
+		}
 	}
 	n.Kill()
 	was := make([]int, len(viewers))
@@ -104,10 +107,7 @@ func TestDrain(t *testing.T) {
 	words := follow(t, h, n.submit("words", plan{Plan: "words", Hold: "drain"}, nil))
 	bash := follow(t, h, n.submit("bash", plan{Plan: "bash", Bash: "touch /mnt/user-data/workspace/begun; sleep 60", Words: 3}, nil))
 	words.More(3)
-	server.Eventually(t, "the command has begun", func() bool {
-		status, _ := request(t, http.MethodGet, n.URL+"/threads/bash/artifacts/mnt/user-data/workspace/begun", "")
-		return status == http.StatusOK
-	})
+	n.hasBegun(t, "bash")
 	waiting := make(chan string, 1)
 	go func() {
 		resp, err := http.Get(n.URL + words.run.path() + "/join")

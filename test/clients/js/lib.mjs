@@ -106,13 +106,13 @@ export function sameFrames(got, want) {
   assert.deepEqual(got, want);
 }
 
-/** until waits for a condition that nothing announces. */
+/** until waits for a condition that nothing announces. What it waited for may be told by a function, in the moment of the failure. */
 export async function until(what, condition, ms = 20_000) {
   const end = Date.now() + ms;
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (Date.now() > end) assert.fail(`waited ${ms} ms for ${what}`);
+    if (Date.now() > end) assert.fail(`waited ${ms} ms for ${typeof what === "function" ? what() : what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -9,7 +9,7 @@ globalThis.document = dom.window.document;
 if (!globalThis.navigator) globalThis.navigator = dom.window.navigator; // node has one since 21
 globalThis.IS_REACT_ACT_ENVIRONMENT = false;
 
-const { createElement, useState } = await import("react");
+const { createElement, useEffect, useState } = await import("react");
 const { createRoot } = await import("react-dom/client");
 const { useStream } = await import(`${sdk}/react`);
 const c = client();
@@ -28,6 +28,8 @@ function chat(options) {
       apiUrl: url, apiKey: null, assistantId: agent, callerOptions: { maxRetries: 0 },
       onError: (e) => page.errors.push(e), ...options, threadId, onThreadId: (id) => { onThreadId(id); page.threadId = id; },
     });
+    // What the hook does when it is mounted takes the id of a thread that was made before that for another's, and cuts the stream.
+    useEffect(() => { page.mounted = true; }, []);
     page.now = stream;
     page.messages = stream.messages; // the getter also tells the hook which modes to ask for
     const last = stream.messages.at(-1);
@@ -43,12 +45,12 @@ function chat(options) {
 }
 
 const say = (text) => ({ messages: [{ type: "human", content: text }] });
-const idle = (page) => until("the hook to be idle", () => page.now && !page.now.isLoading && !page.now.isThreadLoading);
+const idle = (page) => until("the hook to be idle", () => page.mounted && !page.now.isLoading && !page.now.isThreadLoading);
 
 /** submit sends a message and waits until what is shown last fits want. */
 async function submit(page, text, want, options) {
   await page.now.submit(text === null ? null : say(text), options);
-  await until(`${want} in ${page.seen.at(-1)}`, () => want.test(page.seen.at(-1)) || page.errors.length > 0);
+  await until(() => `${want} in ${page.seen.at(-1)} of ${JSON.stringify(page.messages)}`, () => want.test(page.seen.at(-1)) || page.errors.length > 0);
   await idle(page);
   assert.deepEqual(page.errors, []);
 }

@@ -151,11 +151,11 @@ func (v *reader) check(n *node) (void int) {
 	return viewer.Compare(n.t, v.Seen(), n.readAll(v.run))
 }
 
-// hasBegun waits until a thread's command, which touches a file first, is under way: that it is meant to run is stored by then.
-func (n *node) hasBegun(t *testing.T, thread string) {
-	t.Helper()
-	server.Eventually(t, "the command of "+thread+" has begun", func() bool {
-		status, _ := request(t, http.MethodGet, n.URL+"/threads/"+thread+"/artifacts/mnt/user-data/workspace/begun", "")
+// hasBegun waits until a thread's command, which first touches the file begun, is at work. Its intent is stored by then.
+func (n *node) hasBegun(thread string) {
+	n.t.Helper()
+	server.Eventually(n.t, "the command of "+thread+" has begun", func() bool {
+		status, _ := request(n.t, http.MethodGet, n.URL+"/threads/"+thread+"/artifacts/mnt/user-data/workspace/begun", "")
 		return status == http.StatusOK
 	})
 }

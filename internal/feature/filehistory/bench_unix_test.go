@@ -38,12 +38,16 @@ func bench(b *testing.B, files int, change func(k *kit, i int)) {
 func BenchmarkCallUnchanged100(b *testing.B)   { bench(b, 100, nil) }
 func BenchmarkCallUnchanged10000(b *testing.B) { bench(b, 10_000, nil) }
 
+// filled is the path of a file of fill.
+func filled(k *kit, j int) string {
+	return filepath.Join(k.dir, "workspace", fmt.Sprintf("d%d", j/50), fmt.Sprintf("f%d", j))
+}
+
 // change writes n files anew.
 func change(n int) func(*kit, int) {
 	return func(k *kit, i int) {
 		for j := range n {
-			name := filepath.Join(k.dir, "workspace", fmt.Sprintf("d%d", j/50), fmt.Sprintf("f%d", j))
-			if err := os.WriteFile(name, fmt.Appendf(nil, "%d of %d", j, i), 0o600); err != nil {
+			if err := os.WriteFile(filled(k, j), fmt.Appendf(nil, "%d of %d", j, i), 0o600); err != nil {
 				k.t.Fatal(err)
 			}
 		}
@@ -72,8 +76,7 @@ func BenchmarkCopyAllOf1000(b *testing.B) {
 		began := cpu()
 		b.StartTimer()
 		for j := range 1000 {
-			name := filepath.Join(k.dir, "workspace", fmt.Sprintf("d%d", j/50), fmt.Sprintf("f%d", j))
-			data, err := os.ReadFile(name)
+			data, err := os.ReadFile(filled(k, j))
 			if err == nil {
 				err = root.WriteFile(fmt.Sprintf("%d-%d", i, j), data, 0o600)
 			}

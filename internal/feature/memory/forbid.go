@@ -17,7 +17,7 @@ const (
 	isInjected   = "an instruction to the model"
 )
 
-// wording is a pattern that is compiled when it is first asked: to compile all of them was a third of the program's start.
+// wording is a pattern that is compiled when it is first used: to compile all of them took a third of the program's init.
 type wording func() *regexp.Regexp
 
 func anyOf(parts ...string) wording {

@@ -28,7 +28,7 @@ function chat(options) {
       apiUrl: url, apiKey: null, assistantId: agent, callerOptions: { maxRetries: 0 },
       onError: (e) => page.errors.push(e), ...options, threadId, onThreadId: (id) => { onThreadId(id); page.threadId = id; },
     });
-    // What the hook does when it is mounted takes the id of a thread that was made before that for another's, and cuts the stream.
+    // This runs after the effects of useStream, one of which cuts the stream of a thread that was made before it ran.
     useEffect(() => { page.mounted = true; }, []);
     page.now = stream;
     page.messages = stream.messages; // the getter also tells the hook which modes to ask for

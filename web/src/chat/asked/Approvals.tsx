@@ -177,7 +177,9 @@ function Approval({ id: key, action, place, scopes, sending, decide }: ApprovalP
             </>
           )}
         </dl>
-        {refusing && <input className="in" aria-label={w.reason} placeholder={w.reason} value={why} onChange={(e) => write({ why: e.target.value })} autoFocus />}
+        {refusing && (
+          <input className="in" aria-label={w.reason} placeholder={w.reason} value={why} onChange={(e) => write({ why: e.target.value })} autoFocus />
+        )}
       </div>
       <footer>
         {refusing ? (

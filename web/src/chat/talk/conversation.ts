@@ -5,7 +5,7 @@ import { uuid } from '../../lib/ids';
 import { type Batch, follow } from '../../lib/stream/log';
 import { deliver, forget, type Letter, letters, passes } from './outbox';
 import { readThread } from './reading';
-import { answersIn, newer, type Options, requestOf, runOf, type RunRow, runsOf, waitingOf } from './requests';
+import { newer, type Options, requestOf, runOf, type RunRow, runsOf, waitingOf } from './requests';
 import { rowOf, type Steer, takeBack } from './steers';
 import { type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
@@ -274,21 +274,21 @@ export class Conversation {
   /** Answers what is asked, with the options of the run that asked; false says that it did not get to the server. */
   async answer(resume: unknown): Promise<boolean> {
     const newest = Object.values(this.view.talk.runs).sort((a, b) => b.began - a.began)[0];
-    const there = await this.begin({ command: { resume }, context: newest?.context ?? {}, multitask_strategy: 'enqueue' }, answersIn(resume));
+    const there = await this.begin({ command: { resume }, context: newest?.context ?? {}, multitask_strategy: 'enqueue' });
     if (!there) await this.questions(true); // somebody may have answered elsewhere
     return there;
   }
 
   /** Starts a run that is not a new message of the user, and loads what it stands on. */
-  private async begin(body: object, answers?: string[]): Promise<boolean> {
+  private async begin(body: object): Promise<boolean> {
     try {
       const run = await api('post', '/threads/{thread_id}/runs', {
         path: { thread_id: this.thread },
         body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...body } as never,
       });
       this.checkpoint = '';
-      const it = { ...runOf(run as unknown as RunRow), ...(answers ? { answers } : {}) };
-      const asked = answers ? this.view.talk.asked.filter((a) => !answers.includes(a.id)) : [];
+      const it = runOf(run as unknown as RunRow);
+      const asked = this.view.talk.asked.filter((a) => it.answers && !it.answers.includes(a.id));
       this.show({ talk: { ...this.view.talk, asked, runs: { ...this.view.talk.runs, [it.id]: it } } });
       this.followActive();
       return true;

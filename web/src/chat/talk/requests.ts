@@ -58,7 +58,7 @@ export interface RunRow {
 }
 
 /** The interrupts that the value of a resume answers by their ids. */
-export function answersIn(resume: unknown): string[] | undefined {
+function answersIn(resume: unknown): string[] | undefined {
   if (!resume || typeof resume !== 'object' || Array.isArray(resume) || 'decisions' in resume) return undefined;
   return Object.keys(resume);
 }
@@ -86,10 +86,7 @@ export function runOf(r: RunRow): Run {
 
 /** Of what is known of a run and what was read: a run that is over does not go on. */
 export function newer(known: Run | undefined, read: Run): Run {
-  if (!known || isActive(known) || !isActive(read)) {
-    const { attempt, answers } = known ?? {};
-    return { ...read, ...(attempt ? { attempt } : {}), ...(answers ? { answers } : {}) };
-  }
+  if (!known || isActive(known) || !isActive(read)) return known?.attempt ? { ...read, attempt: known.attempt } : read;
   return { ...read, ...known };
 }
 

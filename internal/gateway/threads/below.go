@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/subagents"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -55,15 +56,20 @@ func (v *viewer) below(ctx context.Context, snap runs.Snapshot) (list []agentBel
 		return nil, err
 	}
 	children, err := v.childrenOf(ctx, above)
-	open := openCalls(snap)
+	open := openCalls(snap, children)
 	for _, run := range children {
 		req, errRead := runs.RequestOf(run)
-		call := open[run.Key]
-		if !run.Active() {
-			call = asked[strings.Join(req.Namespace, "|")]
+		if errRead != nil {
+			continue
 		}
-		if errRead == nil && call != "" && !slices.ContainsFunc(list, func(b agentBelow) bool { return b.call == call }) {
-			list = append(list, agentBelow{call, strings.Join(req.Namespace, "|"), run.ThreadID})
+		namespace, calls := strings.Join(req.Namespace, "|"), open[run.Key]
+		if !run.Active() {
+			calls = asked[namespace]
+		}
+		for _, call := range calls {
+			if !slices.ContainsFunc(list, func(b agentBelow) bool { return b.call == call }) {
+				list = append(list, agentBelow{call, namespace, run.ThreadID})
+			}
 		}
 	}
 	return list, err
@@ -79,32 +85,50 @@ func (g *Group) childrenOf(ctx context.Context, above []store.Run) ([]store.Run,
 }
 
 // pathsOf are the calls whose questions somebody below has asked, by each path that leads to one.
-func pathsOf(snap runs.Snapshot) map[string]string {
-	calls := make(map[string]string)
+func pathsOf(snap runs.Snapshot) map[string][]string {
+	calls := make(map[string][]string)
 	for _, q := range snap.Questions {
 		var v struct {
 			Namespace []string `json:"namespace"`
 		}
 		_ = json.Unmarshal(q.Value, &v) // one of another form has none
 		for i := range v.Namespace {
-			calls[strings.Join(v.Namespace[:i+1], "|")] = q.CallID
+			path := strings.Join(v.Namespace[:i+1], "|")
+			calls[path] = append(calls[path], q.CallID)
 		}
 	}
 	return calls
 }
 
-// openCalls are the calls of the last answer, by the keys of the tasks that they give.
-func openCalls(snap runs.Snapshot) map[string]string {
-	open := make(map[string]string)
+// openCalls are the calls of the last answer that give a task or wait for one, by the key of the task. The runs are those below.
+func openCalls(snap runs.Snapshot, below []store.Run) map[string][]string {
+	open := make(map[string][]string)
 	for _, m := range slices.Backward(agent.Messages.Get(snap.State)) {
-		if m.Role == message.AI {
-			for _, c := range m.ToolCalls {
-				open[c.ID+"@"+m.ID] = c.ID
-			}
-			break
+		if m.Role != message.AI {
+			continue
 		}
+		for _, c := range m.ToolCalls {
+			key := c.ID + "@" + m.ID
+			if c.Name == subagents.WaitTool {
+				key = keyOf(c, below)
+			}
+			open[key] = append(open[key], c.ID)
+		}
+		break
 	}
 	return open
+}
+
+// keyOf is the key of the task for which a call waits; empty if it is none of the runs'.
+func keyOf(wait message.ToolCall, below []store.Run) string {
+	var args struct {
+		Task string `json:"task"`
+	}
+	_ = json.Unmarshal(wait.Args, &args) // of others there is no task
+	if i := slices.IndexFunc(below, func(run store.Run) bool { return run.ID == args.Task }); i >= 0 {
+		return below[i].Key
+	}
+	return ""
 }
 
 // fill tells of each task which sub-agent there is in it.

@@ -6,4 +6,5 @@
 //	model_test.go   the model: what it says stands in the user's message
 //	node_test.go    where servers are started
 //	client_test.go  what clients send; package viewer follows the runs and compares
+//	newer/          a program that plays the next version, with a kind of jobs and a migration that this one does not know
 package cluster

@@ -25,7 +25,7 @@ var (
 
 // firstProgram has another program do the work of version "one":
 //
-//	go test ./test/cluster -run TestRollingRestart -first /path/of/pudu
+//	go test ./test/cluster -run TestRolling -first /path/of/pudu
 var firstProgram = flag.String("first", "", "program of an earlier version, which is replaced by this one")
 
 func TestMain(m *testing.M) {
@@ -52,7 +52,8 @@ func withPrograms(m *testing.M) int {
 	for _, version := range []string{"one", "two"} {
 		go func() { built <- server.Build(program(version), version) }()
 	}
-	if err := errors.Join(<-built, <-built); err != nil {
+	go func() { built <- buildNewer(program("newer")) }()
+	if err := errors.Join(<-built, <-built, <-built); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -3,11 +3,13 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,8 @@ type plan struct {
 	Tools   int    `json:"tools,omitempty"`
 	Call    string `json:"call,omitempty"` // a gate before each of them
 	Bash    string `json:"bash,omitempty"`
+	Tell    string `json:"tell,omitempty"`   // a URL that a job of the newer program tells of the run
+	Fact    string `json:"fact,omitempty"`   // "I work on NAME.", which the memory is to learn
 	Before  string `json:"before,omitempty"` // a gate before the first word
 	Words   int    `json:"words,omitempty"`
 	Delay   int    `json:"delay,omitempty"` // milliseconds
@@ -116,6 +120,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, n := read(req.Messages)
+	asked, subject := askedToRemember(body)
+	if asked {
+		p.Plan = memoryOf(subject)
+	}
 	m.mu.Lock()
 	m.calls[p.Plan]++
 	m.mu.Unlock()
@@ -123,6 +131,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := speech{w: w, r: r, m: m}
 	s.flush()
 	switch {
+	case asked:
+		s.remember(subject)
+	case p.Tell != "" && n == 0:
+		s.call("tell_later", map[string]string{"to": p.Tell})
 	case n < p.Tools && p.Call != "" && !s.pass(m.gate(p.Call), 0): // who asked has gone
 	case n < p.Tools:
 		s.call("ls", map[string]string{"description": fmt.Sprint("look ", n), "path": fmt.Sprintf("/mnt/user-data/%s", []string{"workspace", "uploads", "outputs"}[n%3])})
@@ -158,6 +170,34 @@ func (s *speech) call(name string, args map[string]string) {
 		"index": 0, "id": fmt.Sprintf("call_%d", time.Now().UnixNano()), "type": "function", "function": map[string]any{"name": name, "arguments": string(b)},
 	}}}, nil)
 	s.send(map[string]any{}, "tool_calls")
+}
+
+// learnable is what the memory is to learn from a message.
+var learnable = regexp.MustCompile(`I work on ([\w-]+)\.`)
+
+// askedToRemember reports whether a request asks what there is to remember, and what its conversation says that is worked on; empty
+// is nothing.
+func askedToRemember(body []byte) (asked bool, subject string) {
+	if found := learnable.FindSubmatch(body); found != nil {
+		subject = string(found[1])
+	}
+	return bytes.Contains(body, []byte("You keep the long-term memory")), subject
+}
+
+// memoryOf is the plan that questions of the memory count for.
+func memoryOf(subject string) string { return "memory of " + subject }
+
+// remember answers the question of what there is to remember.
+func (s *speech) remember(subject string) {
+	facts := []any{}
+	if subject != "" {
+		facts = append(facts, map[string]any{
+			"content": "Works on " + subject, "quote": "I work on " + subject, "category": "context", "confidence": 0.9,
+			"scope": "user", "durability": "durable", "authority": "descriptive",
+		})
+	}
+	b, _ := json.Marshal(map[string]any{"newFacts": facts})
+	s.send(map[string]any{"content": string(b)}, "stop")
 }
 
 func (s *speech) speak(p plan) {

@@ -32,6 +32,14 @@ func newPlace(t testing.TB, modelURL string) place {
 	return p
 }
 
+// set adds a section to the configuration of servers that start from now on.
+func (p place) set(t testing.TB, section string) {
+	t.Helper()
+	text, err := os.ReadFile(p.config)
+	server.Must(t, err)
+	server.Must(t, os.WriteFile(p.config, append(text, section+"\n"...), 0o600))
+}
+
 // node is a server process.
 type node struct {
 	*server.Node

@@ -39,11 +39,15 @@ func Must(t testing.TB, err error) {
 // Build makes the program as users have it, under a path and with a version to show; with the race detector if the tests
 // have it. It is for a TestMain: its tests start the program with [Launch].
 func Build(path, version string) error {
-	args := []string{"-ldflags", "-s -w -X main.version=" + version}
+	return BuildOther(path, "github.com/pudu-ai/pudu/cmd/pudu", "-ldflags", "-s -w -X main.version="+version)
+}
+
+// BuildOther is Build for another package, with further arguments of go build.
+func BuildOther(path, program string, args ...string) error {
 	if Raced {
 		args = append(args, "-race")
 	}
-	return build(path, "github.com/pudu-ai/pudu/cmd/pudu", args...)
+	return build(path, program, args...)
 }
 
 func build(path, program string, args ...string) error {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -167,5 +168,43 @@ func TestJobsWithoutTheirFeature(t *testing.T) {
 	_, err = s.For(ann()).StopRun(t.Context(), "run", store.StopInterrupt, time.Now())
 	if err == nil || !strings.Contains(err.Error(), "without their feature") {
 		t.Error(err)
+	}
+}
+
+// TestWaitingAreCountedFromAnIndex: a request for a job counts those of its user and kind without reading their rows.
+func TestWaitingAreCountedFromAnIndex(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cfg           Config
+		explain, scan string
+	}{
+		"sqlite":   {Config{Dir: t.TempDir()}, "EXPLAIN QUERY PLAN ", "SEARCH jobs USING COVERING INDEX jobs_of_user (user_id=? AND job_kind=?)"},
+		"postgres": {postgresAt(t, t.TempDir()), "EXPLAIN ", "Index Only Scan using jobs_of_user"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.cfg.URL != "" { // where the table is small, it would be read as a whole
+				tt.cfg.URL += "&enable_seqscan=off"
+			}
+			s := openWith(t, tt.cfg)
+			defer s.Close()
+			var plan strings.Builder
+			args := []any{"ann", "kind", "key", "", 0, 0, 0, "", jobs.MaxWaiting}
+			err := s.read(t.Context(), tt.explain+s.backlog.insert, args, func(r *sql.Rows) (bool, error) {
+				step := new(string)
+				columns, err := r.Columns()
+				to := make([]any, len(columns)) // the step is the last
+				for i := range to {
+					to[i] = new(any)
+				}
+				to[len(to)-1] = step
+				if err == nil {
+					err = r.Scan(to...)
+				}
+				plan.WriteString(*step + "\n")
+				return true, err
+			})
+			if err != nil || !strings.Contains(plan.String(), tt.scan) {
+				t.Errorf("%v\n%s", err, &plan)
+			}
+		})
 	}
 }

@@ -249,10 +249,27 @@ func (p *Pudu) Run(ctx context.Context, t Task) iter.Seq2[event.Event, error] {
 	})
 }
 
-// Resume goes on with the run of a thread that a crash has cut off, as [Pudu.Run] does. [ErrNotFound] if there is none.
+// Say says something to the run that is at work on a thread, which reads it before its next call of the model, behind the results
+// of its tools; a run that waits for a sub-agent reads it at once. It is durable when Say returns. Where no run is at work, or the
+// run ends before it has read it, it is the next run: [Pudu.Resume] goes on with it. While the thread waits for an answer, the run
+// that brings one reads it. [ErrNotFound] if there is no such thread.
+func (p *Pudu) Say(ctx context.Context, thread, text string) error {
+	_, err := p.local.Runner.Say(ctx, runs.Request{ThreadID: thread, UserID: p.local.UserID, MustExist: true,
+		Input: []message.Message{message.New(message.Human, text)}})
+	return err
+}
+
+// Resume goes on with the run of a thread that a crash has cut off, or begins the one that something said too late has become, as
+// [Pudu.Run] does. [ErrNotFound] if there is none.
 func (p *Pudu) Resume(ctx context.Context, thread string) iter.Seq2[event.Event, error] {
 	return ranged(ctx, func(ctx context.Context, show func(event.Event)) (runs.Outcome, error) {
-		left, err := p.local.List.ListRuns(ctx, store.RunFilter{ThreadID: thread, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1})
+		left, err := p.local.Store.ListRuns(ctx, store.RunFilter{
+			ThreadID: thread, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1,
+		})
+		if err == nil && len(left) == 0 {
+			left, err = p.local.Store.Steers(ctx, thread)
+			left = slices.DeleteFunc(left, func(s store.Run) bool { return s.NotBefore.After(time.Now()) }) // waits for an answer
+		}
 		if err == nil && len(left) == 0 {
 			err = fmt.Errorf("an unfinished run of thread %s: %w", thread, ErrNotFound)
 		}

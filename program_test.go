@@ -286,7 +286,68 @@ func TestARunThatACrashHasCutOffIsResumed(t *testing.T) {
 	}
 	p := open(t, o)
 	defer closed(t, p)
-	var text string
+	if d := cmp.Diff("It is alive", resumed(t, p)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestAWordToARunOfTheWholeAgent: what is said while a tool works is read by the same run; what comes to a thread at rest, or too
+// late, begins the next one.
+func TestAWordToARunOfTheWholeAgent(t *testing.T) {
+	const script = `dialogues:
+  - match: Work
+    turns:
+      - tool_calls: [{name: hears, args: {}}]
+  - turns:
+      - {text: 'It read {{.User}}', chunk_size: 4}
+`
+	var p *pudu.Pudu
+	hears := tool.MustNew(tool.Spec{Name: "hears", Description: "Works.", Effect: tool.ReadOnly},
+		func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
+			return tool.Text("done"), p.Say(ctx, "t", "left")
+		})
+	p = open(t, pudu.Options{Config: configured(t, script, "memory: {enabled: false}\n"), Data: t.TempDir(), Tools: []tool.Tool{hears}})
+	defer closed(t, p)
+	if err := p.Say(t.Context(), "t", "left"); !errors.Is(err, pudu.ErrNotFound) {
+		t.Errorf("to no thread: %v", err)
+	}
+	var text, late string
+	for ev, err := range p.Run(t.Context(), pudu.Task{Thread: "t", Text: "Work."}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := ev.Data.(event.Chunk); ok && late == "" && c.Text != "" { // the last answer has begun
+			late = "up"
+			if err := p.Say(t.Context(), "t", late); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c, ok := ev.Data.(event.Chunk); ok {
+			text += c.Text
+		}
+	}
+	if text != "It read left" {
+		t.Errorf("the run said %q", text)
+	}
+	if text = resumed(t, p); text != "It read up" {
+		t.Errorf("the next run said %q", text)
+	}
+	if err := p.Say(t.Context(), "t", "go"); err != nil {
+		t.Error(err)
+	}
+	if text = resumed(t, p); text != "It read go" {
+		t.Errorf("the last run said %q", text)
+	}
+	for ev, err := range p.Resume(t.Context(), "t") {
+		if !errors.Is(err, pudu.ErrNotFound) {
+			t.Fatalf("at the end: %T %+v, %v", ev.Data, ev.Data, err)
+		}
+	}
+}
+
+// resumed goes on with the thread and returns what was streamed.
+func resumed(t *testing.T, p *pudu.Pudu) (text string) {
+	t.Helper()
 	for ev, err := range p.Resume(t.Context(), "t") {
 		if err != nil {
 			t.Fatal(err)
@@ -295,7 +356,5 @@ func TestARunThatACrashHasCutOffIsResumed(t *testing.T) {
 			text += c.Text
 		}
 	}
-	if d := cmp.Diff("It is alive", text); d != "" {
-		t.Error(d)
-	}
+	return text
 }

@@ -37,9 +37,9 @@ func refused(t testing.TB, list ...entry) string {
 	return err.Error()
 }
 
-// TestHostileArchives are the items 15 to 18 of the list of hostile inputs: paths that lead elsewhere, links, bombs, names that
+// TestHostile15To18Archives are the items 15 to 18 of the list of hostile inputs: paths that lead elsewhere, links, bombs, names that
 // collide.
-func TestHostileArchives(t *testing.T) {
+func TestHostile15To18Archives(t *testing.T) {
 	zeros := strings.Repeat("\x00", 70<<20)
 	for name, c := range map[string]struct {
 		list []entry
@@ -88,8 +88,8 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// TestSizesThatAreLies: a member that is larger than its header says is refused, and no more of it is read than a little.
-func TestSizesThatAreLies(t *testing.T) {
+// TestHostile17Sizes is item 17 too: a member that is larger than its header says is refused, and no more of it is read than a little.
+func TestHostile17Sizes(t *testing.T) {
 	var packed bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.BestCompression)
 	for range 100 {
@@ -117,8 +117,8 @@ func TestSizesThatAreLies(t *testing.T) {
 	}
 }
 
-// TestHostileHeads is item 19: tricks of YAML.
-func TestHostileHeads(t *testing.T) {
+// TestHostile19Heads is item 19: tricks of YAML.
+func TestHostile19Heads(t *testing.T) {
 	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for i := 'b'; i < 'k'; i++ {
 		laughs += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", i, i, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1)
@@ -175,8 +175,8 @@ func TestHostileHeads(t *testing.T) {
 	}
 }
 
-// TestInjection are the items 45 and 47: orders in names and descriptions, text that people do not see, texts that ask for keys.
-func TestInjection(t *testing.T) {
+// TestHostile45And47Injection are the items 45 and 47: orders in names and descriptions, text that people do not see, texts that ask for keys.
+func TestHostile45And47Injection(t *testing.T) {
 	for name, c := range map[string]struct {
 		list []entry
 		want string

@@ -72,12 +72,16 @@ func agentsCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 // changeAgent is a command whose flags say what shall become of an agent.
 func changeAgent(use, short string, stdio IO, do func(*cobra.Command, string, agents.Change) error) *cobra.Command {
-	var description, model, soul string
+	var description, model, soul, skills, tools string
+	var remembers bool
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
 	flags := cmd.Flags()
 	flags.StringVar(&description, "description", "", "what it is for, in a `SENTENCE`")
 	flags.StringVar(&model, "model", "", "`NAME` of the model that it has; empty is the default")
 	flags.StringVar(&soul, "soul", "", "`FILE` that says who it is and how it works; - is the standard input")
+	flags.StringVar(&skills, "skills", "", "`NAMES` of the skills that it may use, with commas; all, or none")
+	flags.StringVar(&tools, "tools", "", "`GROUPS` of tools that it has, with commas, such as bash; all, or none")
+	flags.BoolVar(&remembers, "memory", true, "whether it is told what is remembered; --memory=false switches it off")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		set := map[string]any{}
 		if flags.Changed("description") {
@@ -85,6 +89,15 @@ func changeAgent(use, short string, stdio IO, do func(*cobra.Command, string, ag
 		}
 		if flags.Changed("model") {
 			set["model"] = model
+		}
+		if flags.Changed("skills") {
+			set["skills"] = namesIn(skills)
+		}
+		if flags.Changed("tools") {
+			set["tool_groups"] = namesIn(tools)
+		}
+		if flags.Changed("memory") {
+			set["memory_enabled"] = remembers
 		}
 		c := agents.Change{Set: &set}
 		if flags.Changed("soul") {
@@ -101,6 +114,23 @@ func changeAgent(use, short string, stdio IO, do func(*cobra.Command, string, ag
 		return err
 	}
 	return cmd
+}
+
+// namesIn are the names of a flag: nil for all, and a list without any for none.
+func namesIn(flag string) any {
+	list := []any{}
+	switch flag {
+	case "all":
+		return nil
+	case "none":
+		return list
+	}
+	for name := range strings.SplitSeq(flag, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // readText reads a file of at most so many bytes; - and nothing are the standard input.

@@ -9,13 +9,14 @@ interface Found {
   violations: { id: string; nodes: { html: string }[] }[];
 }
 
-/** What axe finds, as lines, once what changes for a moment has its last colours. */
-export async function found(page: Page): Promise<string[]> {
+/** What axe finds, as lines, once what changes for a moment has its last colours; with a rule's name, what breaks that one. */
+export async function found(page: Page, rule?: string): Promise<string[]> {
   await page.evaluate(async () => {
     const short = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity);
     await Promise.allSettled(short.map((a) => a.finished));
   });
-  await page.evaluate(axe);
-  const result = (await page.evaluate('axe.run(document, {resultTypes: ["violations"]})')) as Found;
+  if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(axe);
+  const only = rule ? `, runOnly: ["${rule}"]` : '';
+  const result = (await page.evaluate(`axe.run(document, {resultTypes: ["violations"]${only}})`)) as Found;
   return result.violations.map((f) => `${f.id}: ${f.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
 }

@@ -1,6 +1,6 @@
 // How pages look: nothing that axe finds, in light and dark, wide and narrow, and nothing that scrolls sideways. With PUDU_PICTURES it takes the
 // pictures of the documentation.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
 
@@ -44,63 +44,68 @@ async function prepare(server: Server, at: Map<string, string>): Promise<void> {
   await post('/memory/facts/machine', { content: 'The search machine has 16 cores, 128 GB of memory and no GPU.' }, 'PATCH');
 }
 
-describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-  const server = new Server();
-  let v: Visitor;
-  const at = new Map<string, string>([
-    ['start', '/'],
-    ['settings', '/settings/general'],
-    ['tasks', '/c'],
-    ['found', '/c?q=everything'],
-    ['palette', '/c?find='],
-    ['welcome', '/welcome'],
-    ['models', '/settings/models?model=other'],
-    ['model', '/settings/models?add'],
-    ['approvals', '/settings/approvals'],
-    ['agents', '/library/agents'],
-    ['new-agent', '/library/agents?new'],
-    ['agent', '/library/agents/bookkeeper'],
-    ['memory', '/library/memory'],
-    ['fact', '/library/memory?fact=machine'],
-    ['new-fact', '/library/memory?add'],
-    ['memory-history', '/library/memory?show=history'],
-    ['toolbox', '/settings/toolbox'],
-    ['skills', '/library/skills'],
-    ['skill', '/library/skills/report'],
-    ['missing', '/c/11111111-2222-4333-8444-555555555555'],
-  ]);
-  beforeAll(async () => {
-    await server.start();
-    v = await visit(server, { colorScheme, bypassCSP: true });
-    for (const [name, task, until] of tasks) {
-      at.set(name, await v.say(task));
-      await v.sees(until);
-    }
-    await prepare(server, at);
-  });
-  afterAll(async () => {
-    await v.close();
-    await closeBrowser();
-    await server.close();
-  });
+const server = new Server();
+let v: Visitor;
+const at = new Map<string, string>([
+  ['start', '/'],
+  ['settings', '/settings/general'],
+  ['tasks', '/c'],
+  ['found', '/c?q=everything'],
+  ['palette', '/c?find='],
+  ['welcome', '/welcome'],
+  ['models', '/settings/models?model=other'],
+  ['model', '/settings/models?add'],
+  ['approvals', '/settings/approvals'],
+  ['agents', '/library/agents'],
+  ['new-agent', '/library/agents?new'],
+  ['agent', '/library/agents/bookkeeper'],
+  ['memory', '/library/memory'],
+  ['fact', '/library/memory?fact=machine'],
+  ['new-fact', '/library/memory?add'],
+  ['memory-history', '/library/memory?show=history'],
+  ['toolbox', '/settings/toolbox'],
+  ['skills', '/library/skills'],
+  ['skill', '/library/skills/report'],
+  ['missing', '/c/11111111-2222-4333-8444-555555555555'],
+]);
 
-  const still = ['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'models', 'model', 'approvals', 'agents', 'new-agent', 'agent', 'memory', 'fact', 'new-fact', 'memory-history', 'toolbox', 'skills', 'skill', 'missing'];
-  it.each([...still, ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
-    const { page } = v;
-    for (const width of [1440, 390, 320]) {
-      await page.setViewportSize({ width, height: 844 });
-      if (width !== 320) { // that is the page of 390, made narrower
-        await v.to(`${at.get(name) ?? ''}${name === 'markdown' && width === 1440 ? '?panel=run' : ''}`);
-        await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
-        const until = tasks.find(([n]) => n === name)?.[2];
-        if (until) await v.sees(until);
-      }
-      await page.waitForTimeout(100);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${width} px scrolls sideways`).toBeLessThanOrEqual(0);
-      const cut = (): string[] => [...document.querySelectorAll('.top, .top .btn, .me, .composer')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.className);
-      expect(await page.evaluate(cut), `${width} px cuts off`).toEqual([]);
-      if (width !== 320) expect(await found(page)).toEqual([]);
-      if (pictures && width !== 320) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
+beforeAll(async () => {
+  await server.start();
+  v = await visit(server, { colorScheme: 'light', bypassCSP: true });
+  for (const [name, task, until] of tasks) {
+    at.set(name, await v.say(task));
+    await v.sees(until);
+  }
+  await prepare(server, at);
+});
+afterAll(async () => {
+  await v.close();
+  await closeBrowser();
+  await server.close();
+});
+
+const still = ['start', 'tasks', 'found', 'palette', 'folder', 'bin', 'settings', 'welcome', 'models', 'model', 'approvals', 'agents', 'new-agent', 'agent', 'memory', 'fact', 'new-fact', 'memory-history', 'toolbox', 'skills', 'skill', 'missing'];
+it.each([...still, ...tasks.map(([name]) => name)])('%s has nothing that axe finds, and fits', async (name) => {
+  const { page } = v;
+  for (const width of [1440, 390, 320]) {
+    await page.setViewportSize({ width, height: 844 });
+    if (width !== 320) { // that is the page of 390, made narrower
+      await v.to(`${at.get(name) ?? ''}${name === 'markdown' && width === 1440 ? '?panel=run' : ''}`);
+      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+      const until = tasks.find(([n]) => n === name)?.[2];
+      if (until) await v.sees(until);
     }
-  });
+    await page.waitForTimeout(100);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${width} px scrolls sideways`).toBeLessThanOrEqual(0);
+    const cut = (): string[] => [...document.querySelectorAll('.top, .top .btn, .me, .composer')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.className);
+    expect(await page.evaluate(cut), `${width} px cuts off`).toEqual([]);
+    if (width === 320) continue;
+    // Light and dark have the same elements in other colours.
+    for (const [colorScheme, rule] of [['light', undefined], ['dark', 'color-contrast']] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await found(page, rule), colorScheme).toEqual([]);
+      if (pictures) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+  }
 });

@@ -14,6 +14,7 @@ import { Mark } from '../ui/Mark';
 import { Chips } from './composer/Chips';
 import { Composer } from './composer/Composer';
 import { keepOptions, useOptions } from './composer/options';
+import type { Secrets } from './composer/named';
 import { conversationOf } from './talk/useConversation';
 import { chat } from './words';
 
@@ -28,10 +29,10 @@ export default function StartPage(): ReactNode {
   const folder = useQueryOf().get('folder') ?? '';
   // An agent that was chosen on its page is that of this task alone.
   const agent = useQueryOf().get('agent');
-  const start = (text: string, files: Sent[], thread: string): void => {
+  const start = (text: string, files: Sent[], thread: string, _: boolean, secrets?: Secrets): void => {
     const chosen = agent ? { ...options, agent } : options;
     keepOptions(thread, chosen);
-    void conversationOf(thread, true).say(text, { ...chosen, ...(folder ? { folder } : {}), ...(files.length > 0 ? { files } : {}) });
+    void conversationOf(thread, true).say(text, { ...chosen, ...(folder ? { folder } : {}), ...(files.length > 0 ? { files } : {}) }, false, secrets);
     go(`/c/${thread}`);
   };
   return (

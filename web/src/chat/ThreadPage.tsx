@@ -169,7 +169,9 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
                 label={w.message}
                 running={!!view.active}
                 focus
-                send={(text, files, _, queue) => void conversation.say(text, { ...(above ? {} : options), ...(files.length > 0 ? { files } : {}) }, queue && !above)}
+                send={(text, files, _, queue, secrets) =>
+                  void conversation.say(text, { ...(above ? {} : options), ...(files.length > 0 ? { files } : {}) }, queue && !above, secrets)
+                }
                 stop={() => void conversation.stop()}
               >
                 {!above && <Chips options={options} change={setOptions} />}

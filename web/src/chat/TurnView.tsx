@@ -11,6 +11,7 @@ import { Mark } from '../ui/Mark';
 import { Answers, Asking } from './asked/Asking';
 import { textOf } from './talk/message';
 import type { Asked } from './talk/talk';
+import { Lost } from './talk/outbox';
 import { isActive, type Step, type Turn } from './talk/turns';
 import { isUnknown } from './trail/outcome';
 import { Deciding } from './trail/Unknown';
@@ -82,9 +83,11 @@ function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
         <div className="note bad" role="alert">
           <Icon name="alert" />
           <span>{unsentWords(trouble, w, e)}</span>
-          <button type="button" className="btn sm" onClick={() => acts.resend(turn)}>
-            {w.retry}
-          </button>
+          {!(trouble instanceof Lost) && (
+            <button type="button" className="btn sm" onClick={() => acts.resend(turn)}>
+              {w.retry}
+            </button>
+          )}
           <button type="button" className="btn ghost sm" onClick={() => acts.unsay(turn)}>
             {w.takeBack}
           </button>
@@ -96,6 +99,7 @@ function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
 
 /** Why a message did not go out, and what becomes of it. */
 function unsentWords(trouble: unknown, w: typeof chat.en, e: typeof errors.en): string {
+  if (trouble instanceof Lost) return w.secretsLost;
   if (trouble instanceof Trouble && trouble.status === 0 && !navigator.onLine) return w.goesOffline;
   if (trouble instanceof Trouble && trouble.status === 401) return w.goesSignedOut;
   return `${w.notSent} ${sentence(trouble, e)}`;

@@ -1,5 +1,5 @@
 // Where a person writes. Enter sends, Alt Enter queues while a run is under way, Shift Enter makes a new line; what is typed is kept until it is sent.
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, lazy, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { AddFiles, Chips as FileChips, words as fileWords } from '../../files/Adding';
 import { type Sent, uploadsOf, useUploads } from '../../files/uploads';
@@ -7,6 +7,9 @@ import { Icon } from '../../ui/Icon';
 import { chat } from '../words';
 import { Dictation } from './Dictation';
 import { draftOf, keepDraft } from './drafts';
+import { namedSkill, type Secrets } from './named';
+
+const SecretFields = lazy(() => import('./SecretFields'));
 
 /** Puts words into a composer. */
 export type Write = (text: string, behind?: boolean) => void;
@@ -21,7 +24,7 @@ interface ComposerProps {
   running: boolean;
   focus?: boolean;
   /** Sends words with files; thread is the one that those were added to. What is to queue waits for the end of the run that is under way. */
-  send: (text: string, files: Sent[], thread: string, queue: boolean) => void;
+  send: (text: string, files: Sent[], thread: string, queue: boolean, secrets?: Secrets) => void;
   stop?: () => void;
   /** Takes words to be edited: they come before what is typed, or behind it. */
   write?: RefObject<Write>;
@@ -35,6 +38,10 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
   const f = useWords(fileWords);
   const [text, setText] = useState(() => draftOf(place));
   const field = useRef<HTMLTextAreaElement>(null);
+  // The secrets of the skill that the text names: those of another one, and of another place, do not go with it.
+  const skill = namedSkill(text);
+  const [secrets, setSecrets] = useState<Secrets>({});
+  useEffect(() => setSecrets({}), [place, skill]);
   useEffect(() => setText(draftOf(place)), [place]);
   useEffect(() => {
     if (focus && matchMedia('(pointer: fine)').matches) field.current?.focus();
@@ -65,7 +72,9 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
     setPressed(false);
     write('');
     const { thread } = uploads;
-    send(words, uploads.take(), thread, queue);
+    const brought = Object.fromEntries(Object.entries(secrets).filter(([, value]) => value !== ''));
+    setSecrets({});
+    send(words, uploads.take(), thread, queue, Object.keys(brought).length > 0 ? brought : undefined);
   };
   // What was to be sent goes out when the files are there; one that was refused is for the user to look at first.
   useEffect(() => {
@@ -109,6 +118,11 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
         onChange={(e) => write(e.target.value)}
         onKeyDown={key}
       />
+      {skill && (
+        <Suspense fallback={null}>
+          <SecretFields skill={skill} values={secrets} change={setSecrets} />
+        </Suspense>
+      )}
       <div className="bar">
         <AddFiles uploads={uploads} />
         {children}

@@ -3,7 +3,8 @@
 import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
 import { type Batch, follow } from '../../lib/stream/log';
-import { deliver, forget, type Letter, letters, passes } from './outbox';
+import { deliver, forget, type Letter, letters, Lost, passes } from './outbox';
+import type { Secrets } from '../composer/named';
 import { readThread } from './reading';
 import { newer, type Options, requestOf, runOf, type RunRow, runsOf, waitingOf } from './requests';
 import { rowOf, type Steer, takeBack } from './steers';
@@ -188,19 +189,19 @@ export class Conversation {
   }
 
   /** Says something: it stands there at once, and goes to the server. A run that is under way reads it before its next step, unless it is to queue. */
-  async say(text: string, options: Options, queue = false): Promise<void> {
-    const where = this.checkpoint ? { checkpoint: this.checkpoint, then: this.then } : this.view.active && !queue ? { steer: true } : {};
-    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...where };
+  async say(text: string, options: Options, queue = false, secrets?: Secrets): Promise<void> {
+    const where = this.checkpoint ? { checkpoint: this.checkpoint, then: this.then } : this.view.active && !queue && !secrets ? { steer: true } : {};
+    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...where, ...(secrets ? { bare: true } : {}) };
     this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, rowOf(letter)] } });
-    await this.post(letter);
+    await this.post(letter, secrets);
   }
 
   /** Sends a message, once however often it is tried. */
-  private async post(letter: Letter): Promise<void> {
+  private async post(letter: Letter, secrets?: Secrets): Promise<void> {
     const { [letter.id]: _, ...unsent } = this.view.unsent;
     this.show({ unsent });
     try {
-      const run = await deliver(letter);
+      const run = await deliver(letter, secrets);
       this.checkpoint = '';
       this.then = false;
       if (run.steer_id) this.show({ steers: [...this.view.steers, { id: run.steer_id, message: letter.id, text: letter.text }] });
@@ -231,7 +232,7 @@ export class Conversation {
     for (const letter of letters()) {
       if (letter.thread !== this.thread || this.view.talk.rows.some((r) => r.message.id === letter.id)) continue;
       this.show({ talk: { ...this.view.talk, rows: [...this.view.talk.rows, rowOf(letter)] } });
-      if (letter.refused) this.show({ unsent: { ...this.view.unsent, [letter.id]: new Trouble(409, '') } });
+      if (letter.refused) this.show({ unsent: { ...this.view.unsent, [letter.id]: letter.bare ? new Lost() : new Trouble(409, '') } });
       else await this.post(letter);
     }
   }

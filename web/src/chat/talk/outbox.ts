@@ -2,6 +2,7 @@
 // send it first; the id of the message makes a second time harmless.
 import { api, Trouble } from '../../lib/api/client';
 import { moveTo } from '../../threads/folders';
+import type { Secrets } from '../composer/named';
 import type { Options, RunRow } from './requests';
 import { requestOf } from './requests';
 
@@ -18,8 +19,17 @@ export interface Letter {
   then?: boolean;
   /** It is said to the run that is under way, which reads it before its next step. */
   steer?: boolean;
+  /** It came with secrets, which are not kept: it goes out once, and again only as somebody types them again. */
+  bare?: boolean;
   /** The server refused it: it waits for somebody to look at it. */
   refused?: boolean;
+}
+
+/** That a message cannot go out because its secrets are gone. */
+export class Lost extends Trouble {
+  constructor() {
+    super(409, '');
+  }
 }
 
 export const outboxKey = 'pudu.outbox';
@@ -57,16 +67,19 @@ export const passes = (trouble: unknown): boolean =>
   trouble instanceof Trouble && (trouble.status === 0 || trouble.status === 401 || trouble.status === 429 || trouble.status >= 500);
 
 /** Sends a letter, and gives its run. It is kept until the server has it; one that the server refuses waits. */
-export async function deliver(letter: Letter): Promise<RunRow> {
+export async function deliver(letter: Letter, secrets?: Secrets): Promise<RunRow> {
   keep(letter);
   try {
+    if (letter.bare && !secrets) throw new Lost();
     await api('post', '/threads', { body: { thread_id: letter.thread, if_exists: 'do_nothing' } as never });
     if (letter.options.folder) await putInto(letter.thread, letter.options.folder);
+    const request = requestOf(letter.id, letter.text, letter.options) as { context: object };
     const run = await api('post', '/threads/{thread_id}/runs', {
       path: { thread_id: letter.thread },
       headers: { 'Idempotency-Key': letter.id },
       body: {
-        ...requestOf(letter.id, letter.text, letter.options),
+        ...request,
+        ...(secrets ? { context: { ...request.context, secrets } } : {}),
         ...(letter.checkpoint ? { checkpoint: { checkpoint_id: letter.checkpoint } } : {}),
         ...(letter.steer ? { multitask_strategy: 'steer' } : {}),
         ...(letter.then ? { metadata: { replay_files: 'then' } } : {}),
@@ -75,8 +88,8 @@ export async function deliver(letter: Letter): Promise<RunRow> {
     forget(letter.id);
     return run as unknown as RunRow;
   } catch (trouble) {
-    if (!passes(trouble)) keep({ ...letter, refused: true });
-    throw trouble;
+    if (letter.bare || !passes(trouble)) keep({ ...letter, refused: true });
+    throw letter.bare && passes(trouble) ? new Lost() : trouble;
   }
 }
 
@@ -92,7 +105,7 @@ let sending: Promise<unknown> | undefined;
 export function sendRest(shown: (thread: string) => boolean): Promise<unknown> {
   return (sending ??= (async () => {
     for (const letter of letters()) {
-      if (letter.refused || shown(letter.thread)) continue;
+      if (letter.refused || letter.bare || shown(letter.thread)) continue;
       try {
         await deliver(letter);
       } catch (trouble) {

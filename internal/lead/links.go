@@ -74,10 +74,14 @@ func explicitRules(c *Config) agent.Middleware {
 		return nil
 	}
 	g := c.Settings.Guardrails
-	return guardrail.New(guardrail.Config{
+	of := guardrail.Config{
 		Provider: c.Guards.rules, FailOpen: !g.FailClosed, AgentID: cmp.Or(g.Passport, c.Agent.Name), Remote: c.Guards.remote,
 		Unattended: c.Options.NoClarification, Subagent: c.Kind != nil, Outside: c.Outside, Grants: c.Grants, Log: c.Log,
-	})
+	}
+	if c.Secrets != nil {
+		of.Secrets = c.Secrets.Wanted
+	}
+	return guardrail.New(of)
 }
 
 func toolProgress(c *Config) agent.Middleware {

@@ -11,6 +11,8 @@
 //	                    "actionName":"bash","allowedDecisions":["approve","edit","reject"]}],
 //	 "actionRequests":[...],"reviewConfigs":[...]}
 //
+// Where the run can use secrets, "secrets" names those that the answer is to bring again: [{"name":"API_KEY"},{"name":"REGION","optional":true}].
+//
 //	{"decisions":[{"type":"approve"}]}
 //	{"decisions":[{"type":"approve","scope":"thread"}]}
 //	{"decisions":[{"type":"approve","scope":"always","pattern":"git status*"}]}

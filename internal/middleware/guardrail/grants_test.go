@@ -53,6 +53,20 @@ func TestWithoutAGrantAPersonIsAskedAndOfferedScopes(t *testing.T) {
 	}
 }
 
+// TestAQuestionNamesTheSecretsOfTheRun, with scopes and without.
+func TestAQuestionNamesTheSecretsOfTheRun(t *testing.T) {
+	secrets := func(_ context.Context, c *tool.Call) []approval.Secret {
+		return []approval.Secret{{Name: "KEY_OF_" + c.Name}}
+	}
+	for _, cfg := range []Config{{}, {Grants: &fakeGrants{command: "pwd"}}} {
+		cfg.Provider, cfg.Secrets = asking(t), secrets
+		b := newBed(t, one, cfg)
+		if qs := b.asked(b.run(nil)); !strings.Contains(string(qs[0].Value), `"secrets":[{"name":"KEY_OF_bash"}]`) {
+			t.Errorf("%s", qs[0].Value)
+		}
+	}
+}
+
 // TestTheAnswerToTheQuestionCounts: what a person says to this call stands above what was said before.
 func TestTheAnswerToTheQuestionCounts(t *testing.T) {
 	grants := &fakeGrants{command: "pwd"}

@@ -52,6 +52,8 @@ type Config struct {
 	Unattended bool
 	// Grants are what the user has allowed before; a call that they cover is not asked about. nil asks about each.
 	Grants Grants
+	// Secrets are those that the run can use, which who answers a question brings again; nil is none.
+	Secrets func(ctx context.Context, call *tool.Call) []approval.Secret
 	// Log is told of calls that could not be judged; nil means slog.Default().
 	Log *slog.Logger
 }
@@ -184,11 +186,11 @@ func (m *Middleware) ask(ctx context.Context, req *agent.ToolRequest, d guardrai
 		return m.denied(req, d), nil
 	}
 	if req.Call.Answer == nil {
-		return nil, m.question(req, d, "")
+		return nil, m.question(ctx, req, d, "")
 	}
 	decision, err := approval.Read(req.Call.Answer)
 	if err != nil {
-		return nil, m.question(req, d, err.Error())
+		return nil, m.question(ctx, req, d, err.Error())
 	}
 	allowed := *req
 	allowed.Call.Answer = nil // it was the answer to this question, and is none to the tool's own
@@ -217,11 +219,16 @@ func (m *Middleware) granted(ctx context.Context, req *agent.ToolRequest) (appro
 }
 
 // question pauses the run until somebody has decided.
-func (m *Middleware) question(req *agent.ToolRequest, d guardrail.Decision, problem string) error {
+func (m *Middleware) question(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, problem string) error {
+	ask := approval.AskWithScopes
 	if m.cfg.Grants == nil {
-		return approval.Ask(req.Call, d.Reason, problem)
+		ask = approval.Ask
 	}
-	return approval.AskWithScopes(req.Call, d.Reason, problem)
+	var secrets []approval.Secret
+	if m.cfg.Secrets != nil {
+		secrets = m.cfg.Secrets(ctx, &req.Call)
+	}
+	return approval.Bring(ask(req.Call, d.Reason, problem), secrets)
 }
 
 // maxWords bounds what a person says to the model with a rejection, in bytes.
@@ -238,14 +245,14 @@ func rejection(words string) string {
 // edited runs the call with the arguments that a person gave it, if the tool takes them and no rule denies them.
 func (m *Middleware) edited(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, to approval.Decision, next agent.ToolHandler) (*tool.Result, error) {
 	if to.Name != "" && to.Name != req.Call.Name {
-		return nil, m.question(req, d, fmt.Sprintf("the tool of a call cannot be changed, only its arguments: keep %q, or reject the call", req.Call.Name))
+		return nil, m.question(ctx, req, d, fmt.Sprintf("the tool of a call cannot be changed, only its arguments: keep %q, or reject the call", req.Call.Name))
 	}
 	schema, err := req.Spec.Schema()
 	if err == nil {
 		to.Args, err = schema.Check(to.Args)
 	}
 	if err != nil {
-		return nil, m.question(req, d, "the changed arguments do not fit the tool: "+err.Error())
+		return nil, m.question(ctx, req, d, "the changed arguments do not fit the tool: "+err.Error())
 	}
 	req.Call.Args = to.Args
 	if again := m.decide(ctx, req); again.Action == guardrail.Deny {

@@ -4,6 +4,7 @@
 //	before a call of the model -> what active skills declare -> a note, and an event: names alone
 //	bash                       -> Environment -> the variables, in a sandbox that the command has for itself
 //	the result of any tool     -> without the values
+//	a question to a person     -> the names of those that the answer is to bring again
 //
 // A skill is active once a person has named it in this turn, or once its SKILL.md was read, unless it says that it wants to be named.
 package skillsecrets
@@ -11,10 +12,12 @@ package skillsecrets
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/compaction"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
@@ -85,6 +88,23 @@ func (m *Middleware) Environment(ctx context.Context, call *tool.Call) ([]string
 	return m.cfg.Values.Environment(slices.Compact(names)), nil
 }
 
+// Wanted are the secrets that the active skills declare and get if a request brings them: who answers a question of the run brings them
+// again, as the run ends with it. Skills that cannot be read want none.
+func (m *Middleware) Wanted(ctx context.Context, call *tool.Call) (list []approval.Secret) {
+	active, err := m.active(ctx, call.State)
+	if err != nil && ctx.Err() == nil {
+		m.cfg.Log.WarnContext(ctx, "a question does not name the secrets of skills, which cannot be read", "error", err)
+	}
+	for _, s := range active {
+		for _, want := range s.declared {
+			if !s.unnamed {
+				list = append(list, approval.Secret{Name: want.Name, Optional: want.Optional})
+			}
+		}
+	}
+	return list
+}
+
 // shellTool is the tool whose commands have the secrets.
 const shellTool = "bash"
 
@@ -97,6 +117,9 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 		}
 	}
 	res, err := next(ctx, req)
+	if ask := (*tool.InterruptError)(nil); errors.As(err, &ask) { // of a sub-agent, which does not know what is needed above it
+		err = approval.Bring(ask, m.Wanted(ctx, &req.Call))
+	}
 	if m.redact.Empty() {
 		return res, err
 	}
@@ -142,6 +165,7 @@ func activated(msgs []message.Message) (names []string) {
 // standing is an active skill that declares secrets, and how it stands with them.
 type standing struct {
 	skill                    string
+	declared                 []skills.Secret
 	given, missing, optional []string // optional ones are missing, and need not be there
 	unnamed                  bool     // it gets none before a person names it
 }
@@ -167,7 +191,7 @@ func (m *Middleware) active(ctx context.Context, s state.State) (list []standing
 }
 
 func (m *Middleware) standing(k *skills.Skill, unnamed bool) standing {
-	s := standing{skill: k.Name, unnamed: unnamed}
+	s := standing{skill: k.Name, declared: k.Secrets, unnamed: unnamed}
 	for _, want := range k.Secrets {
 		_, given := m.cfg.Values[want.Name]
 		switch {

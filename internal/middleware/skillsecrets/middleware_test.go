@@ -10,11 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature"
+	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
@@ -207,6 +210,31 @@ func TestACommandDoesNotRunWithoutWhatItWasMeantToHave(t *testing.T) {
 	}
 	if got := use("bash", nil); got != "ran" {
 		t.Errorf("switched off: %q", got)
+	}
+}
+
+// TestWhatAnAnswerIsToBring: what active skills declare, be it there or not; nothing for one that nobody has named. What a call hands on from
+// below names it too, beside what is needed there.
+func TestWhatAnAnswerIsToBring(t *testing.T) {
+	mine := newSkills(t)
+	m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: values})
+	call := tool.Call{Name: "task", State: at(t, nil, []string{"custom/calls", "custom/shy"})}
+	want := []approval.Secret{{Name: "A"}, {Name: "B", Optional: true}, {Name: "C"}}
+	if diff := cmp.Diff(want, m.Wanted(t.Context(), &call)); diff != "" {
+		t.Error(diff)
+	}
+	call.State = at(t, []string{"shy"}, nil)
+	if diff := cmp.Diff([]approval.Secret{{Name: "D"}}, m.Wanted(t.Context(), &call)); diff != "" {
+		t.Error(diff)
+	}
+	if got := m.Wanted(t.Context(), &tool.Call{State: at(t, nil, nil)}); got != nil {
+		t.Errorf("nothing is active: %v", got)
+	}
+	asked := &tool.InterruptError{Questions: []tool.Question{{ID: "q", Value: json.RawMessage(`{"action_requests":[],"secrets":[{"name":"X"}]}`)}}}
+	_, err := m.WrapToolCall(t.Context(), &agent.ToolRequest{Call: call}, func(context.Context, *agent.ToolRequest) (*tool.Result, error) { return nil, asked })
+	var ask *tool.InterruptError
+	if !errors.As(err, &ask) || ask.Questions[0].ID != "q" || !strings.Contains(string(ask.Questions[0].Value), `"secrets":[{"name":"X"},{"name":"D"}]`) {
+		t.Errorf("from below: %v", err)
 	}
 }
 

@@ -134,7 +134,7 @@ func (s standing) remedy() string {
 	for _, name := range s.missing {
 		flags += " --secret " + name
 	}
-	return "pudu run" + flags + ", or context.secrets of the request"
+	return "pudu run" + flags + ", context.secrets of the request, or the fields that the web UI shows for a message that begins with /" + s.skill
 }
 
 // journalEvent tells how it stands with the secrets of a skill: names alone.

@@ -61,53 +61,6 @@ describe('skills', () => {
     await expect.poll(() => page.getByRole('textbox', { name: 'Task' }).inputValue(), { timeout: patience }).toBe('/report ');
   });
 
-  it('get their secrets with the message that names them, and no browser keeps one', async () => {
-    const { page } = v;
-    const value = 'sesame-4711-open';
-    await v.to('/library/skills');
-    const head = '---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [NOTES_KEY, {name: REGION, optional: true}]\n---\n\nSort the notes by date.\n';
-    const form = new FormData();
-    form.append('file', new Blob([new Uint8Array(zipped({ 'SKILL.md': head }))]), 'tidy-notes.skill');
-    const installed = await fetch(`${server.url}/skills/upload`, { method: 'POST', body: form });
-    expect(await installed.text()).toContain('"skill_name":"tidy-notes"');
-    await v.to('/');
-    const task = page.getByRole('textbox', { name: 'Task' });
-    await task.fill('tidy-notes');
-    expect(await page.getByLabel('NOTES_KEY').count()).toBe(0);
-    await task.fill('/tidy-notes of May');
-    const key = page.getByLabel('NOTES_KEY');
-    await key.fill(value);
-    await page.getByLabel('REGION (optional)').waitFor();
-    expect([await key.getAttribute('type'), await key.getAttribute('autocomplete')]).toEqual(['password', 'off']);
-    expect(await found(page)).toEqual([]);
-    if (pictures) await page.screenshot({ path: `${pictures}/secrets.png` });
-    const kept = (): Promise<string> =>
-      page.evaluate(async () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, (await indexedDB.databases()).map((d) => d.name), location.href]));
-    expect(await kept()).not.toContain(value);
-    // A server that is away: the message waits for somebody to type its secrets again.
-    await page.route('**/threads/*/runs', (r) => (r.request().method() === 'POST' ? r.abort() : r.continue()));
-    await task.press('Enter');
-    await v.sees('Not sent: its secrets were not kept. Edit it and type them again.');
-    expect(await kept()).not.toContain(value);
-    await page.reload();
-    await v.sees('Not sent: its secrets were not kept. Edit it and type them again.');
-    await page.unroute('**/threads/*/runs');
-    await page.getByRole('alert').getByRole('button').click();
-    await key.waitFor();
-    expect(await key.inputValue()).toBe('');
-    await key.fill(value);
-    const asked = page.waitForRequest((r) => r.method() === 'POST' && r.url().endsWith('/runs'));
-    await page.getByRole('textbox', { name: 'Message' }).press('Enter');
-    expect(((await asked).postDataJSON() as { context: { secrets: unknown } }).context.secrets).toEqual({ NOTES_KEY: value });
-    await key.waitFor({ state: 'detached' });
-    await page.reload();
-    const thread = page.url().split('/c/')[1];
-    const runs = async (): Promise<string> => (await fetch(`${server.url}/threads/${thread}/runs`)).text();
-    await expect.poll(runs, { timeout: patience }).toContain('run_id');
-    const state = await (await fetch(`${server.url}/threads/${thread}/state`)).text();
-    expect([await kept(), await runs(), state, await page.content()].join()).not.toContain(value);
-  });
-
   it('are installed when the verdict is confirmed, changed, and made what they were', async () => {
     const { page } = v;
     await v.to('/library/skills');

@@ -125,6 +125,40 @@ describe('sub-agents', () => {
     expect(sent).toHaveLength(2);
   });
 
+  it('are answered in two tabs at once, and while the first answer is at work: no answer is lost, and none is asked for twice', async () => {
+    const { page } = v;
+    await team('let two others make files');
+    await expect.poll(() => page.locator('form.asking').count(), { timeout: patience }).toBe(2);
+    const other = await v.tab();
+    await other.goto(page.url());
+    await expect.poll(() => other.locator('form.asking').count(), { timeout: patience }).toBe(2);
+    const allow = (tab: typeof page, what: string) => tab.locator('form.asking').filter({ hasText: what }).getByRole('button', { name: /^Allow/ }).click();
+    await Promise.all([allow(page, 'workspace/one'), allow(other, 'workspace/two')]);
+    for (const tab of [page, other]) {
+      // What the other tab has answered is closed here too, though the run that brings it waits.
+      await expect.poll(() => tab.locator('form.asking').count(), { timeout: patience }).toBe(0);
+      await tab.getByText('Both are decided by now.').waitFor();
+      expect(await tab.locator('form.asking').count()).toBe(0);
+    }
+    const ended = await (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}/runs`)).json() as { status: string; error: string | null }[];
+    expect(ended.map((r) => [r.status, r.error])).toEqual(Array(3).fill(['success', null]));
+  });
+
+  it('are answered twice by two people at once: the second one is told, and the run goes on with the first', async () => {
+    const { page } = v;
+    await team('let two others make files');
+    await expect.poll(() => page.locator('form.asking').count(), { timeout: patience }).toBe(2);
+    const other = await v.tab();
+    await other.goto(page.url());
+    const one = (tab: typeof page) => tab.locator('form.asking').filter({ hasText: 'workspace/one' });
+    await one(other).waitFor();
+    await Promise.all([page, other].map((tab) => one(tab).getByRole('button', { name: /^Allow/ }).click()));
+    await page.waitForTimeout(8000);
+    await page.screenshot({ path: '/tmp/x/twice-a.png' });
+    await other.screenshot({ path: '/tmp/x/twice-b.png' });
+    console.log(await (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}/runs`)).text());
+  });
+
   it('move nothing when their cards come', async () => {
     const { page } = v;
     const moved = await watchShifts(page);

@@ -14,7 +14,7 @@ import { Mark } from '../ui/Mark';
 import { Chips } from './composer/Chips';
 import { Composer } from './composer/Composer';
 import { keepOptions, useOptions } from './composer/options';
-import type { Secrets } from './composer/named';
+import type { Secrets } from './secrets/held';
 import { conversationOf } from './talk/useConversation';
 import { chat } from './words';
 

@@ -15,6 +15,7 @@ import { TitleField } from '../threads/Title';
 import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
 import { answersOf } from './asked/question';
+import { keepOpen } from './asked/written';
 import { Chips } from './composer/Chips';
 import { Composer, type Write } from './composer/Composer';
 import { ContextRing } from './composer/ContextRing';
@@ -73,6 +74,10 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
   const answers = useMemo(() => answersOf(view.talk.rows), [view.talk.rows]);
   const open = useMemo(() => openOf(view.talk), [view.talk]);
   const waits = task?.state === 'waiting' && !view.loading && !view.active;
+  useEffect(() => {
+    if (!task || view.loading || view.active || view.past || (waits ? view.talk.asked.length === 0 : task.state === 'running')) return;
+    keepOpen(thread, view.talk.asked); // all that is open is known
+  }, [thread, task, view, waits]);
   useEffect(() => {
     if (waits) void conversation.questions();
   }, [waits, conversation]);
@@ -168,6 +173,7 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
                 placeholder={above ? above.word : view.active ? w.whileRunning : open.length > 0 ? w.orSay : w.goOn}
                 label={w.message}
                 running={!!view.active}
+                bare={!!above}
                 focus
                 send={(text, files, _, queue, secrets) =>
                   void conversation.say(text, { ...(above ? {} : options), ...(files.length > 0 ? { files } : {}) }, queue && !above, secrets)
@@ -207,16 +213,16 @@ function useActs(conversation: Conversation, options: Options, named: () => stri
         write.current?.(textOf(turn.ask.message));
         conversation.unsay(turn.ask.message.id);
       },
-      retry: (turn) => {
-        if (turn.last) void conversation.again(turn.last, null, now.current);
-        else if (turn.ask) void conversation.again(turn.ask.message.id, textOf(turn.ask.message), now.current);
+      retry: (turn, secrets) => {
+        if (turn.last) void conversation.again(turn.last, null, now.current, secrets);
+        else if (turn.ask) void conversation.again(turn.ask.message.id, textOf(turn.ask.message), now.current, secrets);
       },
-      goOn: () => void conversation.say(goOnWords, now.current),
+      goOn: (secrets) => void conversation.say(goOnWords, now.current, false, secrets),
       decide: (words) => void conversation.say(words, now.current),
-      answer: (resume) => conversation.answer(resume),
+      answer: (resume, secrets) => conversation.answer(resume, secrets),
       detail: (run) => void conversation.detail(run),
-      again: (id) => void conversation.again(id, null, now.current),
-      edit: (id, words) => void conversation.again(id, words, now.current),
+      again: (id, secrets) => void conversation.again(id, null, now.current, secrets),
+      edit: (id, words, secrets) => void conversation.again(id, words, now.current, secrets),
       version: (id) => void conversation.version(id),
       branch: (id) => void conversation.branch(id, branch.current()).then((thread) => thread && go(`/c/${thread}`)),
     }),

@@ -1,5 +1,5 @@
 // What can be done with an answer and with a message, and which of their versions is shown.
-import { type ReactNode, useContext, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useContext, useState } from 'react';
 import { SentFiles } from '../files/Adding';
 import { define, lasted, thousands, useWords, when } from '../lib/i18n';
 import { moneys } from '../lib/money';
@@ -7,9 +7,13 @@ import { Link } from '../lib/router';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { SpentOf } from './costs';
+import type { Secrets } from './secrets/held';
+import { useBring } from './secrets/needs';
 import { type Row, textOf, type Versions } from './talk/message';
 import type { Run } from './talk/talk';
 import type { Turn } from './talk/turns';
+
+const Editing = lazy(() => import('./Editing'));
 
 export const foot = define(
   {
@@ -18,9 +22,6 @@ export const foot = define(
     again: 'Answer once more',
     branch: 'Branch from here',
     edit: 'Edit',
-    save: 'Send',
-    cancel: 'Cancel',
-    message: 'Message',
     before: 'Earlier version',
     after: 'Later version',
     of: (n: number, all: number) => `${n} of ${all}`,
@@ -33,9 +34,6 @@ export const foot = define(
     again: '重新回答',
     branch: '从这里分支',
     edit: '编辑',
-    save: '发送',
-    cancel: '取消',
-    message: '消息',
     before: '上一版本',
     after: '下一版本',
     of: (n: number, all: number) => `${n} / ${all}`,
@@ -46,8 +44,8 @@ export const foot = define(
 
 /** What a turn asks its page to do. */
 export interface Acts {
-  again: (message: string) => void;
-  edit: (message: string, words: string) => void;
+  again: (message: string, secrets?: Secrets) => void;
+  edit: (message: string, words: string, secrets?: Secrets) => void;
   branch: (message: string) => void;
   version: (message: string) => void;
 }
@@ -95,68 +93,43 @@ function Took({ thread, run, at }: { thread: string; run: Run; at: number }): Re
 
 export function Foot({ thread, turn, acts, busy }: { thread: string; turn: Turn; acts: Acts; busy: boolean }): ReactNode {
   const w = useWords(foot);
+  const [bringing, begin] = useBring(turn.ask ? textOf(turn.ask.message) : '');
   const { answer, run } = turn;
   if (!answer) return null;
   const { id } = answer.message;
   return (
-    <div className="turn-foot">
-      {answer.versions && <VersionsOf versions={answer.versions} acts={acts} />}
-      <Copy bare label={w.copyAnswer} text={() => textOf(answer.message).trim()} />
-      {!busy && (
-        <>
-          <button type="button" className="btn ghost icon sm" aria-label={w.again} title={w.again} onClick={() => acts.again(id)}>
-            <Icon name="retry" />
-          </button>
-          <button type="button" className="btn ghost icon sm" aria-label={w.branch} title={w.branch} onClick={() => acts.branch(id)}>
-            <Icon name="branch" />
-          </button>
-        </>
-      )}
-      <span className="sp" />
-      {run ? <Took thread={thread} run={run} at={answer.at} /> : <small className="num">{when(answer.at)}</small>}
-    </div>
+    <>
+      <div className="turn-foot">
+        {answer.versions && <VersionsOf versions={answer.versions} acts={acts} />}
+        <Copy bare label={w.copyAnswer} text={() => textOf(answer.message).trim()} />
+        {!busy && (
+          <>
+            <button type="button" className="btn ghost icon sm" aria-label={w.again} title={w.again} onClick={() => begin(w.again, (secrets) => acts.again(id, secrets))}>
+              <Icon name="retry" />
+            </button>
+            <button type="button" className="btn ghost icon sm" aria-label={w.branch} title={w.branch} onClick={() => acts.branch(id)}>
+              <Icon name="branch" />
+            </button>
+          </>
+        )}
+        <span className="sp" />
+        {run ? <Took thread={thread} run={run} at={answer.at} /> : <small className="num">{when(answer.at)}</small>}
+      </div>
+      {bringing}
+    </>
   );
 }
 
 /** The words of the user with what can be done with them; while they are edited, a field in their place. */
 export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boolean }): ReactNode {
   const w = useWords(foot);
-  const [words, setWords] = useState<string | null>(null);
+  const [editing, edit] = useState(false);
   const text = textOf(row.message);
-  if (words !== null) {
+  if (editing) {
     return (
-      <form
-        className="editing"
-        onSubmit={(e) => {
-          e.preventDefault();
-          if (words.trim()) acts.edit(row.message.id, words.trim());
-          setWords(null);
-        }}
-      >
-        <textarea
-          className="in"
-          rows={3}
-          aria-label={w.message}
-          value={words}
-          autoFocus
-          onChange={(e) => setWords(e.target.value)}
-          onKeyDown={(e) => {
-            if (e.key === 'Escape') setWords(null);
-            if (e.key === 'Enter' && !e.shiftKey && !e.nativeEvent.isComposing) {
-              e.preventDefault();
-              e.currentTarget.form?.requestSubmit();
-            }
-          }}
-        />
-        <div className="flex gap-2 justify-end">
-          <button type="button" className="btn ghost sm" onClick={() => setWords(null)}>
-            {w.cancel}
-          </button>
-          <button type="submit" className="btn primary sm" disabled={!words.trim()}>
-            {w.save}
-          </button>
-        </div>
-      </form>
+      <Suspense fallback={<div className="say">{text}</div>}>
+        <Editing text={text} send={(words, secrets) => acts.edit(row.message.id, words, secrets)} close={() => edit(false)} />
+      </Suspense>
     );
   }
   return (
@@ -170,7 +143,7 @@ export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boole
           {row.versions && <VersionsOf versions={row.versions} acts={acts} />}
           <Copy bare label={w.copyMessage} text={() => text} />
           {!busy && (
-            <button type="button" className="btn ghost icon sm" data-edit aria-label={w.edit} title={w.edit} onClick={() => setWords(text)}>
+            <button type="button" className="btn ghost icon sm" data-edit aria-label={w.edit} title={w.edit} onClick={() => edit(true)}>
               <Icon name="edit" />
             </button>
           )}

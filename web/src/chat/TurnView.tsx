@@ -9,9 +9,11 @@ import { useHold } from '../markdown/Maths';
 import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
 import { Answers, Asking } from './asked/Asking';
+import type { Secrets } from './secrets/held';
+import { useBring } from './secrets/needs';
 import { textOf } from './talk/message';
-import type { Asked } from './talk/talk';
 import { Lost } from './talk/outbox';
+import type { Asked } from './talk/talk';
 import { isActive, type Step, type Turn } from './talk/turns';
 import { isUnknown } from './trail/outcome';
 import { Deciding } from './trail/Unknown';
@@ -38,11 +40,11 @@ export interface TurnActs extends Acts {
   /** Takes back what did not get to the server, to be changed. */
   unsay: (turn: Turn) => void;
   /** Tries once more what failed. */
-  retry: (turn: Turn) => void;
-  goOn: () => void;
+  retry: (turn: Turn, secrets?: Secrets) => void;
+  goOn: (secrets?: Secrets) => void;
   /** Says what to do about a call of which nobody knows whether it happened. */
   decide: (words: string) => void;
-  answer: (resume: unknown) => Promise<boolean>;
+  answer: (resume: unknown, secrets?: Secrets) => Promise<boolean>;
   detail: (run: string) => void;
 }
 
@@ -57,7 +59,7 @@ export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiti
       {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView thread={thread} turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
       <Answers turn={turn} answers={answers} />
       {turn.answer && <Markdown text={said} writing={!!turn.answer.open} hold={hold} />}
-      <Asking turn={turn} last={last} busy={busy} waiting={waiting} answers={answers} answer={acts.answer} />
+      <Asking thread={thread} turn={turn} last={last} busy={busy} waiting={waiting} answers={answers} answer={acts.answer} />
       {!hold && <Given thread={thread} turn={turn} />}
       {!hold && <End turn={turn} last={last} acts={acts} />}
       {turn.answer && !turn.answer.open && !hold && !turn.goesOn && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}
@@ -75,10 +77,13 @@ interface SaidProps {
 function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
   const w = useWords(chat);
   const e = useWords(errors);
+  // The same words with other secrets are no other version of the words.
+  const edit: Acts['edit'] = (id, words, secrets) =>
+    secrets && turn.last && turn.ask && words === textOf(turn.ask.message).trim() ? acts.again(turn.last, secrets) : acts.edit(id, words, secrets);
   return (
     <article className="me" aria-label={w.you}>
       <h2 className="sr">{w.you}</h2>
-      {turn.ask && <Message row={turn.ask} acts={acts} busy={busy} />}
+      {turn.ask && <Message row={turn.ask} acts={{ ...acts, edit }} busy={busy} />}
       {trouble !== undefined && (
         <div className="note bad" role="alert">
           <Icon name="alert" />
@@ -89,7 +94,7 @@ function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
             </button>
           )}
           <button type="button" className="btn ghost sm" onClick={() => acts.unsay(turn)}>
-            {w.takeBack}
+            {trouble instanceof Lost ? w.edit : w.takeBack}
           </button>
         </div>
       )}
@@ -179,42 +184,52 @@ function RunView({ thread, turn, last, waiting, acts }: { thread: string; turn: 
 /** A line that says how a run ended, if not by itself. */
 function End({ turn, last, acts }: { turn: Turn; last: boolean; acts: TurnActs }): ReactNode {
   const w = useWords(chat);
+  const [bringing, begin] = useBring(turn.ask ? textOf(turn.ask.message) : '');
   const { run } = turn;
   if (!run || isActive(run) || turn.goesOn) return null;
   const more = last && (
-    <button type="button" className="btn sm" onClick={acts.goOn}>
+    <button type="button" className="btn sm" onClick={() => begin(w.goOnButton, acts.goOn)}>
       {w.goOnButton}
     </button>
   );
   if (run.stopReason === 'cancelled' || (run.status === 'interrupted' && run.stopped)) {
     return (
-      <div className="stopline">
-        <i className="sq" />
-        <span>{w.stopped}</span>
-        {more}
-      </div>
+      <>
+        <div className="stopline">
+          <i className="sq" />
+          <span>{w.stopped}</span>
+          {more}
+        </div>
+        {bringing}
+      </>
     );
   }
   if (run.status === 'error') {
     return (
-      <div className="stopline bad" role="alert">
-        <Icon name="x" />
-        <span>{run.error ? w.failed(run.error) : w.failedPlain}</span>
-        {last && (
-          <button type="button" className="btn sm" onClick={() => acts.retry(turn)}>
-            {w.retry}
-          </button>
-        )}
-      </div>
+      <>
+        <div className="stopline bad" role="alert">
+          <Icon name="x" />
+          <span>{run.error ? w.failed(run.error) : w.failedPlain}</span>
+          {last && (
+            <button type="button" className="btn sm" onClick={() => begin(w.retry, (secrets) => acts.retry(turn, secrets))}>
+              {w.retry}
+            </button>
+          )}
+        </div>
+        {bringing}
+      </>
     );
   }
   if (run.stopReason?.endsWith('_capped')) {
     return (
-      <div className="stopline">
-        <Icon name="info" />
-        <span>{w.limit}</span>
-        {more}
-      </div>
+      <>
+        <div className="stopline">
+          <Icon name="info" />
+          <span>{w.limit}</span>
+          {more}
+        </div>
+        {bringing}
+      </>
     );
   }
   return null;

@@ -5,6 +5,7 @@ import { onSignedOut, send, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
 import { listenAgain } from '../lib/news/news';
+import { forgetSecrets } from '../chat/secrets/held';
 import { conversations } from '../chat/talk/useConversation';
 import { signIn } from './signInWords';
 
@@ -12,7 +13,14 @@ import { signIn } from './signInWords';
 export function SignIn(): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const [open, want] = useState(false);
-  useEffect(() => onSignedOut(() => want(true)), []);
+  useEffect(
+    () =>
+      onSignedOut(() => {
+        forgetSecrets();
+        want(true);
+      }),
+    [],
+  );
   useEffect(() => {
     if (open) dialog.current?.showModal();
     else dialog.current?.close();

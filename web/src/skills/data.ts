@@ -1,16 +1,17 @@
 // Skills as the server has them, and what is done with them.
 import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { type Answer, api, send } from '../lib/api/client';
+import { skillList, skillsKey } from './list';
 
-export type Skill = NonNullable<Answer<'/skills', 'get'>['skills']>[number];
+export type { Skill } from './list';
+export { skillsKey } from './list';
+
 export type Refused = NonNullable<Answer<'/skills/refused', 'get'>['refused']>[number];
 export type Finding = NonNullable<Refused['findings']>[number];
 export type FileOf = NonNullable<Answer<'/skills/files/{skill}', 'get'>['files']>[number];
 export type Entry = NonNullable<Answer<'/skills/custom/{skill}/history', 'get'>['history']>[number];
 
-export const skillsKey = ['skills'] as const;
-
-export const useSkills = () => useQuery({ queryKey: skillsKey, queryFn: async () => (await api('get', '/skills')).skills ?? [] });
+export const useSkills = () => useQuery(skillList);
 export const useRefused = () => useQuery({ queryKey: [...skillsKey, 'refused'], queryFn: async () => (await api('get', '/skills/refused')).refused ?? [] });
 
 /** The files of a skill; only admins see them. */

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Chips } from '../chat/composer/Chips';
 import { Composer } from '../chat/composer/Composer';
 import { keepOptions, useOptions } from '../chat/composer/options';
+import type { Secrets } from '../chat/secrets/held';
 import { conversationOf } from '../chat/talk/useConversation';
 import type { Sent } from '../files/uploads';
 import { api, Trouble } from '../lib/api/client';
@@ -107,9 +108,9 @@ function Begin({ folder }: { folder: string }): ReactNode {
   const w = useWords(folderWords);
   const place = `folder.${folder}`;
   const [options, setOptions] = useOptions(place);
-  const start = (text: string, files: Sent[], thread: string): void => {
+  const start = (text: string, files: Sent[], thread: string, _: boolean, secrets?: Secrets): void => {
     keepOptions(thread, options);
-    void conversationOf(thread, true).say(text, { ...options, folder, ...(files.length > 0 ? { files } : {}) });
+    void conversationOf(thread, true).say(text, { ...options, folder, ...(files.length > 0 ? { files } : {}) }, false, secrets);
     go(`/c/${thread}`);
   };
   return (

@@ -3,16 +3,18 @@ import { type ReactNode, useId, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
 import { Menu } from '../../ui/Menu';
+import { given, type Secret, type Secrets } from '../secrets/held';
+import { useGap, useTyped } from '../secrets/needs';
+import SecretFields from '../secrets/SecretFields';
 import type { Asked } from '../talk/talk';
 import { asked } from './words';
+import { type Scope, unwrite, write as keep, type Written, writtenOf } from './written';
 
 interface Action {
   name: string;
   args: Record<string, unknown>;
   description?: string;
 }
-
-type Scope = 'once' | 'thread' | 'always';
 
 export type Decision = { type: 'approve'; scope?: Scope } | { type: 'reject'; message: string } | { type: 'edit'; edited_action: { name: string; args: Record<string, unknown> } };
 
@@ -25,49 +27,49 @@ function scopesOf(a: Asked, i: number): Scope[] {
 /** The actions that a question of a run is about. */
 export const actionsOf = (a: Asked): Action[] => (a.value as { action_requests?: Action[] } | null)?.action_requests ?? [];
 
+/** The secrets that the run of a question could use: it has ended with that, and its secrets with it. */
+export const secretsOf = (a: Asked): Secret[] => (a.value as { secrets?: Secret[] } | null)?.secrets ?? [];
+
 interface ApprovalsProps {
+  thread: string;
   asked: Asked[];
-  answer: (resume: unknown) => Promise<boolean>;
+  answer: (resume: unknown, secrets?: Secrets) => Promise<boolean>;
 }
 
-/** What was written into a card, by its key: a question that is asked again while another one is answered has it still. Memory of the page alone. */
-interface Written {
-  refusing: boolean;
-  why: string;
-  edited: string | null;
-  scope: Scope;
-}
-
-const written = new Map<string, Written>();
-const untouched: Written = { refusing: false, why: '', edited: null, scope: 'once' };
-
-/** All that wait. Each question is answered by itself, when its own calls are decided; the others stay open. */
-export default function Approvals({ asked: all, answer }: ApprovalsProps): ReactNode {
+/** All that wait. Each question is answered by itself, when its own calls are decided; the others stay open. A secret that several of them
+ * want is typed once. */
+export default function Approvals({ thread, asked: all, answer }: ApprovalsProps): ReactNode {
+  const [typed, type] = useTyped(thread);
   const total = all.reduce((n, a) => n + actionsOf(a).length, 0);
   let before = 0;
   return all.map((a) => {
     const first = before;
     before += actionsOf(a).length;
-    return <One key={a.id} asked={a} first={first} total={total} answer={answer} />;
+    return <One key={a.id} thread={thread} asked={a} first={first} total={total} typed={typed} type={type} answer={(resume) => answer(resume, given(typed, all.flatMap(secretsOf)))} />;
   });
 }
 
 interface OneProps {
+  thread: string;
   asked: Asked;
   /** How many calls stand before its own, and how many there are. */
   first: number;
   total: number;
+  typed: Secrets;
+  type: (typed: Secrets) => void;
   answer: (resume: unknown) => Promise<boolean>;
 }
 
 /** One question: the server takes the decisions on all its calls together. */
-function One({ asked: a, first, total, answer }: OneProps): ReactNode {
+function One({ thread, asked: a, first, total, typed, type, answer }: OneProps): ReactNode {
   const [decided, setDecided] = useState<Record<number, Decision>>({});
   const [state, setState] = useState<'open' | 'sending' | 'failed'>('open');
   const w = useWords(asked);
   const actions = actionsOf(a);
+  const needs = secretsOf(a);
+  const gap = useGap(a.id, needs, typed);
   const decide = (i: number, decision: Decision): void => {
-    if (state === 'sending') return;
+    if (state === 'sending' || (decision.type !== 'reject' && !gap.ready())) return;
     const next = { ...decided, [i]: decision };
     setDecided(next);
     if (actions.some((_, k) => !next[k])) return;
@@ -75,7 +77,7 @@ function One({ asked: a, first, total, answer }: OneProps): ReactNode {
     void answer({ [a.id]: { decisions: actions.map((_, k) => next[k]) } }).then((there) => {
       setDecided({});
       setState(there ? 'open' : 'failed');
-      if (there) actions.forEach((_, k) => written.delete(`${a.id} ${k}`));
+      if (there) unwrite(a.id);
     });
   };
   return (
@@ -84,13 +86,16 @@ function One({ asked: a, first, total, answer }: OneProps): ReactNode {
         decided[i] && state !== 'sending' ? null : (
           <Approval
             key={i}
-            id={`${a.id} ${i}`}
+            written={writtenOf(a.id, i)}
+            keep={(written) => keep(thread, a.id, i, written)}
             action={action}
             place={total > 1 ? w.of(first + i + 1, total) : ''}
             scopes={scopesOf(a, i)}
             sending={state === 'sending'}
             decide={(d) => decide(i, d)}
-          />
+          >
+            {needs.length > 0 && <SecretFields goes="answer" needs={needs} values={typed} change={type} missing={gap.missing} />}
+          </Approval>
         ),
       )}
       {state === 'failed' && (
@@ -103,25 +108,28 @@ function One({ asked: a, first, total, answer }: OneProps): ReactNode {
 }
 
 interface ApprovalProps {
-  /** By which what is written into it is kept. */
-  id: string;
+  /** What was typed into it before, and how that is kept. */
+  written: Written;
+  keep: (written: Written) => void;
   action: Action;
   place: string;
   scopes: Scope[];
   /** Its answer is on its way. */
   sending: boolean;
   decide: (d: Decision) => void;
+  /** What else is asked for. */
+  children?: ReactNode;
 }
 
-function Approval({ id: key, action, place, scopes, sending, decide }: ApprovalProps): ReactNode {
+function Approval({ written, keep, action, place, scopes, sending, decide, children }: ApprovalProps): ReactNode {
   const w = useWords(asked);
   const id = useId();
   const command = action.args['command'];
   const isCommand = typeof command === 'string';
-  const [{ refusing, why, edited, scope }, setWritten] = useState(() => written.get(key) ?? untouched);
+  const [{ refusing, why, edited, scope }, setWritten] = useState(written);
   const write = (some: Partial<Written>): void => {
     const all = { refusing, why, edited, scope, ...some };
-    written.set(key, all);
+    keep(all);
     setWritten(all);
   };
   const allow = (): void =>
@@ -180,6 +188,7 @@ function Approval({ id: key, action, place, scopes, sending, decide }: ApprovalP
         {refusing && (
           <input className="in" aria-label={w.reason} placeholder={w.reason} value={why} onChange={(e) => write({ why: e.target.value })} autoFocus />
         )}
+        {children}
       </div>
       <footer>
         {refusing ? (

@@ -2,6 +2,7 @@
 import { lazy, type ReactNode, Suspense } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
+import type { Secrets } from '../secrets/held';
 import type { Step, Turn } from '../talk/turns';
 import type { Asked } from '../talk/talk';
 import { pairsOf, type Question, questionOf } from './question';
@@ -21,6 +22,7 @@ export function lastQuestion(turn: Turn): Question | null {
 }
 
 interface AskingProps {
+  thread: string;
   turn: Turn;
   last: boolean;
   /** A run is at work: what others ask beside it can be answered, what a run ended with cannot. */
@@ -28,14 +30,14 @@ interface AskingProps {
   /** Calls of the turn's run that wait. */
   waiting: Asked[];
   answers: Map<string, unknown>;
-  answer: (resume: unknown) => Promise<boolean>;
+  answer: (resume: unknown, secrets?: Secrets) => Promise<boolean>;
 }
 
-export function Asking({ turn, last, busy, waiting, answers, answer }: AskingProps): ReactNode {
+export function Asking({ thread, turn, last, busy, waiting, answers, answer }: AskingProps): ReactNode {
   if (last && waiting.length > 0) {
     return (
       <Suspense fallback={null}>
-        <Approvals asked={waiting} answer={answer} />
+        <Approvals thread={thread} asked={waiting} answer={answer} />
       </Suspense>
     );
   }

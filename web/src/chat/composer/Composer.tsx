@@ -7,9 +7,11 @@ import { Icon } from '../../ui/Icon';
 import { chat } from '../words';
 import { Dictation } from './Dictation';
 import { draftOf, keepDraft } from './drafts';
-import { namedSkill, type Secrets } from './named';
+import { given, type Secrets } from '../secrets/held';
+import { namedSkill } from '../secrets/named';
+import { useGap, useNeeds, useTyped } from '../secrets/needs';
 
-const SecretFields = lazy(() => import('./SecretFields'));
+const SecretFields = lazy(() => import('../secrets/SecretFields'));
 
 /** Puts words into a composer. */
 export type Write = (text: string, behind?: boolean) => void;
@@ -26,6 +28,8 @@ interface ComposerProps {
   /** Sends words with files; thread is the one that those were added to. What is to queue waits for the end of the run that is under way. */
   send: (text: string, files: Sent[], thread: string, queue: boolean, secrets?: Secrets) => void;
   stop?: () => void;
+  /** What is said here begins no run: no secrets go with it. */
+  bare?: boolean;
   /** Takes words to be edited: they come before what is typed, or behind it. */
   write?: RefObject<Write>;
   /** What stands left below the text, and right of it before the buttons. */
@@ -33,15 +37,17 @@ interface ComposerProps {
   ring?: ReactNode;
 }
 
-export function Composer({ place, rows, placeholder, label, running, focus, send, stop, write: take, children, ring }: ComposerProps): ReactNode {
+export function Composer({ place, rows, placeholder, label, running, focus, send, stop, bare = false, write: take, children, ring }: ComposerProps): ReactNode {
   const w = useWords(chat);
   const f = useWords(fileWords);
   const [text, setText] = useState(() => draftOf(place));
   const field = useRef<HTMLTextAreaElement>(null);
   // The secrets of the skill that the text names: those of another one, and of another place, do not go with it.
-  const skill = namedSkill(text);
-  const [secrets, setSecrets] = useState<Secrets>({});
-  useEffect(() => setSecrets({}), [place, skill]);
+  const skill = bare ? '' : namedSkill(text);
+  const needs = useNeeds(skill);
+  const [typed, type] = useTyped(`${place} ${skill}`);
+  const gap = useGap(`${place} ${skill}`, needs ?? [], typed);
+  const secrets = given(typed, needs ?? []);
   useEffect(() => setText(draftOf(place)), [place]);
   useEffect(() => {
     if (focus && matchMedia('(pointer: fine)').matches) field.current?.focus();
@@ -68,17 +74,18 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
   const out = (queue: boolean): void => {
     const words = text.trim();
     if (!words) return;
-    if (sending) return setPressed(queue ? 'queue' : 'now');
+    if (sending || !needs) return setPressed(queue ? 'queue' : 'now');
     setPressed(false);
+    if (!gap.ready()) return;
     write('');
+    type({});
     const { thread } = uploads;
-    const brought = Object.fromEntries(Object.entries(secrets).filter(([, value]) => value !== ''));
-    setSecrets({});
-    send(words, uploads.take(), thread, queue, Object.keys(brought).length > 0 ? brought : undefined);
+    send(words, uploads.take(), thread, queue, secrets);
   };
-  // What was to be sent goes out when the files are there; one that was refused is for the user to look at first.
+  // What was to be sent goes out when the files are there, and when it is known what its skill wants; a file that was refused is for the
+  // user to look at first.
   useEffect(() => {
-    if (!pressed || sending) return;
+    if (!pressed || sending || !needs) return;
     if (refused) setPressed(false);
     else out(pressed === 'queue');
   });
@@ -118,9 +125,9 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
         onChange={(e) => write(e.target.value)}
         onKeyDown={key}
       />
-      {skill && (
+      {needs && needs.length > 0 && (
         <Suspense fallback={null}>
-          <SecretFields skill={skill} values={secrets} change={setSecrets} />
+          <SecretFields skill={skill} goes={running ? 'queued' : 'message'} needs={needs} values={typed} change={type} missing={gap.missing} />
         </Suspense>
       )}
       <div className="bar">
@@ -128,7 +135,7 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
         {children}
         <Dictation say={(words) => write(text && !/\s$/.test(text) ? `${text} ${words}` : text + words)} />
         <span className="grow" />
-        {pressed !== false && (
+        {pressed !== false && sending && (
           <small className="soft" role="status">
             {f.waits}
           </small>
@@ -139,14 +146,14 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
             <i />
           </button>
         )}
-        {running && (
+        {running && !secrets && (
           <button key="queue" type="button" className="btn ghost pillshaped" disabled={empty} title={w.queueHint} onClick={() => out(true)}>
             {w.queue}
           </button>
         )}
         {running ? (
-          <button key="steer" type="submit" className="btn primary pillshaped" disabled={empty} title={w.steerHint}>
-            {w.steer}
+          <button key="steer" type="submit" className="btn primary pillshaped" disabled={empty} title={secrets ? w.queueHint : w.steerHint}>
+            {secrets ? w.queue : w.steer}
             <Icon name="enter" />
           </button>
         ) : (

@@ -3,13 +3,14 @@
 import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
 import { type Batch, follow } from '../../lib/stream/log';
-import { deliver, forget, type Letter, letters, Lost, passes } from './outbox';
-import type { Secrets } from '../composer/named';
+import { heldOf, hold, type Secrets } from '../secrets/held';
+import { arrived, deliver, forget, type Letter, letters, Lost, passes } from './outbox';
 import { readThread } from './reading';
-import { newer, type Options, requestOf, runOf, type RunRow, runsOf, waitingOf } from './requests';
+import { newer, type Options, requestOf, runOf, type RunRequest, type RunRow, runsOf, waitingOf } from './requests';
 import { rowOf, type Steer, takeBack } from './steers';
 import { type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
+import { branchFrom, cut, placeOf, prepare } from './versions';
 
 /** A conversation as it is shown. */
 export interface View {
@@ -88,8 +89,10 @@ export class Conversation {
       this.seq = read.data[0]?.seq ?? 0;
       const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
       const there = new Set(read.data.map((r) => (r.content as { id?: string }).id));
-      const unsent = Object.fromEntries(Object.entries(this.view.unsent).filter(([id]) => !there.has(id)));
-      this.show({ talk: { ...talk, runs }, steers, unsent, loading: false, older: read.has_more });
+      const came = arrived(this.thread, (id) => there.has(id) || Object.values(runs).some((r) => r.says?.id === id));
+      const unsent = Object.fromEntries(Object.entries(this.view.unsent).filter(([id]) => !there.has(id) && !came.includes(id)));
+      const rows = talk.rows.filter((r) => !r.open || there.has(r.message.id) || !came.includes(r.message.id));
+      this.show({ talk: { ...talk, rows, runs }, steers, unsent, loading: false, older: read.has_more });
       delete this.view.trouble;
       this.followActive();
     } catch (trouble) {
@@ -132,7 +135,8 @@ export class Conversation {
 
   /** Looks which run is under way: the news told of a change. */
   async refresh(): Promise<void> {
-    if (this.view.loading || this.following) return;
+    // The log of a run tells of it while it is followed; what another one in the queue brings an answer to, only the list of runs tells.
+    if (this.view.loading || (this.following && this.view.talk.asked.length === 0)) return;
     const known = this.view.talk.runs;
     try {
       const runs = await this.runs();
@@ -188,20 +192,24 @@ export class Conversation {
     if (talk !== this.view.talk) this.show({ talk });
   }
 
-  /** Says something: it stands there at once, and goes to the server. A run that is under way reads it before its next step, unless it is to queue. */
+  /**
+   * Says something: it stands there at once, and goes to the server. A run that is under way reads it before its next step, unless it is to
+   * queue, or has secrets, which only a run of its own gets.
+   */
   async say(text: string, options: Options, queue = false, secrets?: Secrets): Promise<void> {
     const where = this.checkpoint ? { checkpoint: this.checkpoint, then: this.then } : this.view.active && !queue && !secrets ? { steer: true } : {};
     const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...where, ...(secrets ? { bare: true } : {}) };
+    if (secrets) hold(letter.id, secrets);
     this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, rowOf(letter)] } });
-    await this.post(letter, secrets);
+    await this.post(letter);
   }
 
   /** Sends a message, once however often it is tried. */
-  private async post(letter: Letter, secrets?: Secrets): Promise<void> {
+  private async post(letter: Letter): Promise<void> {
     const { [letter.id]: _, ...unsent } = this.view.unsent;
     this.show({ unsent });
     try {
-      const run = await deliver(letter, secrets);
+      const run = await deliver(letter);
       this.checkpoint = '';
       this.then = false;
       if (run.steer_id) this.show({ steers: [...this.view.steers, { id: run.steer_id, message: letter.id, text: letter.text }] });
@@ -232,7 +240,8 @@ export class Conversation {
     for (const letter of letters()) {
       if (letter.thread !== this.thread || this.view.talk.rows.some((r) => r.message.id === letter.id)) continue;
       this.show({ talk: { ...this.view.talk, rows: [...this.view.talk.rows, rowOf(letter)] } });
-      if (letter.refused) this.show({ unsent: { ...this.view.unsent, [letter.id]: letter.bare ? new Lost() : new Trouble(409, '') } });
+      const lost = letter.bare && !heldOf(letter.id);
+      if (lost || letter.refused) this.show({ unsent: { ...this.view.unsent, [letter.id]: lost ? new Lost() : new Trouble(409, '') } });
       else await this.post(letter);
     }
   }
@@ -273,19 +282,20 @@ export class Conversation {
   }
 
   /** Answers what is asked, with the options of the run that asked; false says that it did not get to the server. */
-  async answer(resume: unknown): Promise<boolean> {
+  async answer(resume: unknown, secrets?: Secrets): Promise<boolean> {
     const newest = Object.values(this.view.talk.runs).sort((a, b) => b.began - a.began)[0];
-    const there = await this.begin({ command: { resume }, context: newest?.context ?? {}, multitask_strategy: 'enqueue' });
+    const there = await this.begin({ command: { resume }, context: newest?.context ?? {}, multitask_strategy: 'enqueue' }, secrets);
     if (!there) await this.questions(true); // somebody may have answered elsewhere
     return there;
   }
 
   /** Starts a run that is not a new message of the user, and loads what it stands on. */
-  private async begin(body: object): Promise<boolean> {
+  private async begin(body: RunRequest, secrets?: Secrets): Promise<boolean> {
+    const context = { ...body.context, ...(secrets ? { secrets } : {}) };
     try {
       const run = await api('post', '/threads/{thread_id}/runs', {
         path: { thread_id: this.thread },
-        body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...body } as never,
+        body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...body, context } as never,
       });
       this.checkpoint = '';
       const it = runOf(run as unknown as RunRow);
@@ -300,41 +310,23 @@ export class Conversation {
   }
 
   /** Answers once more; with words, what stands in the place of a message of the user. Its branch begins before it. */
-  async again(id: string, words: string | null, options: Options): Promise<boolean> {
-    const path = { thread_id: this.thread };
+  async again(id: string, words: string | null, options: Options, secrets?: Secrets): Promise<boolean> {
     try {
-      const ready =
-        words === null
-          ? await api('post', '/threads/{thread_id}/runs/regenerate/prepare', { path, body: { message_id: id, any_turn: true } as never })
-          : await api('post', '/threads/{thread_id}/runs/edit-regenerate/prepare', {
-              path,
-              body: { human_message_id: id, replacement_text: words, any_turn: true } as never,
-            });
-      const { input, checkpoint, metadata } = ready as unknown as Record<string, unknown>;
-      this.cut(id, words);
-      return await this.begin({ ...requestOf('', '', options), input, checkpoint, metadata });
+      const ready = await prepare(this.thread, id, words);
+      this.show({ talk: { ...this.view.talk, rows: cut(this.view.talk.rows, id, words) } });
+      return await this.begin({ ...requestOf('', '', options), ...ready }, secrets);
     } catch (trouble) {
       this.show({ failure: trouble });
       return false;
     }
   }
 
-  /** Takes away what stands behind the place where a branch begins: it is another version now. */
-  private cut(id: string, words: string | null): void {
-    const { rows } = this.view.talk;
-    const at = rows.findIndex((r) => r.message.id === id);
-    if (at < 0) return;
-    const end = words === null ? rows.findLastIndex((r, i) => i <= at && r.message.type === 'human') + 1 : at;
-    this.show({ talk: { ...this.view.talk, rows: rows.slice(0, end) } });
-  }
-
   /** Shows another version of a message: the branch that it is on, which the next run goes on from. */
   async version(id: string): Promise<void> {
     try {
-      const list = await api('get', '/threads/{thread_id}/messages/{message_id}/versions', { path: { thread_id: this.thread, message_id: id } });
-      const found = (list as unknown as { data: { message_id: string; checkpoint_id: string }[] }).data.find((v) => v.message_id === id);
-      if (!found) return;
-      this.checkpoint = found.checkpoint_id;
+      const checkpoint = await placeOf(this.thread, id);
+      if (!checkpoint) return;
+      this.checkpoint = checkpoint;
       await this.load();
     } catch (failure) {
       this.show({ failure });
@@ -344,8 +336,7 @@ export class Conversation {
   /** Begins a thread that goes on from an answer, and gives its id. */
   async branch(message: string, title?: string): Promise<string | null> {
     try {
-      const made = await api('post', '/threads/{thread_id}/branches', { path: { thread_id: this.thread }, body: { message_id: message, ...(title ? { title } : {}) } as never });
-      return (made as unknown as { thread_id: string }).thread_id;
+      return await branchFrom(this.thread, message, title);
     } catch (failure) {
       this.show({ failure });
       return null;

@@ -2,7 +2,7 @@
 // send it first; the id of the message makes a second time harmless.
 import { api, Trouble } from '../../lib/api/client';
 import { moveTo } from '../../threads/folders';
-import type { Secrets } from '../composer/named';
+import { heldOf, release } from '../secrets/held';
 import type { Options, RunRow } from './requests';
 import { requestOf } from './requests';
 
@@ -19,7 +19,7 @@ export interface Letter {
   then?: boolean;
   /** It is said to the run that is under way, which reads it before its next step. */
   steer?: boolean;
-  /** It came with secrets, which are not kept: it goes out once, and again only as somebody types them again. */
+  /** It has secrets, which are not kept: it goes out from the page that holds them, and after that only as somebody types them again. */
   bare?: boolean;
   /** The server refused it: it waits for somebody to look at it. */
   refused?: boolean;
@@ -60,20 +60,34 @@ function write(list: Letter[]): void {
 export const keep = (letter: Letter): void => write([...letters().filter((l) => l.id !== letter.id), letter]);
 
 /** A letter is delivered, or taken back. */
-export const forget = (id: string): void => write(letters().filter((l) => l.id !== id));
+export function forget(id: string): void {
+  release(id);
+  write(letters().filter((l) => l.id !== id));
+}
+
+/**
+ * Forgets the letters of a thread that no page can send any more and that are at the server all the same, as after a reload before its
+ * answer came, and gives their ids.
+ */
+export function arrived(thread: string, there: (id: string) => boolean): string[] {
+  const ids = letters().flatMap((l) => (l.thread === thread && l.bare && !heldOf(l.id) && there(l.id) ? [l.id] : []));
+  for (const id of ids) forget(id);
+  return ids;
+}
 
 /** Whether a trouble passes by itself: no network, nobody signed in, a server that is busy or broken. */
 export const passes = (trouble: unknown): boolean =>
   trouble instanceof Trouble && (trouble.status === 0 || trouble.status === 401 || trouble.status === 429 || trouble.status >= 500);
 
 /** Sends a letter, and gives its run. It is kept until the server has it; one that the server refuses waits. */
-export async function deliver(letter: Letter, secrets?: Secrets): Promise<RunRow> {
+export async function deliver(letter: Letter): Promise<RunRow> {
+  const secrets = heldOf(letter.id);
   keep(letter);
+  if (letter.bare && !secrets) throw new Lost();
   try {
-    if (letter.bare && !secrets) throw new Lost();
     await api('post', '/threads', { body: { thread_id: letter.thread, if_exists: 'do_nothing' } as never });
     if (letter.options.folder) await putInto(letter.thread, letter.options.folder);
-    const request = requestOf(letter.id, letter.text, letter.options) as { context: object };
+    const request = requestOf(letter.id, letter.text, letter.options);
     const run = await api('post', '/threads/{thread_id}/runs', {
       path: { thread_id: letter.thread },
       headers: { 'Idempotency-Key': letter.id },
@@ -88,8 +102,8 @@ export async function deliver(letter: Letter, secrets?: Secrets): Promise<RunRow
     forget(letter.id);
     return run as unknown as RunRow;
   } catch (trouble) {
-    if (letter.bare || !passes(trouble)) keep({ ...letter, refused: true });
-    throw letter.bare && passes(trouble) ? new Lost() : trouble;
+    if (!passes(trouble)) keep({ ...letter, refused: true });
+    throw letter.bare && !heldOf(letter.id) ? new Lost() : trouble; // the session has ended meanwhile
   }
 }
 
@@ -105,7 +119,7 @@ let sending: Promise<unknown> | undefined;
 export function sendRest(shown: (thread: string) => boolean): Promise<unknown> {
   return (sending ??= (async () => {
     for (const letter of letters()) {
-      if (letter.refused || letter.bare || shown(letter.thread)) continue;
+      if (letter.refused || (letter.bare && !heldOf(letter.id)) || shown(letter.thread)) continue;
       try {
         await deliver(letter);
       } catch (trouble) {

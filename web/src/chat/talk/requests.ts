@@ -26,8 +26,14 @@ const modes: Record<Mode, object> = {
   team: { mode: 'ultra', thinking_enabled: true, is_plan_mode: true, subagent_enabled: true },
 };
 
+/** The body of a request for a run. */
+export interface RunRequest {
+  context: object;
+  [member: string]: unknown;
+}
+
 /** The request of a run that begins with a message. */
-export function requestOf(id: string, text: string, o: Options): object {
+export function requestOf(id: string, text: string, o: Options): RunRequest {
   const context = {
     ...(o.model ? { model_name: o.model } : {}),
     ...(o.mode ? modes[o.mode] : {}),

@@ -6,6 +6,3 @@ export function namedSkill(text: string): string {
   const name = /^\/([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s|$)/.exec(text.trim())?.[1] ?? '';
   return commands.includes(name) ? '' : name;
 }
-
-/** Values of secrets by their names. They are held in memory alone. */
-export type Secrets = Record<string, string>;

@@ -20,6 +20,8 @@ describe('sub-agents', () => {
     await server.close();
   });
 
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ assistant_id: 'lead_agent', ...body }) });
   /** Begins a task in the way of working that has sub-agents. */
   const team = async (text: string): Promise<void> => {
     await v.to('/');
@@ -140,23 +142,48 @@ describe('sub-agents', () => {
       await tab.getByText('Both are decided by now.').waitFor();
       expect(await tab.locator('form.asking').count()).toBe(0);
     }
-    const ended = await (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}/runs`)).json() as { status: string; error: string | null }[];
+    const ended = (await (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}/runs`)).json()) as { status: string; error: string | null }[];
     expect(ended.map((r) => [r.status, r.error])).toEqual(Array(3).fill(['success', null]));
   });
 
-  it('are answered twice by two people at once: the second one is told, and the run goes on with the first', async () => {
+  it('are answered elsewhere while an answer is on its way: who gave that one is told', async () => {
     const { page } = v;
-    await team('let two others make files');
-    await expect.poll(() => page.locator('form.asking').count(), { timeout: patience }).toBe(2);
-    const other = await v.tab();
-    await other.goto(page.url());
-    const one = (tab: typeof page) => tab.locator('form.asking').filter({ hasText: 'workspace/one' });
-    await one(other).waitFor();
-    await Promise.all([page, other].map((tab) => one(tab).getByRole('button', { name: /^Allow/ }).click()));
-    await page.waitForTimeout(8000);
-    await page.screenshot({ path: '/tmp/x/twice-a.png' });
-    await other.screenshot({ path: '/tmp/x/twice-b.png' });
-    console.log(await (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}/runs`)).text());
+    await v.say('it needs approval');
+    await page.route('**/runs', async (r) => {
+      const { command } = (r.request().postDataJSON() ?? {}) as { command?: { resume: object } };
+      if (!command) return r.continue();
+      const resume = Object.fromEntries(Object.keys(command.resume).map((id) => [id, { decisions: [{ type: 'reject', message: 'not now' }] }]));
+      await post(new URL(r.request().url()).pathname, { command: { resume } });
+      await expect.poll(async () => (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}`)).text(), { timeout: patience }).toContain('"status":"idle"');
+      return r.continue();
+    });
+    await page.getByRole('button', { name: /^Allow/ }).click();
+    await v.sees('This was answered elsewhere before; your answer changed nothing.');
+    await v.sees('Refused by you:');
+    expect(await page.locator('form.asking').count()).toBe(0);
+  });
+
+  it('of which several ask stand in Chinese, on wide screens and narrow ones', async () => {
+    const { page } = v;
+    await v.to('/settings/general');
+    await page.getByText('中文').first().click();
+    const thread = crypto.randomUUID();
+    await post('/threads', { thread_id: thread });
+    const context = { mode: 'ultra', thinking_enabled: true, is_plan_mode: true, subagent_enabled: true };
+    await post(`/threads/${thread}/runs`, { input: { messages: [{ type: 'human', content: 'let two others make files' }] }, context });
+    await v.to(`/c/${thread}`);
+    const cards = page.locator('form.asking');
+    await expect.poll(() => cards.count(), { timeout: patience }).toBe(2);
+    await page.getByRole('form', { name: '允许 Pudu 运行这个命令吗？ 第 1 个，共 2 个' }).waitFor();
+    await cards.nth(1).getByRole('button', { name: '拒绝并说明' }).click();
+    await cards.nth(1).getByRole('textbox').fill('现在不行');
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await cards.nth(1).scrollIntoViewIfNeeded();
+      expect(await found(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      if (pictures) await page.screenshot({ path: `${pictures}/two-questions-zh-${width}.png` });
+    }
   });
 
   it('move nothing when their cards come', async () => {

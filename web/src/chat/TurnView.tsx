@@ -13,6 +13,7 @@ import type { Secrets } from './secrets/held';
 import { useBring } from './secrets/needs';
 import { textOf } from './talk/message';
 import { Lost } from './talk/outbox';
+import type { Arrival } from './talk/requests';
 import type { Asked } from './talk/talk';
 import { isActive, type Step, type Turn } from './talk/turns';
 import { isUnknown } from './trail/outcome';
@@ -44,7 +45,7 @@ export interface TurnActs extends Acts {
   goOn: (secrets?: Secrets) => void;
   /** Says what to do about a call of which nobody knows whether it happened. */
   decide: (words: string) => void;
-  answer: (resume: unknown, secrets?: Secrets) => Promise<boolean>;
+  answer: (resume: unknown, secrets?: Secrets) => Promise<Arrival>;
   detail: (run: string) => void;
 }
 

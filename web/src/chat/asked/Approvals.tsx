@@ -3,9 +3,11 @@ import { type ReactNode, useId, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
 import { Menu } from '../../ui/Menu';
+import { toast } from '../../ui/Toasts';
 import { given, type Secret, type Secrets } from '../secrets/held';
 import { useGap, useTyped } from '../secrets/needs';
 import SecretFields from '../secrets/SecretFields';
+import type { Arrival } from '../talk/requests';
 import type { Asked } from '../talk/talk';
 import { asked } from './words';
 import { type Scope, unwrite, write as keep, type Written, writtenOf } from './written';
@@ -33,7 +35,7 @@ export const secretsOf = (a: Asked): Secret[] => (a.value as { secrets?: Secret[
 interface ApprovalsProps {
   thread: string;
   asked: Asked[];
-  answer: (resume: unknown, secrets?: Secrets) => Promise<boolean>;
+  answer: (resume: unknown, secrets?: Secrets) => Promise<Arrival>;
 }
 
 /** All that wait. Each question is answered by itself, when its own calls are decided; the others stay open. A secret that several of them
@@ -57,7 +59,7 @@ interface OneProps {
   total: number;
   typed: Secrets;
   type: (typed: Secrets) => void;
-  answer: (resume: unknown) => Promise<boolean>;
+  answer: (resume: unknown) => Promise<Arrival>;
 }
 
 /** One question: the server takes the decisions on all its calls together. */
@@ -78,6 +80,7 @@ function One({ thread, asked: a, first, total, typed, type, answer }: OneProps):
       setDecided({});
       setState(there ? 'open' : 'failed');
       if (there) unwrite(a.id);
+      if (there === 'elsewhere') toast({ text: w.elsewhere });
     });
   };
   return (

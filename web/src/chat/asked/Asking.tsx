@@ -3,6 +3,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
 import type { Secrets } from '../secrets/held';
+import type { Arrival } from '../talk/requests';
 import type { Step, Turn } from '../talk/turns';
 import type { Asked } from '../talk/talk';
 import { pairsOf, type Question, questionOf } from './question';
@@ -30,7 +31,7 @@ interface AskingProps {
   /** Calls of the turn's run that wait. */
   waiting: Asked[];
   answers: Map<string, unknown>;
-  answer: (resume: unknown, secrets?: Secrets) => Promise<boolean>;
+  answer: (resume: unknown, secrets?: Secrets) => Promise<Arrival>;
 }
 
 export function Asking({ thread, turn, last, busy, waiting, answers, answer }: AskingProps): ReactNode {

@@ -2,14 +2,16 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon, type IconName } from '../../ui/Icon';
+import { toast } from '../../ui/Toasts';
 import { FieldOf, valuesOf } from './Fields';
 import type { Kind, Question } from './question';
+import type { Arrival } from '../talk/requests';
 import { asked } from './words';
 
 interface FormProps {
   question: Question;
   /** Sends the answer; false says that it did not get there. */
-  answer: (value: unknown) => Promise<boolean>;
+  answer: (value: unknown) => Promise<Arrival>;
 }
 
 /** The value of the choice that stands for one's own words; no option has it. */
@@ -33,6 +35,7 @@ export default function QuestionForm({ question: q, answer }: FormProps): ReactN
     setBusy(true);
     setFailed(false);
     void answer(value).then((there) => {
+      if (there === 'elsewhere') toast({ text: w.elsewhere });
       if (there) return;
       setBusy(false);
       setFailed(true);

@@ -6,7 +6,7 @@ import { type Batch, follow } from '../../lib/stream/log';
 import { heldOf, hold, type Secrets } from '../secrets/held';
 import { arrived, deliver, forget, type Letter, letters, Lost, passes } from './outbox';
 import { readThread } from './reading';
-import { newer, type Options, requestOf, runOf, type RunRequest, type RunRow, runsOf, waitingOf } from './requests';
+import { type Arrival, cameLate, newer, type Options, requestOf, runOf, type RunRequest, type RunRow, runsOf, waitingOf } from './requests';
 import { rowOf, type Steer, takeBack } from './steers';
 import { type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
@@ -282,15 +282,15 @@ export class Conversation {
   }
 
   /** Answers what is asked, with the options of the run that asked; false says that it did not get to the server. */
-  async answer(resume: unknown, secrets?: Secrets): Promise<boolean> {
+  async answer(resume: unknown, secrets?: Secrets): Promise<Arrival> {
     const newest = Object.values(this.view.talk.runs).sort((a, b) => b.began - a.began)[0];
     const there = await this.begin({ command: { resume }, context: newest?.context ?? {}, multitask_strategy: 'enqueue' }, secrets);
-    if (!there) await this.questions(true); // somebody may have answered elsewhere
+    if (there !== true) await this.questions(true); // somebody may have answered elsewhere
     return there;
   }
 
   /** Starts a run that is not a new message of the user, and loads what it stands on. */
-  private async begin(body: RunRequest, secrets?: Secrets): Promise<boolean> {
+  private async begin(body: RunRequest, secrets?: Secrets): Promise<Arrival> {
     const context = { ...body.context, ...(secrets ? { secrets } : {}) };
     try {
       const run = await api('post', '/threads/{thread_id}/runs', {
@@ -298,11 +298,12 @@ export class Conversation {
         body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...body, context } as never,
       });
       this.checkpoint = '';
-      const it = runOf(run as unknown as RunRow);
+      const row = run as unknown as RunRow;
+      const it = runOf(row);
       const asked = this.view.talk.asked.filter((a) => it.answers && !it.answers.includes(a.id));
       this.show({ talk: { ...this.view.talk, asked, runs: { ...this.view.talk.runs, [it.id]: it } } });
       this.followActive();
-      return true;
+      return cameLate(row) ? 'elsewhere' : true;
     } catch (trouble) {
       if (!(trouble instanceof Trouble && trouble.status === 401)) this.show({ failure: trouble });
       return false;
@@ -310,7 +311,7 @@ export class Conversation {
   }
 
   /** Answers once more; with words, what stands in the place of a message of the user. Its branch begins before it. */
-  async again(id: string, words: string | null, options: Options, secrets?: Secrets): Promise<boolean> {
+  async again(id: string, words: string | null, options: Options, secrets?: Secrets): Promise<Arrival> {
     try {
       const ready = await prepare(this.thread, id, words);
       this.show({ talk: { ...this.view.talk, rows: cut(this.view.talk.rows, id, words) } });

@@ -60,8 +60,16 @@ export interface RunRow {
   /** What the request has said to the run, if that was at work already. */
   steer_id?: string;
   error: string | null;
+  /** What of its request had no effect. */
+  metadata?: { pudu_warnings?: string[] };
   kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: unknown }[] | null } | null; command?: { resume?: unknown } | null };
 }
+
+/** What became of an answer: the server has it, or it has not, or had another one before. */
+export type Arrival = boolean | 'elsewhere';
+
+/** Whether a run was to bring an answer and found nothing that waits for it. */
+export const cameLate = (r: RunRow): boolean => r.metadata?.pudu_warnings?.some((w) => w.startsWith('command.resume:')) ?? false;
 
 /** The interrupts that the value of a resume answers by their ids. */
 function answersIn(resume: unknown): string[] | undefined {

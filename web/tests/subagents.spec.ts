@@ -163,6 +163,27 @@ describe('sub-agents', () => {
     expect(await page.locator('form.asking').count()).toBe(0);
   });
 
+  it('are closed in a tab that hears of the answer when its run has ended', async () => {
+    const { page } = v;
+    await v.say('it needs approval');
+    const other = await v.tab();
+    await other.goto(page.url());
+    await other.locator('form.asking').waitFor();
+    await v.quiet();
+    let over = (): void => {};
+    const ended = new Promise<void>((done) => (over = done));
+    await other.route(/\/runs\?/, async (r) => {
+      await ended;
+      await r.continue();
+    });
+    await page.getByRole('button', { name: /^Allow/ }).click();
+    await v.sees('It is decided.');
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
+    over();
+    await other.getByText('It is decided.').waitFor();
+    await expect.poll(() => other.locator('form.asking').count(), { timeout: patience }).toBe(0);
+  });
+
   it('of which several ask stand in Chinese, on wide screens and narrow ones', async () => {
     const { page } = v;
     await v.to('/settings/general');

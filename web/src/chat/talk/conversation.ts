@@ -6,7 +6,7 @@ import { type Batch, follow } from '../../lib/stream/log';
 import { heldOf, hold, type Secrets } from '../secrets/held';
 import { arrived, deliver, forget, type Letter, letters, Lost, passes } from './outbox';
 import { readThread } from './reading';
-import { type Arrival, cameLate, newer, type Options, requestOf, runOf, type RunRequest, type RunRow, runsOf, waitingOf } from './requests';
+import { type Arrival, cameLate, endedUnheard, newer, type Options, requestOf, runOf, type RunRequest, type RunRow, runsOf, waitingOf } from './requests';
 import { rowOf, type Steer, takeBack } from './steers';
 import { type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
 import { isActive } from './turns';
@@ -87,6 +87,7 @@ export class Conversation {
       if (load !== this.loads) return; // another place was asked for meanwhile
       const { runs, steers } = read;
       this.seq = read.data[0]?.seq ?? 0;
+      const anew = this.view.talk.asked.length > 0 && endedUnheard(runs, this.view.talk.runs);
       const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
       const there = new Set(read.data.map((r) => (r.content as { id?: string }).id));
       const came = arrived(this.thread, (id) => there.has(id) || Object.values(runs).some((r) => r.says?.id === id));
@@ -95,6 +96,7 @@ export class Conversation {
       this.show({ talk: { ...talk, rows, runs }, steers, unsent, loading: false, older: read.has_more });
       delete this.view.trouble;
       this.followActive();
+      if (anew) await this.questions(true);
     } catch (trouble) {
       if (!this.stopped.signal.aborted && load === this.loads) this.show({ trouble, loading: false });
     }
@@ -140,8 +142,7 @@ export class Conversation {
     const known = this.view.talk.runs;
     try {
       const runs = await this.runs();
-      const unseen = Object.values(runs).some((r) => !isActive(r) && (!known[r.id] || isActive(known[r.id]!)));
-      if (unseen && !this.following) return await this.load(); // it ended before anything of it was read
+      if (endedUnheard(runs, known) && !this.following) return await this.load();
       this.show({ talk: { ...this.view.talk, runs } });
       this.followActive();
     } catch {

@@ -104,6 +104,10 @@ export function newer(known: Run | undefined, read: Run): Run {
   return { ...read, ...known };
 }
 
+/** Whether a run has ended of which the page had not heard that: nothing of it was read, also not what it asks and what it has answered. */
+export const endedUnheard = (runs: Record<string, Run>, known: Record<string, Run>): boolean =>
+  Object.values(runs).some((r) => !isActive(r) && (!known[r.id] || isActive(known[r.id])));
+
 /** The newest runs of a thread, with what is known of them. */
 export async function runsOf(thread: string, known: () => Record<string, Run>, signal: AbortSignal): Promise<Record<string, Run>> {
   const list = await api('get', '/threads/{thread_id}/runs', { path: { thread_id: thread }, query: { limit: 100 }, signal });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEvent } from '../../lib/stream/log';
 import type { Message } from './message';
-import { openOf, runOf } from './requests';
+import { cameLate, endedUnheard, openOf, runOf } from './requests';
 import { unread } from './steers';
 import { change, nothing, taken, type Talk, unwritten, withPage } from './talk';
 import { partial, turnsOf } from './turns';
@@ -150,5 +150,16 @@ describe('questions', () => {
   it('are known of the request of a run, where it answers by ids', () => {
     expect(runOf(row({ a: { decisions: [] } })).answers).toEqual(['a']);
     for (const resume of ['yes', { decisions: [] }, [1], undefined]) expect(runOf(row(resume)).answers).toBeUndefined();
+  });
+
+  it('may have been answered by a run that ended before the page had heard of it', () => {
+    const [works, over] = [{ id: 'r', status: 'running', began: 0 }, { id: 'r', status: 'success', began: 0, ended: 1 }];
+    expect([endedUnheard({ r: over }, {}), endedUnheard({ r: over }, { r: works })]).toEqual([true, true]);
+    expect([endedUnheard({ r: over }, { r: over }), endedUnheard({ r: works }, {})]).toEqual([false, false]);
+  });
+
+  it('were answered before where the run warns that its answer had no effect', () => {
+    const warned = (...pudu_warnings: string[]) => cameLate({ ...row({}), metadata: { pudu_warnings } });
+    expect([warned('command.resume: nothing was resumed'), warned('context: modelName'), cameLate(row({}))]).toEqual([true, false, false]);
   });
 });

@@ -183,7 +183,7 @@ func TestBashOutputIsCompleteInTheStoredFile(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if n := strings.Count(string(raw), "\nline "); n != 3999 || !strings.Contains(string(raw), "line 2000 of it\n") {
+	if n := strings.Count(string(raw), " of it\n"); n != 4000 || !strings.Contains(string(raw), "line 2000 of it\n") {
 		t.Errorf("the file has %d lines", n)
 	}
 	if !strings.HasPrefix(path, shell.LogFolder) || len(p.stored(t)) != 0 {

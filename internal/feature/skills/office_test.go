@@ -172,3 +172,31 @@ func TestCharts(t *testing.T) {
 	}
 	o.has(string(out), "销售 Sales", "一月", "上海", "额 (万元)", "1200")
 }
+
+// TestWithoutTheToolbox: a script that lacks its package says which one, and how the person gets it.
+func TestWithoutTheToolbox(t *testing.T) {
+	o := &office{t: t, dir: t.TempDir()}
+	o.write("in.md", "# Tea\n\n## Tea\n\ntext\n")
+	o.write("in.csv", "month,amount\nMay,12\n")
+	for _, c := range []struct{ script, args, needs string }{
+		{"charts/scripts/chart.py", "bar in.csv --x month --y amount -o out.png", "matplotlib"},
+		{"document/scripts/word.py", "make in.md -o out.docx", "docx"},
+		{"slides/scripts/deck.py", "make in.md -o out.pptx", "pptx"},
+		{"spreadsheet/scripts/book.py", "make in.csv -o out.xlsx", "openpyxl"},
+		{"pdf/scripts/pages.py", "make in.md -o out.pdf", "reportlab"},
+	} {
+		at, err := filepath.Abs(filepath.Join("public", c.script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/usr/bin/python3", append([]string{"-S", "-B", at}, strings.Fields(c.args)...)...) // -S: without what the machine has
+		cmd.Dir, cmd.Env = o.dir, []string{"PATH=/usr/bin:/bin", "LC_CTYPE=C.UTF-8"}
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.HasPrefix(string(out), "error: "+c.needs) || !strings.Contains(string(out), "pudu toolbox install") {
+			t.Errorf("%s: %v, %s", c.script, err, out)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(o.dir, "out.*")); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}

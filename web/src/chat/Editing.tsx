@@ -1,14 +1,15 @@
 // A field in the place of words that are edited, with those for the secrets of the skill that they name.
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { define, useWords } from '../lib/i18n';
 import { given, type Secrets } from './secrets/held';
 import { namedSkill } from './secrets/named';
 import { useGap, useNeeds, useTyped } from './secrets/needs';
-import SecretFields from './secrets/SecretFields';
+
+const SecretFields = lazy(() => import('./secrets/SecretFields'));
 
 const editing = define({ save: 'Send', cancel: 'Cancel', message: 'Message' }, { save: '发送', cancel: '取消', message: '消息' });
 
-export default function Editing({ text, send, close }: { text: string; send: (words: string, secrets?: Secrets) => void; close: () => void }): ReactNode {
+export function Editing({ text, send, close }: { text: string; send: (words: string, secrets?: Secrets) => void; close: () => void }): ReactNode {
   const w = useWords(editing);
   const [words, setWords] = useState(text);
   const skill = namedSkill(words);
@@ -40,7 +41,11 @@ export default function Editing({ text, send, close }: { text: string; send: (wo
           }
         }}
       />
-      {needs && needs.length > 0 && <SecretFields skill={skill} goes="message" needs={needs} values={typed} change={type} missing={gap.missing} />}
+      {needs && needs.length > 0 && (
+        <Suspense fallback={null}>
+          <SecretFields skill={skill} goes="message" needs={needs} values={typed} change={type} missing={gap.missing} />
+        </Suspense>
+      )}
       <div className="flex gap-2 justify-end">
         <button type="button" className="btn ghost sm" onClick={close}>
           {w.cancel}

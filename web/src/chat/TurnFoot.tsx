@@ -1,5 +1,5 @@
 // What can be done with an answer and with a message, and which of their versions is shown.
-import { lazy, type ReactNode, Suspense, useContext, useState } from 'react';
+import { type ReactNode, useContext, useState } from 'react';
 import { SentFiles } from '../files/Adding';
 import { define, lasted, thousands, useWords, when } from '../lib/i18n';
 import { moneys } from '../lib/money';
@@ -7,13 +7,12 @@ import { Link } from '../lib/router';
 import { Copy } from '../ui/Copy';
 import { Icon } from '../ui/Icon';
 import { SpentOf } from './costs';
+import { Editing } from './Editing';
 import type { Secrets } from './secrets/held';
 import { useBring } from './secrets/needs';
 import { type Row, textOf, type Versions } from './talk/message';
 import type { Run } from './talk/talk';
 import type { Turn } from './talk/turns';
-
-const Editing = lazy(() => import('./Editing'));
 
 export const foot = define(
   {
@@ -125,13 +124,7 @@ export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boole
   const w = useWords(foot);
   const [editing, edit] = useState(false);
   const text = textOf(row.message);
-  if (editing) {
-    return (
-      <Suspense fallback={<div className="say">{text}</div>}>
-        <Editing text={text} send={(words, secrets) => acts.edit(row.message.id, words, secrets)} close={() => edit(false)} />
-      </Suspense>
-    );
-  }
+  if (editing) return <Editing text={text} send={(words, secrets) => acts.edit(row.message.id, words, secrets)} close={() => edit(false)} />;
   return (
     <>
       <SentFiles files={row.message.additional_kwargs?.['files']} />

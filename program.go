@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/app"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -88,8 +89,8 @@ func Main(p Program) int { return p.app().Main(p.Version) }
 
 func (p Program) app() app.App {
 	a := app.App{
-		Tools: p.Tools, Sources: p.Sources, Middlewares: p.Middlewares, Without: p.Without, System: p.System, Model: p.Model, Sandbox: p.Sandbox,
-		Sections: p.Sections, Stop: p.Stop, Work: works(p.Jobs),
+		Program: lead.Program{Tools: p.Tools, Sources: p.Sources, Middlewares: p.Middlewares, Without: p.Without, System: p.System},
+		Model:   p.Model, Sandbox: p.Sandbox, Sections: p.Sections, Stop: p.Stop, Work: works(p.Jobs),
 	}
 	if start := p.Start; start != nil {
 		a.Start = func(ctx context.Context, a *app.App, dir string) error {

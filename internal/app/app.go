@@ -29,20 +29,14 @@ import (
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
-	"github.com/pudu-ai/pudu/tool"
 )
 
 // App implements cli.App. The zero value works on the process's own environment. Its fields are what a program that embeds
 // this one brings along; the package pudu documents them.
 type App struct {
-	// Tools are offered to every agent beside its own, and Middlewares work at their place in its chain, from which Without
-	// names what is left out.
-	Tools       []tool.Tool
-	Sources     []tool.Source
-	Middlewares []agent.Middleware
-	Without     []string
-	// System is added to the system prompt of every agent.
-	System string
+	// Program is for every agent.
+	lead.Program
+
 	// Model answers where no name is given, and Sandbox opens the sandboxes; nil means those of the configuration.
 	Model   model.ChatModel
 	Sandbox sandbox.Provider

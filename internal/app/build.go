@@ -9,7 +9,6 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
-	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/state"
@@ -18,9 +17,8 @@ import (
 // leadConfig is what the agents of all runs have in common.
 func (e *engine) leadConfig(s *settings) lead.Config {
 	return lead.Config{
-		Settings: s.cfg, Tools: e.own.Tools, Sources: e.own.Sources, Middlewares: e.own.Middlewares, Without: e.own.Without, Addition: e.own.System, Log: e.log,
-		Mounts: s.mounts, Programs: e.box.programs, Isolated: e.box.isolated, CodeOff: e.box.off,
-		Starters: skills.Starters(s.cfg.SkillSettings()), Inside: e.inside, Guards: s.guards, Agents: e.agents, Album: e.album,
+		Settings: s.cfg, Program: e.own.Program, Guards: s.guards, Album: e.album, Agents: e.agents, Log: e.log,
+		Sandbox: lead.Sandbox{Mounts: s.mounts, Programs: e.box.programs, Isolated: e.box.isolated, Off: e.box.off},
 	}
 }
 
@@ -51,12 +49,12 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		return runs.Built{}, errors.Join(fmt.Errorf("bring the files of then back: %w", err), ws.Close())
 	}
 	c := e.leadConfig(s)
-	c.Folder, c.Toolbox = folder, names
+	c.Sandbox.Toolbox = names
+	c.Thread = lead.Thread{Space: ws, Park: ws.Park, History: past, HistoryRun: cmp.Or(job.Run.Root, job.Run.ID), Folder: folder}
+	c.Grants = e.grantsOf(job.Run, place.Thread())
 	if job.Run.Parent == "" {
 		c.Memory = e.memory().For(access.FromRow(job.Run.UserID))
 	}
-	c.Space, c.Park, c.Grants = ws, ws.Park, e.grantsOf(job.Run, place.Thread())
-	c.History, c.HistoryRun = past, cmp.Or(job.Run.Root, job.Run.ID)
 	err = e.choose(s, &c, job)
 	if err == nil && c.Desk != nil {
 		err = c.Desk.Resume(ctx)
@@ -78,7 +76,7 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err != nil {
 		return runs.Built{}, errors.Join(err, ws.Close())
 	}
-	return runs.Built{Agent: a, Env: e.envOf(s, job, ws, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
+	return runs.Built{Agent: a, Env: e.envOf(s, job, &c), Config: lead.Limits(s.cfg, job.Request.MaxSteps),
 		Check: func(ctx context.Context, last state.State) error { return delivered(ctx, past, job.Run, last) },
 		Sent:  e.noted(job.Run),
 		Close: func() error { return errors.Join(e.finish(ctx, past, job.Run), ws.Close()) }}, nil
@@ -97,22 +95,20 @@ func (e *engine) choose(s *settings, c *lead.Config, job runs.Job) (err error) {
 		return err
 	}
 	for _, w := range c.Choice.Warnings {
-		if c.Kind == nil { // who gives tasks has heard of it
+		if c.Task == nil { // who gives tasks has heard of it
 			e.log.Warn(w, "run", job.Run.ID)
 		}
 	}
 	m := s.models.of(c.Choice.Model)
-	c.Model, c.Guard, c.Vision = m.model, m.guard, m.entry.SupportsVision
+	c.Models.Main = m.asked()
 	if !m.entry.IsDemo() { // which asks no other model for anything
-		c.Fallbacks = s.models.fallbacks(m.entry)
-		c.TitleModel, _ = s.models.named(s.cfg.Title.Model)
+		c.Models.Fallbacks = s.models.fallbacks(m.entry)
+		c.Models.Title, _ = s.models.named(s.cfg.Title.Model)
 		summary, entry := s.models.named(s.cfg.Summarization.Model)
-		c.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}
+		c.Models.Summary = lead.SummaryModel{Model: summary, Window: entry.ContextWindow}
 	}
-	if c.Kind != nil {
-		c.Choice.Skills = skillsWithin(c.Kind.Skills, c.Choice.Skills)
-	} else if c.Agent.Name == "" && c.Agent.Soul == "" {
-		c.System = s.prompt
+	if c.Task != nil {
+		c.Choice.Skills = skillsWithin(c.Task.Skills, c.Choice.Skills)
 	}
 	return nil
 }

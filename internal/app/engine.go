@@ -54,8 +54,7 @@ type engine struct {
 	shares  shares
 	watch   *watch
 	callers gateway.Tokens // their named tokens; nil is none
-	inside  []agent.Middleware
-	running parts // what has been started
+	running parts          // what has been started
 
 	store     database.Store
 	audit     *audit.Log
@@ -102,7 +101,7 @@ func (a App) newEngine(cfg *config.Config, dir string, o cli.Options) (*engine, 
 		watch:  &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
 		agents: agents.NewFolder(dir), album: picture.NewAlbum(0), tests: make(chan struct{}, testsAtOnce),
 	}
-	e.inside = []agent.Middleware{toolWatch{e.watch.metrics}}
+	e.own.Inside = []agent.Middleware{toolWatch{e.watch.metrics}}
 	if err := a.check(cfg); err != nil {
 		return nil, err
 	}

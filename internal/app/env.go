@@ -14,7 +14,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/model"
-	"github.com/pudu-ai/pudu/sandbox"
 	"github.com/pudu-ai/pudu/tool"
 )
 
@@ -25,7 +24,7 @@ const (
 )
 
 // envOf is what the tools and hooks of a run may use.
-func (e *engine) envOf(s *settings, j runs.Job, space sandbox.Space, c *lead.Config) tool.Env {
+func (e *engine) envOf(s *settings, j runs.Job, c *lead.Config) tool.Env {
 	var later func(tool.Job) error
 	if len(e.own.Work) > 0 {
 		later = e.later
@@ -37,7 +36,7 @@ func (e *engine) envOf(s *settings, j runs.Job, space sandbox.Space, c *lead.Con
 			Role: string(by.Role), Scopes: by.Scopes, Via: by.Via,
 		},
 		Services: tool.Services{
-			Space: space, HTTP: e.guard.Client(outgoing.Profile{MaxBytes: maxAnswer, Redirects: maxRedirects}),
+			Space: c.Thread.Space, HTTP: e.guard.Client(outgoing.Profile{MaxBytes: maxAnswer, Redirects: maxRedirects}),
 			Items: userItems{items.New(e.store).For(access.FromRow(run.UserID))},
 			Model: func(role string) (model.ChatModel, error) { return s.forRole(role, c) },
 			Later: later,
@@ -47,7 +46,6 @@ func (e *engine) envOf(s *settings, j runs.Job, space sandbox.Space, c *lead.Con
 
 // forRole is the model of a role for a run: its calls keep to the limits of the key, are tried again, and go on with fallbacks.
 func (s *settings) forRole(role string, c *lead.Config) (model.ChatModel, error) {
-	main := lead.Fallback{Model: c.Model, Entry: c.Choice.Model, Guard: c.Guard}
 	switch role {
 	case tool.MainModel:
 	case tool.CheapModel:
@@ -55,7 +53,7 @@ func (s *settings) forRole(role string, c *lead.Config) (model.ChatModel, error)
 			return m, nil
 		}
 	case tool.VisionModel:
-		if c.Vision {
+		if c.Models.Main.Entry.SupportsVision {
 			break
 		}
 		for _, entry := range s.cfg.Models {
@@ -67,7 +65,7 @@ func (s *settings) forRole(role string, c *lead.Config) (model.ChatModel, error)
 	default:
 		return nil, fmt.Errorf("%.40q is no role of a model: it is %s, %s or %s", role, tool.MainModel, tool.CheapModel, tool.VisionModel)
 	}
-	return lead.Aside(s.cfg.LLMCall, main, c.Fallbacks), nil
+	return lead.Aside(s.cfg.LLMCall, c.Models.Main, c.Models.Fallbacks), nil
 }
 
 // userItems are the items of the run's user, as tools see them.

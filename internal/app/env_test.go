@@ -28,10 +28,11 @@ models:
 `)
 	envFor := func(user string, vision bool) tool.Env {
 		s := e.now()
-		c := &lead.Config{Model: s.model.model, Vision: vision}
-		c.Choice.Model = s.model.entry
+		entry := s.model.entry
+		entry.SupportsVision = vision
+		c := &lead.Config{Models: lead.Models{Main: lead.Candidate{Model: s.model.model, Entry: entry}}}
 		by := runs.Request{Role: access.Regular, Scopes: []string{"runs:write"}, Via: "token ci"}
-		return e.envOf(s, runs.Job{Run: store.Run{ID: "r", ThreadID: "t", UserID: user}, Request: by}, nil, c)
+		return e.envOf(s, runs.Job{Run: store.Run{ID: "r", ThreadID: "t", UserID: user}, Request: by}, c)
 	}
 	ctx, ada, bob := t.Context(), envFor("ada", false), envFor("bob", true)
 	if got := ada.Ref; got.Role != "user" || !slices.Equal(got.Scopes, []string{"runs:write"}) || got.Via != "token ci" {

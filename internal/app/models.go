@@ -117,7 +117,7 @@ func (s *modelSet) made(m config.Model) (guarded, error) {
 }
 
 // fallbacks are the models that are asked when m does not answer. A replay has none.
-func (s *modelSet) fallbacks(m config.Model) (list []lead.Fallback) {
+func (s *modelSet) fallbacks(m config.Model) (list []lead.Candidate) {
 	if s.alone {
 		return nil
 	}
@@ -133,8 +133,8 @@ func (s *modelSet) fallbacks(m config.Model) (list []lead.Fallback) {
 }
 
 // asked is the model as one that calls are made of.
-func (g guarded) asked() lead.Fallback {
-	return lead.Fallback{Model: g.model, Entry: g.entry, Guard: g.guard}
+func (g guarded) asked() lead.Candidate {
+	return lead.Candidate{Model: g.model, Entry: g.entry, Guard: g.guard}
 }
 
 // named is a model for work beside the runs, by its name in the configuration; nil if there is none of it, which stands for

@@ -19,7 +19,7 @@ const stopTimeout = 10 * time.Second
 
 // check tells whether what the program brings along fits to the agent's own.
 func (a App) check(cfg *config.Config) error {
-	return lead.Check(cfg, a.Tools, a.Middlewares, a.Without)
+	return lead.Check(cfg, a.Program)
 }
 
 // begin calls the program's Start, which may bring more along.

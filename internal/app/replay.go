@@ -50,7 +50,7 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	e.agents, e.inside = agents.NewFolder(data), []agent.Middleware{p.Inside()}
+	e.agents, e.own.Inside = agents.NewFolder(data), []agent.Middleware{p.Inside()}
 	alone := func(context.Context) error {
 		m := chosen{model: p, entry: config.Model{SupportsVision: r.Uses("view_image")}}
 		s, err := e.newSettings(e.cfg, m, nil)

@@ -12,7 +12,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/secrets"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/tool"
 )
 
 func (e *engine) keepSecrets(u access.User, run, thread string, v secrets.Values) ([]store.Statement, error) {
@@ -39,12 +38,4 @@ func (e *engine) secretsOf(ctx context.Context, c *lead.Config, job runs.Job) (*
 		}
 	}
 	return skillsecrets.New(mine), nil
-}
-
-// named are the skills that a person has named to who gives a task, or above.
-func (d delegate) named(call *tool.Call) []string {
-	if d.of.Secrets == nil {
-		return nil
-	}
-	return d.of.Secrets.Named(call.State)
 }

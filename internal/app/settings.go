@@ -21,7 +21,6 @@ type settings struct {
 	models *modelSet
 	mounts []sandbox.Mount
 	guards lead.Guards
-	prompt string // of the standard agent
 	notes  []string
 }
 
@@ -74,10 +73,7 @@ func (e *engine) newSettings(cfg *config.Config, m chosen, observe lead.CallObse
 	if s.mounts, err = configuredMounts(cfg, e.options.Mounts); err != nil {
 		return nil, err
 	}
-	if s.guards, err = lead.NewGuards(cfg); err != nil {
-		return nil, err
-	}
-	s.prompt, err = lead.Prompt(e.leadConfig(s))
+	s.guards, err = lead.NewGuards(cfg)
 	return s, err
 }
 

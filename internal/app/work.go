@@ -59,7 +59,7 @@ func (e *engine) later(j tool.Job) error {
 func (e *engine) envOfJob(j job.Job) tool.Env {
 	s, c := e.now(), &lead.Config{}
 	err := e.choose(s, c, runs.Job{Run: store.Run{UserID: j.User.ID()}})
-	env := e.envOf(s, runs.Job{Run: store.Run{UserID: j.User.ID(), ThreadID: j.Thread}}, nil, c)
+	env := e.envOf(s, runs.Job{Run: store.Run{UserID: j.User.ID(), ThreadID: j.Thread}}, c)
 	if env.Services.Later = nil; err != nil {
 		env.Services.Model = func(string) (model.ChatModel, error) { return nil, err }
 	}

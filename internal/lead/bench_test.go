@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -17,10 +18,8 @@ func BenchmarkBuild(b *testing.B) {
 	defer files.Close()
 	cfg := config.Default()
 	c := lead.Config{
-		Settings: cfg, Model: &capture{}, Guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker), Space: space{files},
-	}
-	if c.System, err = lead.Prompt(c); err != nil {
-		b.Fatal(err)
+		Settings: cfg, Models: modelsOf(cfg, &capture{}, config.Model{}), Thread: lead.Thread{Space: space{files}},
+		Skills: (*skills.Mine)(nil).Run(nil),
 	}
 	b.ReportAllocs()
 	for b.Loop() {

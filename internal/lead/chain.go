@@ -49,17 +49,17 @@ type Place struct {
 // Chain is the ordered list of the middlewares of a run. The first is the outermost around the calls of model and tools;
 // before-hooks run in this order, after-hooks in the reverse one.
 func Chain(c Config) []agent.Middleware {
-	chain := make([]agent.Middleware, 0, len(places)+len(c.Middlewares)+len(c.Inside))
+	chain := make([]agent.Middleware, 0, len(places)+len(c.Program.Middlewares)+len(c.Program.Inside))
 	for _, p := range places {
 		if p.Name == customName {
-			chain = append(chain, c.Middlewares...)
-		} else if p.make != nil && !slices.Contains(c.Without, p.Name) && (!p.Lead || c.Kind == nil) {
+			chain = append(chain, c.Program.Middlewares...)
+		} else if p.make != nil && !slices.Contains(c.Program.Without, p.Name) && (!p.Lead || c.Task == nil) {
 			if m := p.make(&c); m != nil {
 				chain = append(chain, m)
 			}
 		}
 	}
-	return append(chain, c.Inside...)
+	return append(chain, c.Program.Inside...)
 }
 
 // customName is the place of the middlewares of a program that embeds the agent.
@@ -100,7 +100,7 @@ var places = []Place{
 		For: "notes the sandbox in the state with the first result that used it, and parks it at the run's end",
 		Why: "outside of the tools' error handling: the sandbox is noted whatever became of the call",
 		make: func(c *Config) agent.Middleware {
-			return sandboxmw.New(sandboxmw.Config{Space: c.Space, Release: c.Park})
+			return sandboxmw.New(sandboxmw.Config{Space: c.Thread.Space, Release: c.Thread.Park})
 		},
 	}, {
 		Name: "DanglingToolCallMiddleware",
@@ -149,10 +149,10 @@ var places = []Place{
 		For:  "has the history of the thread's files notice what each call changes, so that it can be shown and undone",
 		Why:  "inside the tools' error handling: what a call has changed is noticed whatever became of it",
 		make: func(c *Config) agent.Middleware {
-			if c.History == nil {
-				return nil
-			}
-			return filehistory.New(filehistory.Config{History: c.History, Run: c.HistoryRun, Within: subagents.Tools(), Log: c.Log})
+			t := c.Thread
+			return having(t.History != nil, filehistory.New(filehistory.Config{
+				History: t.History, Run: t.HistoryRun, Within: subagents.Tools(), Log: c.Log,
+			}))
 		},
 	}, {
 		Name: "DynamicContextMiddleware",
@@ -183,10 +183,7 @@ var places = []Place{
 		For: "gives commands the secrets that the skills in use declare and the request has brought, says which are missing, and takes the values out of what tools bring",
 		Why: "behind the row above, which knows the skills that were read, and inside the tools' error handling, so that no error has a value either",
 		make: func(c *Config) agent.Middleware {
-			if c.Secrets == nil {
-				return nil
-			}
-			return c.Secrets
+			return having(c.Secrets != nil, c.Secrets)
 		},
 	}, {
 		Name: "BackgroundTasksMiddleware", Config: "subagents", When: "subagent_enabled",
@@ -270,7 +267,7 @@ var places = []Place{
 		For:  "turns a question of the model into one that clients show, and ends the turn",
 		Why:  "always the last, so the innermost around the tools: a question never reaches a tool",
 		make: func(c *Config) agent.Middleware {
-			return clarification.New(clarification.Config{Disabled: c.Options.NoClarification || c.Kind != nil})
+			return clarification.New(clarification.Config{Disabled: c.Options.NoClarification || c.Task != nil})
 		},
 	},
 }

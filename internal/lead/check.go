@@ -11,7 +11,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
-	"github.com/pudu-ai/pudu/tool"
 )
 
 // nowhere is the place of a run that is never made.
@@ -19,14 +18,14 @@ type nowhere struct{ sandbox.Space }
 
 func (nowhere) Files() *sandbox.Files { return nil }
 
-// Check tells before there is any run whether the tools and middlewares that a program brings along fit to the agent's: no
-// two of one name, a hook in every middleware, no channel that clashes; and that there is what it leaves out.
-func Check(settings *config.Config, own []tool.Tool, middlewares []agent.Middleware, without []string) error {
-	if err := checkWithout(without); err != nil {
+// Check tells before there is any run whether what a program brings along fits to the agent's own: no two of one name, a hook
+// in every middleware, no channel that clashes; and that there is what it leaves out.
+func Check(settings *config.Config, own Program) error {
+	if err := checkWithout(own.Without); err != nil {
 		return err
 	}
 	c := Full(settings)
-	c.Middlewares, c.Without, c.Space, c.Agents = middlewares, without, nowhere{}, &agents.Folder{}
+	c.Program, c.Thread.Space, c.Agents = own, nowhere{}, &agents.Folder{}
 	builtIn, err := tools(c)
 	if err != nil {
 		return err
@@ -41,14 +40,14 @@ func Check(settings *config.Config, own []tool.Tool, middlewares []agent.Middlew
 	for _, t := range builtIn {
 		taken[t.Spec().Name] = true
 	}
-	for _, t := range own {
+	for _, t := range own.Tools {
 		name := t.Spec().Name
 		if taken[name] {
 			return fmt.Errorf("tool %q: the name is taken; give it another one", name)
 		}
 		taken[name] = true
 	}
-	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own, Channels: threadstate.Channels()}, chain...)
+	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own.Tools, Channels: threadstate.Channels()}, chain...)
 	if err != nil {
 		return fmt.Errorf("own tools and middlewares: %w", err)
 	}

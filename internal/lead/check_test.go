@@ -60,7 +60,7 @@ func TestWhatAProgramBringsAlongIsCheckedBeforeAnyRun(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := lead.Check(config.Default(), c.tools, c.middlewares, c.without)
+			err := lead.Check(config.Default(), lead.Program{Tools: c.tools, Middlewares: c.middlewares, Without: c.without})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

@@ -144,11 +144,14 @@ func (s *crowded) visit(t *testing.T, n int) (queued int) {
 	cfg.Models = []config.Model{entry}
 	guard := lead.NewModelGuards(cfg, nil).Of(entry)
 	m := openai.New(openai.Config{BaseURL: entry.BaseURL, APIKey: "k", Model: "m", Client: &http.Client{Transport: transport}})
-	place := newThread(t, nil).cfg.Space
+	place := newThread(t, nil).cfg.Thread.Space
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for i := range n {
-		a, err := lead.Build(lead.Config{Settings: cfg, Model: m, Guard: guard, Choice: agents.Choice{Model: entry}, Space: place, CodeOff: "no sandbox"})
+		a, err := lead.Build(lead.Config{
+			Settings: cfg, Models: lead.Models{Main: lead.Candidate{Model: m, Entry: entry, Guard: guard}}, Choice: agents.Choice{Model: entry},
+			Thread: lead.Thread{Space: place}, Sandbox: lead.Sandbox{Off: "no sandbox"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

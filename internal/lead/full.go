@@ -24,8 +24,8 @@ func Full(settings *config.Config) Config {
 		*enabled = true
 	}
 	return Config{
-		Settings: &all, Vision: true, Options: Options{Plan: true, Subagents: true},
-		History: (*filehistory.Thread)(nil), Memory: &memory.Mine{}, Skills: (*skills.Mine)(nil).Run(nil), Secrets: skillsecrets.New(skillsecrets.Config{}),
+		Settings: &all, Models: Models{Main: Candidate{Entry: config.Model{SupportsVision: true}}}, Options: Options{Plan: true, Subagents: true},
+		Thread: Thread{History: (*filehistory.Thread)(nil)}, Memory: &memory.Mine{}, Skills: (*skills.Mine)(nil).Run(nil), Secrets: skillsecrets.New(skillsecrets.Config{}),
 		Guards: Guards{roles: (*rules.RBAC)(nil), rules: (*rules.Allowlist)(nil)},
 	}
 }
@@ -34,9 +34,9 @@ func Full(settings *config.Config) Config {
 // program brings along.
 func Schema(settings *config.Config, own ...agent.Middleware) (state.Schema, error) {
 	c := Full(settings)
-	c.Middlewares = own
+	c.Program.Middlewares = own
 	for _, m := range own { // one that takes the place of another may have its channels
-		c.Without = append(c.Without, m.Name())
+		c.Program.Without = append(c.Program.Without, m.Name())
 	}
 	channels := append(agent.Channels(), threadstate.Channels()...)
 	for _, m := range Chain(c) {

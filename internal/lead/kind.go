@@ -10,15 +10,15 @@ import (
 // offered are all tools of the run, and where others come from while it works. A sub-agent has those of its kind alone.
 func offered(c Config) ([]tool.Tool, []tool.Source, error) {
 	list, err := tools(c)
-	list = append(list, c.Tools...)
-	if err != nil || c.Kind == nil {
-		return list, c.Sources, err
+	list = append(list, c.Program.Tools...)
+	if err != nil || c.Task == nil {
+		return list, c.Program.Sources, err
 	}
-	sources := make([]tool.Source, len(c.Sources))
-	for i, s := range c.Sources {
-		sources[i] = ofKind{s, c.Kind}
+	sources := make([]tool.Source, len(c.Program.Sources))
+	for i, s := range c.Program.Sources {
+		sources[i] = ofKind{s, &c.Task.Kind}
 	}
-	return ofItsKind(c.Kind, list), sources, nil
+	return ofItsKind(&c.Task.Kind, list), sources, nil
 }
 
 // ofItsKind are the tools of a list that a sub-agent has.

@@ -26,15 +26,15 @@ func asSubagent(t *testing.T, name string) lead.Config {
 	t.Helper()
 	c := base(t)
 	c.Options = lead.Options{Subagents: true, Plan: true}
-	c.Kinds = subagents.Kinds(c.Settings, true)
-	c.Desk, c.Profile, c.Agent.Name, c.Agent.Soul = subagents.NewDesk(nil, nil), "I am Ann.", "sage", "You speak in riddles."
-	c.Tools, c.Sources = []tool.Tool{named("mine"), named("setup_agent")}, []tool.Source{more{}}
+	c.Desk = subagents.NewDesk(nil, nil, subagents.Kinds(c.Settings, true))
+	c.Profile, c.Agent.Name, c.Agent.Soul = "I am Ann.", "sage", "You speak in riddles."
+	c.Program.Tools, c.Program.Sources = []tool.Tool{named("mine"), named("setup_agent")}, []tool.Source{more{}}
 	if name != "" {
-		kind, err := subagents.Find(c.Kinds, name)
+		kind, err := subagents.Find(c.Desk.Kinds, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Kind = &kind
+		c.Task = &lead.Task{Kind: kind}
 	}
 	return c
 }
@@ -96,7 +96,7 @@ func TestHostile53SubagentsGainNothing(t *testing.T) {
 	} {
 		for _, kind := range []subagents.Kind{{Name: "greedy", Prompt: "p", Tools: greedy}, {Name: config.BashAgent, Prompt: "p", Tools: greedy}} {
 			c := asSubagent(t, "")
-			c.Kind, c.Choice.ToolGroups = &kind, tt.groups
+			c.Task, c.Choice.ToolGroups = &lead.Task{Kind: kind}, tt.groups
 			var got []string
 			for _, spec := range request(t, c).Tools {
 				got = append(got, spec.Name)

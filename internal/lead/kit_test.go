@@ -181,9 +181,9 @@ func openThread(t checker, dir string, b *bot, tools ...tool.Tool) (*thread, io.
 	th := &thread{
 		t: t, dir: dir, bot: b, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local),
 		cfg: lead.Config{
-			Settings: cfg, Model: b, Guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker), Vision: true,
+			Settings: cfg, Models: modelsOf(cfg, b, cfg.Models[0]),
 			Options: lead.Options{Plan: true, Subagents: true}, Choice: agents.Choice{Model: cfg.Models[0]},
-			Space: space{files}, CodeOff: "there is no sandbox in this test", Tools: tools,
+			Thread: lead.Thread{Space: space{files}}, Sandbox: lead.Sandbox{Off: "there is no sandbox in this test"}, Program: lead.Program{Tools: tools},
 		},
 	}
 	th.renew()
@@ -193,7 +193,7 @@ func openThread(t checker, dir string, b *bot, tools ...tool.Tool) (*thread, io.
 // allOn is a configuration with all sections on.
 func allOn() *config.Config {
 	cfg := config.Default()
-	cfg.Models = []config.Model{{Name: "bot", Pricing: &config.Pricing{Input: 1, Output: 1}}}
+	cfg.Models = []config.Model{{Name: "bot", SupportsVision: true, Pricing: &config.Pricing{Input: 1, Output: 1}}}
 	cfg.ToolProgress.Enabled, cfg.TokenBudget.Enabled, cfg.Summarization.Enabled = true, true, true
 	cfg.TokenBudget.MaxTokens = 1e9
 	cfg.Summarization.Trigger = config.Thresholds{{Type: "tokens", Value: 1e9}}

@@ -32,78 +32,53 @@ import (
 // Config is what the lead agent of one run is made of.
 type Config struct {
 	Settings *config.Config
-	// System is the system prompt; empty means that [Prompt] makes it. It is the same for all runs of a process.
-	System string
-	Model  model.ChatModel
-	// Guard is shared by all runs of the model.
-	Guard ModelGuard
-	// Fallbacks are asked in their order when Model does not answer.
-	Fallbacks []Fallback
-	// Vision says that the model can look at images.
-	Vision bool
 	// Options are the client's, Agent is the custom agent that they name, and Choice what follows of both.
 	Options Options
 	Agent   agents.Agent
 	Choice  agents.Choice
-	// Kind is the sub-agent that the run is; nil is the lead agent.
-	Kind *subagents.Kind
-	// Outside says that who gave the sub-agent its task has read what came from outside.
-	Outside bool
-	// Desk has the tasks that the run gives to the Kinds of sub-agents; nil means that it gives none.
-	Desk  *subagents.Desk
-	Kinds []subagents.Kind
-	// TitleModel names threads; nil leaves it to their first words. Summary sums up; without a model the run's own does.
-	TitleModel model.ChatModel
-	Summary    SummaryModel
-	// Guards are shared by all runs.
+	// Task is what the run is there for as a sub-agent; nil is the lead agent. Desk has the tasks that the run gives itself;
+	// nil means that it gives none.
+	Task *Task
+	Desk *subagents.Desk
+
+	Models  Models
+	Thread  Thread
+	Sandbox Sandbox
+	Program Program
+	// Guards and Album, which holds images that were downscaled, are shared by all runs.
 	Guards Guards
+	Album  *picture.Album
 	// Grants are the calls that the user has approved before; nil asks about each that needs it.
 	Grants guardrail.Grants
-	// Album holds images that were downscaled; it is shared by all runs.
-	Album *picture.Album
 	// Agents are where custom agents are kept; nil means that the run cannot change its own.
 	Agents *agents.Folder
-
-	// Space is the thread's place; Park gives its sandbox back when the agent has ended.
-	Space sandbox.Space
-	// History is that of the thread's files, and HistoryRun whose doing their changes are; nil keeps none.
-	History    filehistory.History
-	HistoryRun string
-	Park       func()
-	// Mounts are the folders that the sandbox shows beside the thread's own.
-	Mounts []sandbox.Mount
-	// Programs lists what the sandbox has, for the prompt.
-	Programs string
-	// Toolbox are the names of the packages that the toolbox gives the sandbox's Python; nil means that there is none.
-	Toolbox  []string
-	Isolated bool
-	// CodeOff is why commands cannot be run; then there is no bash tool. Empty means that they can.
-	CodeOff string
-	// Tools are offered beside the agent's own, and Middlewares work at their place in the chain. Without names those of the
-	// chain that are left out.
-	Tools       []tool.Tool
-	Sources     []tool.Source
-	Middlewares []agent.Middleware
-	Without     []string
-	// Addition is put behind the system prompt.
-	Addition string
 	// Profile is what the user says about himself; empty if it is nothing.
 	Profile string
 	// Memory is what is remembered of the user; nil tells the run nothing, and has it keep nothing.
 	Memory *memory.Mine
-	// Starters are the skills of which the prompt tells: those that are the same for everybody and never change while the program
-	// works. What differs from them is told by notes.
-	Starters []skills.Skill
-	// Skills are those that the run may use; nil is none.
-	Skills *skills.Run
-	// Secrets are what the request has brought for the skills; nil is nothing.
+	// Skills are those that the run may use, and Secrets what the request has brought for them; nil is none.
+	Skills  *skills.Run
 	Secrets *skillsecrets.Middleware
-	// Folder is what is said of the folder that the thread is in.
-	Folder Folder
 	// Log is told of what people should know of calls; nil means slog.Default().
 	Log *slog.Logger
-	// Inside are middlewares within all others of the chain; a replay uses it.
-	Inside []agent.Middleware
+}
+
+// Task is what a sub-agent is, and who has given it its task.
+type Task struct {
+	subagents.Kind
+
+	// Outside says that who gave the task has read what came from outside.
+	Outside bool
+}
+
+// Models are those of a run. Its guards are shared by all runs.
+type Models struct {
+	// Main answers. Its entry says what it can do. Fallbacks are asked in their order when it does not answer.
+	Main      Candidate
+	Fallbacks []Candidate
+	// Title names threads; nil leaves it to their first words. Summary sums up; without a model the main one does.
+	Title   model.ChatModel
+	Summary SummaryModel
 }
 
 // SummaryModel is the model that sums up, and its window in tokens; 0 means unknown.
@@ -112,24 +87,60 @@ type SummaryModel struct {
 	Window int
 }
 
+// Thread is what the run works on.
+type Thread struct {
+	// Space is the thread's place; Park gives its sandbox back when the agent has ended.
+	Space sandbox.Space
+	Park  func()
+	// History is that of the thread's files, and HistoryRun whose doing their changes are; nil keeps none.
+	History    filehistory.History
+	HistoryRun string
+	// Folder is what is said of the folder that the thread is in.
+	Folder Folder
+}
+
+// Sandbox is what the model, and its commands, are told of the sandbox.
+type Sandbox struct {
+	// Mounts are the folders that it shows beside the thread's own.
+	Mounts []sandbox.Mount
+	// Programs lists what it has, and Toolbox are the names of the packages that the toolbox gives its Python; nil means that
+	// there is no toolbox.
+	Programs string
+	Toolbox  []string
+	Isolated bool
+	// Off is why commands cannot be run; then there is no bash tool. Empty means that they can.
+	Off string
+}
+
+// Program is what a program brings along that embeds this one.
+type Program struct {
+	// Tools are offered beside the agent's own, and Sources have further ones.
+	Tools   []tool.Tool
+	Sources []tool.Source
+	// Middlewares work at their place in the chain, and Inside within all others of it. Without names those of the chain
+	// that are left out.
+	Middlewares, Inside []agent.Middleware
+	Without             []string
+	// System is put behind the system prompt.
+	System string
+}
+
 // Build makes the agent.
 func Build(c Config) (*agent.Agent, error) {
-	if c.System == "" {
-		var err error
-		if c.System, err = Prompt(c); err != nil {
-			return nil, err
-		}
+	system, err := Prompt(c)
+	if err != nil {
+		return nil, err
 	}
-	if about := agents.ProfileSection(c.Profile); about != "" && c.Kind == nil {
-		c.System += "\n\n" + about
+	if about := agents.ProfileSection(c.Profile); about != "" && c.Task == nil {
+		system += "\n\n" + about
 	}
-	c.System += c.Folder.section()
 	tools, sources, err := offered(c)
 	if err != nil {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Model: c.Model, System: c.System, Tools: tools, Sources: sources, Channels: threadstate.Channels(), Settings: settings(c.Choice),
+		Model: c.Models.Main.Model, System: system + c.Thread.Folder.section(), Tools: tools, Sources: sources,
+		Channels: threadstate.Channels(), Settings: settings(c.Choice),
 	}, Chain(c)...)
 }
 
@@ -154,15 +165,13 @@ func Limits(cfg *config.Config, maxSteps int) agent.RunConfig {
 //go:embed prompt.md
 var promptText string
 
-// Prompt fills the system prompt, of which Model, Space and what else is a run's own are no part: it is the same for every
-// call of a thread, so that a provider's cache holds.
+var prompt = template.Must(template.New("prompt.md").Option("missingkey=error").Parse(promptText))
+
+// Prompt fills the system prompt. It says nothing that a run finds out for itself, so that it is the same for every call of a
+// thread, and a provider's cache holds.
 func Prompt(c Config) (string, error) {
-	t, err := template.New("prompt.md").Option("missingkey=error").Parse(promptText)
-	if err != nil {
-		return "", fmt.Errorf("prompt: %w", err)
-	}
 	var b bytes.Buffer
-	err = t.Execute(&b, struct {
+	err := prompt.Execute(&b, struct {
 		Config
 		CommandSeconds int
 		Begin, End     string
@@ -171,10 +180,10 @@ func Prompt(c Config) (string, error) {
 		Taught         string
 	}{
 		c, int(c.Settings.Sandbox.CommandTimeout.Seconds()), untrusted.Begin, untrusted.End, agents.SoulSection(c.Agent.Soul),
-		c.Choice.Has(groupBash) && (c.Kind == nil || c.Kind.Has(groupBash)), skillactivation.Section(c.inPrompt(), c.Settings.Skills.Deferred),
+		c.Choice.Has(groupBash) && (c.Task == nil || c.Task.Has(groupBash)), skillactivation.Section(c.inPrompt(), c.Settings.Skills.Deferred),
 	})
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}
-	return strings.TrimSpace(b.String() + "\n\n" + c.Addition), nil
+	return strings.TrimSpace(b.String() + "\n\n" + c.Program.System), nil
 }

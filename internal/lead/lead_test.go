@@ -71,9 +71,14 @@ func base(t *testing.T) lead.Config {
 	t.Cleanup(func() { files.Close() })
 	cfg := config.Default()
 	return lead.Config{
-		Settings: cfg, Model: &capture{}, Guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker),
-		Space: space{files}, Programs: "python3, git", Isolated: true,
+		Settings: cfg, Models: modelsOf(cfg, &capture{}, config.Model{}),
+		Thread: lead.Thread{Space: space{files}}, Sandbox: lead.Sandbox{Programs: "python3, git", Isolated: true},
 	}
+}
+
+// modelsOf are a model that shares nothing with others, and none beside it.
+func modelsOf(cfg *config.Config, m model.ChatModel, entry config.Model) lead.Models {
+	return lead.Models{Main: lead.Candidate{Model: m, Entry: entry, Guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}}
 }
 
 // request runs one turn and returns what the model got.
@@ -89,7 +94,7 @@ func request(t *testing.T, c lead.Config) *model.Request {
 	if _, err := a.Run(t.Context(), rt, state.State{}); err != nil {
 		t.Fatal(err)
 	}
-	return c.Model.(*capture).last
+	return c.Models.Main.Model.(*capture).last
 }
 
 func TestChainMatrix(t *testing.T) {
@@ -129,10 +134,10 @@ func TestPromptAndTools(t *testing.T) {
 		change func(*lead.Config)
 	}{
 		{"default", func(*lead.Config) {}},
-		{"no-sandbox", func(c *lead.Config) { c.CodeOff = "bubblewrap is missing." }},
+		{"no-sandbox", func(c *lead.Config) { c.Sandbox.Off = "bubblewrap is missing." }},
 		{"host-and-mounts", func(c *lead.Config) {
-			c.Isolated, c.Vision = false, true
-			c.Mounts = []sandbox.Mount{{Path: "/mnt/reference", ReadOnly: true}, {Path: "/mnt/project"}}
+			c.Sandbox.Isolated, c.Models.Main.Entry.SupportsVision = false, true
+			c.Sandbox.Mounts = []sandbox.Mount{{Path: "/mnt/reference", ReadOnly: true}, {Path: "/mnt/project"}}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,10 +31,10 @@ const authorizationName = "AuthorizationMiddleware"
 
 // files are the thread's; nil where there is no thread, as when only the chain's shape is asked for.
 func (c *Config) files() *sandbox.Files {
-	if c.Space == nil {
+	if c.Thread.Space == nil {
 		return nil
 	}
-	return c.Space.Files()
+	return c.Thread.Space.Files()
 }
 
 // having returns the middleware if the run has it.
@@ -65,9 +65,12 @@ func authorization(c *Config) agent.Middleware {
 	}
 	return guardrail.New(guardrail.Config{
 		Name: authorizationName, Provider: c.Guards.roles, FailOpen: !c.Settings.Authorization.FailClosed,
-		Exempt: []string{"tool_search"}, Remote: c.Guards.remote, Subagent: c.Kind != nil, Outside: c.Outside, Log: c.Log,
+		Exempt: []string{"tool_search"}, Remote: c.Guards.remote, Subagent: c.Task != nil, Outside: c.outside(), Log: c.Log,
 	})
 }
+
+// outside reports whether who gave the run its task has read what came from outside.
+func (c *Config) outside() bool { return c.Task != nil && c.Task.Outside }
 
 func explicitRules(c *Config) agent.Middleware {
 	if c.Guards.rules == nil {
@@ -76,7 +79,7 @@ func explicitRules(c *Config) agent.Middleware {
 	g := c.Settings.Guardrails
 	of := guardrail.Config{
 		Provider: c.Guards.rules, FailOpen: !g.FailClosed, AgentID: cmp.Or(g.Passport, c.Agent.Name), Remote: c.Guards.remote,
-		Unattended: c.Options.NoClarification, Subagent: c.Kind != nil, Outside: c.Outside, Grants: c.Grants, Log: c.Log,
+		Unattended: c.Options.NoClarification, Subagent: c.Task != nil, Outside: c.outside(), Grants: c.Grants, Log: c.Log,
 	}
 	if c.Secrets != nil {
 		of.Secrets = c.Secrets.Wanted
@@ -100,7 +103,7 @@ func summary(c *Config) agent.Middleware {
 	}
 	return summarization.New(summarization.Config{
 		RunModel: c.beside(), RunModelName: c.Choice.Model.Name, Window: c.Choice.Model.ContextWindow,
-		Model: c.Summary.Model, ModelName: s.Model, ModelWindow: c.Summary.Window,
+		Model: c.Models.Summary.Model, ModelName: s.Model, ModelWindow: c.Models.Summary.Window,
 		MaxAnswer: c.Choice.Model.MaxTokens, Trigger: trigger, Keep: summarization.AmountOf(s.Keep),
 		TrimTokens: s.TrimTokens, Prompt: s.Prompt, Files: c.files(),
 	})
@@ -112,8 +115,8 @@ func plan(c *Config) agent.Middleware {
 
 func changing(c *Config) agent.Middleware {
 	line := ""
-	if c.CodeOff == "" && c.Choice.Has(groupBash) {
-		line = toolbox.Note(c.Toolbox)
+	if c.Sandbox.Off == "" && c.Choice.Has(groupBash) {
+		line = toolbox.Note(c.Sandbox.Toolbox)
 	}
 	return dynamiccontext.New(dynamiccontext.Config{Toolbox: line})
 }
@@ -121,7 +124,7 @@ func changing(c *Config) agent.Middleware {
 func threadTitle(c *Config) agent.Middleware {
 	t := c.Settings.Title
 	return having(t.Enabled, title.New(title.Config{
-		Model: c.TitleModel, ModelName: t.Model, MaxWords: t.MaxWords, MaxChars: t.MaxChars, Prompt: t.Prompt,
+		Model: c.Models.Title, ModelName: t.Model, MaxWords: t.MaxWords, MaxChars: t.MaxChars, Prompt: t.Prompt,
 	}))
 }
 
@@ -134,14 +137,15 @@ func remembered(c *Config) agent.Middleware {
 	return having(c.remembers() && c.Settings.Memory.Injection, memorymw.New(memorymw.Config{Note: c.Memory.Note, Log: c.Log}))
 }
 
-// inPrompt are the skills of which the prompt tells: the starters that the agent may use.
-func (c *Config) inPrompt() (list []skills.Skill) {
-	for i := range c.Starters {
-		if allow := c.Choice.Skills; allow == nil || slices.Contains(allow, c.Starters[i].Name) {
-			list = append(list, c.Starters[i])
-		}
+// inPrompt are the skills of which the prompt tells: the starters that the agent may use, which are the same for everybody and
+// never change while the program works. What differs from them is told by notes.
+func (c *Config) inPrompt() []skills.Skill {
+	if c.Skills == nil {
+		return nil
 	}
-	return list
+	return slices.DeleteFunc(skills.Starters(c.Settings.SkillSettings()), func(s skills.Skill) bool {
+		return c.Choice.Skills != nil && !slices.Contains(c.Choice.Skills, s.Name)
+	})
 }
 
 func taught(c *Config) agent.Middleware {
@@ -150,8 +154,11 @@ func taught(c *Config) agent.Middleware {
 	}))
 }
 
+// sees reports whether the model can look at images.
+func (c *Config) sees() bool { return c.Models.Main.Entry.SupportsVision }
+
 func images(c *Config) agent.Middleware {
-	return having(c.Vision, viewimage.New(viewimage.Config{Files: c.files(), Album: c.Album}))
+	return having(c.sees(), viewimage.New(viewimage.Config{Files: c.files(), Album: c.Album}))
 }
 
 func taskLimit(c *Config) agent.Middleware {
@@ -175,8 +182,8 @@ func loops(c *Config) agent.Middleware {
 
 func budget(c *Config) agent.Middleware {
 	b := c.Settings.TokenBudget
-	if c.Kind != nil {
-		b = c.Kind.Budget
+	if c.Task != nil {
+		b = c.Task.Budget
 	}
 	if !b.Enabled {
 		return nil

@@ -82,17 +82,17 @@ func NewModelGuard(call config.LLMCall, breaker config.CircuitBreaker) ModelGuar
 	return NewModelGuards(&config.Config{LLMCall: call, CircuitBreaker: breaker}, nil).Of(config.Model{})
 }
 
-// Fallback is a model that is asked in the place of another, with its configuration.
-type Fallback struct {
+// Candidate is a model that may be asked, with its configuration.
+type Candidate struct {
 	Model model.ChatModel
 	Entry config.Model
 	Guard ModelGuard
 }
 
-func (f *Fallback) candidate() llmerror.Candidate {
-	e := f.Entry
+func (m *Candidate) candidate() llmerror.Candidate {
+	e := m.Entry
 	return llmerror.Candidate{
-		Model: f.Model, Breaker: f.Guard.breaker, Key: f.Guard.key, Observe: f.Guard.all.observer(e),
+		Model: m.Model, Breaker: m.Guard.breaker, Key: m.Guard.key, Observe: m.Guard.all.observer(e),
 		Entry: modelcall.Entry{
 			Name: e.Name, Window: e.ContextWindow, MaxAnswer: e.MaxTokens,
 			Vision: e.SupportsVision, Thinking: e.SupportsThinking, Effort: e.SupportsReasoningEffort,
@@ -102,11 +102,11 @@ func (f *Fallback) candidate() llmerror.Candidate {
 
 // Aside returns the first of the models for calls beside a conversation, such as that for a title. They are guarded as the
 // runs' own calls are.
-func Aside(call config.LLMCall, first Fallback, others []Fallback) model.ChatModel {
+func Aside(call config.LLMCall, first Candidate, others []Candidate) model.ChatModel {
 	return llmerror.Aside(callsOf(call, first, others))
 }
 
-func callsOf(call config.LLMCall, first Fallback, others []Fallback) llmerror.Config {
+func callsOf(call config.LLMCall, first Candidate, others []Candidate) llmerror.Config {
 	calls := llmerror.Config{
 		MaxAttempts: call.RetryMaxAttempts, BaseDelay: call.RetryBaseDelay, CapDelay: call.RetryCapDelay,
 		BurstBaseDelay: call.BurstRetryBaseDelay, Limiter: first.Guard.limiter, First: first.candidate(),
@@ -119,13 +119,13 @@ func callsOf(call config.LLMCall, first Fallback, others []Fallback) llmerror.Co
 
 // calls is how the model calls of a run are made.
 func (c *Config) calls() llmerror.Config {
-	return callsOf(c.Settings.LLMCall, Fallback{Model: c.Model, Entry: c.Choice.Model, Guard: c.Guard}, c.Fallbacks)
+	return callsOf(c.Settings.LLMCall, c.Models.Main, c.Models.Fallbacks)
 }
 
 // beside is the run's model for calls beside its own; nil where there is no model, as when only the chain's shape is asked
 // for.
 func (c *Config) beside() model.ChatModel {
-	if c.Model == nil {
+	if c.Models.Main.Model == nil {
 		return nil
 	}
 	return llmerror.Aside(c.calls())

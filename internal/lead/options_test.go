@@ -76,7 +76,7 @@ func TestPitfall109WhoeverCanWriteThereCannotChangeTheAgent(t *testing.T) {
 // TestRow30AProgramsOwnMiddlewaresHaveTheirPlace: in their order, before the guards of the answer.
 func TestRow30AProgramsOwnMiddlewaresHaveTheirPlace(t *testing.T) {
 	c := base(t)
-	c.Middlewares = []agent.Middleware{&passing{name: "First"}, &passing{name: "Second"}}
+	c.Program.Middlewares = []agent.Middleware{&passing{name: "First"}, &passing{name: "Second"}}
 	var names []string
 	for _, m := range lead.Chain(c) {
 		names = append(names, m.Name())
@@ -92,7 +92,7 @@ func TestRow30AProgramsOwnMiddlewaresHaveTheirPlace(t *testing.T) {
 		t.Error(diff)
 	}
 	request(t, c)
-	for _, m := range c.Middlewares {
+	for _, m := range c.Program.Middlewares {
 		if n, ok := m.(*passing); !ok || !n.ran {
 			t.Errorf("%s did not run", m.Name())
 		}

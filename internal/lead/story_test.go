@@ -94,7 +94,7 @@ func newStory(t *rapid.T, dir string, sizes bool) (*story, func()) {
 	s := &story{draw: t, watch: &watch{}, sizes: sizes}
 	th, files := openThread(t, dir, &bot{answer: s.answer, last: says("this is as far as it went")},
 		work, page, returns("task", "the task is done"), returns("forbidden", "secret"), returns("careful", "done with care"))
-	th.cfg.Inside = []agent.Middleware{s.watch}
+	th.cfg.Program.Inside = []agent.Middleware{s.watch}
 	s.thread, th.commit = th, s.keep
 	s.picture()
 	return s, func() { files.Close() }

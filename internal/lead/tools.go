@@ -31,7 +31,7 @@ const (
 
 // tools are the lead agent's tools in the order in which the model sees them.
 func tools(c Config) ([]tool.Tool, error) {
-	files, has := c.Space.Files(), c.Choice.Has
+	files, has := c.files(), c.Choice.Has
 	onFiles, err := fileTools(c)
 	if err != nil {
 		return nil, err
@@ -43,19 +43,19 @@ func tools(c Config) ([]tool.Tool, error) {
 	if has(groupWrite) {
 		list = append(list, file.Writing(onFiles)...)
 	}
-	if box := c.Settings.Sandbox; c.CodeOff == "" && has(groupBash) {
-		bash := shell.Config{Space: c.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(c)}
+	if box := c.Settings.Sandbox; c.Sandbox.Off == "" && has(groupBash) {
+		bash := shell.Config{Space: c.Thread.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(c)}
 		if c.Secrets != nil {
 			bash.Secrets, bash.Redact = c.Secrets.Environment, c.Secrets.Redactor()
 		}
 		list = append(list, shell.New(bash))
 	}
 	list = append(list, present.New(files), clarify.New(), uploads.New(files))
-	if c.Vision {
+	if c.sees() {
 		list = append(list, view.New(view.Config{Files: files, Album: c.Album}))
 	}
 	if c.delegates() {
-		list = append(list, task.New(task.Config{Desk: c.Desk, Kinds: c.Kinds})...)
+		list = append(list, task.New(task.Config{Desk: c.Desk})...)
 	}
 	list = append(list, ownAgent(c)...)
 	list = append(list, skillTools(c)...)
@@ -72,7 +72,7 @@ func fileTools(c Config) (file.Config, error) {
 	box := c.Settings.Sandbox
 	limit, err := writeLimit(c.Settings.Env)
 	return file.Config{
-		Files: c.Space.Files(), ReadMaxChars: unbounded(box.ReadFileOutputMaxChars), ListMaxChars: unbounded(box.LsOutputMaxChars),
+		Files: c.files(), ReadMaxChars: unbounded(box.ReadFileOutputMaxChars), ListMaxChars: unbounded(box.LsOutputMaxChars),
 		WriteMaxBytes: limit,
 	}, err
 }
@@ -100,7 +100,7 @@ func skillTools(c Config) (list []tool.Tool) {
 	if c.Skills == nil {
 		return nil
 	}
-	if c.Settings.SkillEvolution.Enabled && c.Kind == nil && c.Options.Channel != "github" {
+	if c.Settings.SkillEvolution.Enabled && c.Task == nil && c.Options.Channel != "github" {
 		list = append(list, skilltools.Manage(c.Skills))
 	}
 	if c.Settings.Skills.Deferred {
@@ -120,7 +120,7 @@ func unbounded(n int) int {
 // environment writes variables in a fixed order, so that equal configurations make equal commands.
 func environment(c Config) []string {
 	vars := map[string]string{}
-	if c.Toolbox != nil {
+	if c.Sandbox.Toolbox != nil {
 		vars = toolbox.Environment()
 	}
 	maps.Copy(vars, c.Settings.Sandbox.Environment)

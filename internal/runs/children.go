@@ -57,6 +57,9 @@ func (m *Manager) children(ctx context.Context, job Job, at seat, rec *recorder)
 	return c
 }
 
+// Now is the time by the clock that runs have.
+func (c *Children) Now() time.Time { return c.m.cfg.Now() }
+
 // Start begins a run below the present one, on a hidden thread of its own, and returns at once. key names it among the
 // children: asked for again, by the next owner of the run too, it is the same run, however far it has come. Of the
 // request Input, Values, Model, MaxSteps, AssistantID, Config and Context count; whose it is, and what else is empty,

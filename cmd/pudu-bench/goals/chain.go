@@ -32,7 +32,11 @@ func measureChain(ctx context.Context, e env, r *measure.Table) error {
 	if err != nil {
 		return err
 	}
-	bare, err := agent.New(agent.Config{Model: bot, System: c.System, Tools: c.Tools})
+	system, err := lead.Prompt(c)
+	if err != nil {
+		return err
+	}
+	bare, err := agent.New(agent.Config{Model: bot, System: system, Tools: c.Program.Tools})
 	if err != nil {
 		return err
 	}
@@ -75,12 +79,13 @@ func leadConfig(dir string, bot model.ChatModel, p prose) (c lead.Config, done f
 	settings.TokenBudget.MaxTokens = 1 << 40
 	settings.Summarization.Trigger = config.Thresholds{{Type: "tokens", Value: 1 << 40}}
 	c = lead.Config{
-		Settings: settings, Model: bot, Guard: lead.NewModelGuard(settings.LLMCall, settings.CircuitBreaker), Vision: true,
-		Options: lead.Options{Plan: true, Subagents: true, MaxSubagents: 3}, Space: placed{files}, CodeOff: "Not here.",
-		Album: picture.NewAlbum(0), Tools: []tool.Tool{lookAnew(p)},
+		Settings: settings, Options: lead.Options{Plan: true, Subagents: true, MaxSubagents: 3}, Album: picture.NewAlbum(0),
+		Models: lead.Models{Main: lead.Candidate{
+			Model: bot, Entry: config.Model{SupportsVision: true}, Guard: lead.NewModelGuard(settings.LLMCall, settings.CircuitBreaker),
+		}},
+		Thread: lead.Thread{Space: placed{files}}, Sandbox: lead.Sandbox{Off: "Not here."}, Program: lead.Program{Tools: []tool.Tool{lookAnew(p)}},
 	}
-	c.System, err = lead.Prompt(c)
-	return c, func() { files.Close() }, err
+	return c, func() { files.Close() }, nil
 }
 
 // placed is a thread's place without a sandbox.

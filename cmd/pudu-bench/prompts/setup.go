@@ -122,14 +122,18 @@ func (k *setup) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	if err := k.skills.Project(ctx); err != nil {
 		return runs.Built{}, err
 	}
+	entry := config.Model{Name: "model", ContextWindow: k.window, SupportsVision: k.vision}
 	c := lead.Config{
-		Settings: k.cfg, Guard: k.guard, Vision: k.vision, Album: k.album,
-		Options: lead.ReadOptions(job.Request.Config, job.Request.Context),
-		Choice:  agents.Choice{Model: config.Model{Name: "model", ContextWindow: k.window}},
-		Summary: lead.SummaryModel{Model: k.wire.Open(nowhere, "summary", &http.Client{Transport: k.side})},
-		Space:   place{k.space}, Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
-		Isolated: true, Toolbox: k.toolbox, Starters: skills.Starters(k.cfg.SkillSettings()), Skills: k.skills.Run(nil),
-		Kinds: subagents.Kinds(k.cfg, true),
+		Settings: k.cfg, Album: k.album, Skills: k.skills.Run(nil), Thread: lead.Thread{Space: place{k.space}},
+		Options: lead.ReadOptions(job.Request.Config, job.Request.Context), Choice: agents.Choice{Model: entry},
+		Models: lead.Models{
+			Main:    lead.Candidate{Entry: entry, Guard: k.guard},
+			Summary: lead.SummaryModel{Model: k.wire.Open(nowhere, "summary", &http.Client{Transport: k.side})},
+		},
+		Sandbox: lead.Sandbox{
+			Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
+			Isolated: true, Toolbox: k.toolbox,
+		},
 	}
 	if err := k.place(&c, job); err != nil {
 		return runs.Built{}, err
@@ -170,14 +174,15 @@ func (k *setup) play(ctx context.Context, number int, t turn) error {
 
 // place gives the run its place in the conversation: it is the lead's, or that of a task which the lead has given away.
 func (k *setup) place(c *lead.Config, job runs.Job) error {
+	kinds := subagents.Kinds(k.cfg, true)
 	if t := job.Request.Task; t != nil && job.Run.Parent != "" {
-		kind, err := subagents.Find(c.Kinds, t.Kind)
-		c.Kind, c.Options.Plan, c.Options.Subagents = &kind, false, false
-		c.Model = k.wire.Open(nowhere, "model", &http.Client{Transport: k.below})
+		kind, err := subagents.Find(kinds, t.Kind)
+		c.Task, c.Options.Plan, c.Options.Subagents = &lead.Task{Kind: kind}, false, false
+		c.Models.Main.Model = k.wire.Open(nowhere, "model", &http.Client{Transport: k.below})
 		return err
 	}
-	c.Model, c.Memory = k.wire.Open(nowhere, "model", &http.Client{Transport: k.sent}), k.memory
-	c.Desk, c.Inside = subagents.NewDesk(delegate{job.Children, c.Kinds}, job.Children), []agent.Middleware{observer{k.sent}}
+	c.Models.Main.Model, c.Memory = k.wire.Open(nowhere, "model", &http.Client{Transport: k.sent}), k.memory
+	c.Desk, c.Program.Inside = c.NewDesk(job.Children, kinds), []agent.Middleware{observer{k.sent}}
 	return nil
 }
 

@@ -108,12 +108,17 @@ func (b *bed) restart() {
 }
 
 func (b *bed) build(_ context.Context, job runs.Job) (runs.Built, error) {
-	second := config.Model{Name: "second"}
+	candidate := func(entry config.Model) lead.Candidate {
+		return lead.Candidate{Model: &bot{b, entry.Name}, Entry: entry, Guard: lead.NewModelGuard(b.cfg.LLMCall, b.cfg.CircuitBreaker)}
+	}
 	a, err := lead.Build(lead.Config{
-		Settings: b.cfg, Model: &bot{b, "bot"}, Guard: lead.NewModelGuard(b.cfg.LLMCall, b.cfg.CircuitBreaker), Vision: true,
-		Fallbacks: []lead.Fallback{{Model: &bot{b, "second"}, Entry: second, Guard: lead.NewModelGuard(b.cfg.LLMCall, b.cfg.CircuitBreaker)}},
-		Options:   lead.Options{Plan: true}, Choice: agents.Choice{Model: b.cfg.Models[0]}, Space: space{b.files},
-		CodeOff: "there is no sandbox in this test", Summary: lead.SummaryModel{Model: sums{}}, Tools: b.tools(job), Middlewares: b.middlewares(),
+		Settings: b.cfg, Options: lead.Options{Plan: true}, Choice: agents.Choice{Model: b.cfg.Models[0]},
+		Models: lead.Models{
+			Main: candidate(b.cfg.Models[0]), Fallbacks: []lead.Candidate{candidate(config.Model{Name: "second"})},
+			Summary: lead.SummaryModel{Model: sums{}},
+		},
+		Thread: lead.Thread{Space: space{b.files}}, Sandbox: lead.Sandbox{Off: "there is no sandbox in this test"},
+		Program: lead.Program{Tools: b.tools(job), Middlewares: b.middlewares()},
 	})
 	built := runs.Built{Agent: a, Close: func() error { return nil }}
 	if !b.without {

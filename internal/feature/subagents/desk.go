@@ -30,6 +30,9 @@ var (
 // Desk has the tasks of one run. Each is watched from its beginning to its end, whether or not anybody waits for it:
 // clients are told of its messages, and it is stopped when its time is up.
 type Desk struct {
+	// Kinds are the sub-agents that there are.
+	Kinds []Kind
+
 	delegate Delegate
 	host     Host
 
@@ -47,9 +50,9 @@ type Given struct {
 	err      error
 }
 
-// NewDesk makes the desk of a run.
-func NewDesk(d Delegate, h Host) *Desk {
-	return &Desk{delegate: d, host: h, given: make(map[string]*Given)}
+// NewDesk makes the desk of a run that may give tasks to sub-agents of those kinds.
+func NewDesk(d Delegate, h Host, kinds []Kind) *Desk {
+	return &Desk{Kinds: kinds, delegate: d, host: h, given: make(map[string]*Given)}
 }
 
 // Resume watches the tasks that were at work when an earlier owner of the run was cut off.

@@ -24,8 +24,6 @@ import (
 // Config is what the tools work with.
 type Config struct {
 	Desk *subagents.Desk
-	// Kinds are the sub-agents that there are.
-	Kinds []subagents.Kind
 }
 
 const (
@@ -49,7 +47,7 @@ type taskArgs struct {
 func New(cfg Config) []tool.Tool {
 	longest := time.Duration(0)
 	var about strings.Builder
-	for _, k := range cfg.Kinds {
+	for _, k := range cfg.Desk.Kinds {
 		longest = max(longest, k.Timeout)
 		first, _, _ := strings.Cut(strings.TrimSpace(k.Description), "\n")
 		fmt.Fprintf(&about, "\n- %s: %s", k.Name, excerpt.Bound(untrusted.Line(first), maxAbout))
@@ -62,7 +60,7 @@ func New(cfg Config) []tool.Tool {
 
 // run gives the task and waits for it. It may run twice: of the same key it is the same task.
 func (cfg Config) run(ctx context.Context, call *tool.Call, in taskArgs) (*tool.Result, error) {
-	kind, err := subagents.Find(cfg.Kinds, in.Kind)
+	kind, err := subagents.Find(cfg.Desk.Kinds, in.Kind)
 	if err == nil && strings.TrimSpace(in.Prompt) == "" {
 		err = errors.New("The prompt is empty; write what is to be done") //nolint:staticcheck // for a model
 	}

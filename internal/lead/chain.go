@@ -89,7 +89,7 @@ var places = []Place{
 		Name: "ThreadDataMiddleware",
 		For:  "writes the thread's folders into the state and marks the user's message with its run",
 		Why:  "before anything looks for either",
-		make: func(*Config) agent.Middleware { return threaddata.New(threaddata.Config{}) },
+		make: func(*Config) agent.Middleware { return threaddata.New() },
 	}, {
 		Name: "UploadsMiddleware", Lead: true,
 		For:  "tells the model once of each new file of the user, with its size and outline",

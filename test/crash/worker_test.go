@@ -169,7 +169,7 @@ func (w *worker) build() error {
 	}
 	var m = robot{turns: w.turns(), stuck: w.Stuck}
 	chain := []agent.Middleware{
-		threaddata.New(threaddata.Config{}), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.Park}), danglingtoolcall.New(),
+		threaddata.New(), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.Park}), danglingtoolcall.New(),
 		stopper{way: w.Way, manager: func() *runs.Manager { return w.manager }},
 	}
 	if w.Way != wayFailed { // which needs an error that ends the run
@@ -190,7 +190,7 @@ func (w *worker) close() error {
 
 // schema is how a worker's states are read.
 func (o order) schema() (state.Schema, error) {
-	a, err := agent.New(agent.Config{Model: robot{}}, threaddata.New(threaddata.Config{}), sandboxmw.New(sandboxmw.Config{}))
+	a, err := agent.New(agent.Config{Model: robot{}}, threaddata.New(), sandboxmw.New(sandboxmw.Config{}))
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func (k *kit) say(text string) []message.Message {
 		return made
 	}
 	a, err := agent.New(agent.Config{Model: k.model, Tools: []tool.Tool{echo("bash"), echo("read_file"), echo("write_file"), echo("present_files")}},
-		threaddata.New(threaddata.Config{}), skillactivation.New(skillactivation.Config{Skills: k.run, Deferred: k.deferred}), skilltoolpolicy.New(skilltoolpolicy.Config{Skills: k.run}))
+		threaddata.New(), skillactivation.New(skillactivation.Config{Skills: k.run, Deferred: k.deferred}), skilltoolpolicy.New(skilltoolpolicy.Config{Skills: k.run}))
 	if err != nil {
 		k.Fatal(err)
 	}

@@ -17,11 +17,6 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// Config says where the folders are, as clients shall see it; empty means the path inside the sandbox.
-type Config struct {
-	Workspace, Uploads, Outputs string
-}
-
 // userName is the name of user messages that have none.
 const userName = "user-input"
 
@@ -34,7 +29,7 @@ const (
 const timeFormat = "2006-01-02T15:04:05.000000-07:00"
 
 // Middleware writes the thread's data.
-type Middleware struct{ data threadstate.ThreadPaths }
+type Middleware struct{}
 
 var (
 	_ agent.BeforeAgentHook = (*Middleware)(nil)
@@ -42,13 +37,10 @@ var (
 )
 
 // New makes the middleware.
-func New(cfg Config) *Middleware {
-	return &Middleware{data: threadstate.ThreadPaths{
-		WorkspacePath: cmp.Or(cfg.Workspace, sandbox.Workspace),
-		UploadsPath:   cmp.Or(cfg.Uploads, sandbox.Uploads),
-		OutputsPath:   cmp.Or(cfg.Outputs, sandbox.Outputs),
-	}}
-}
+func New() *Middleware { return &Middleware{} }
+
+// paths are where the thread's folders are, as clients see it: inside the sandbox. They never change.
+var paths = threadstate.ThreadPaths{WorkspacePath: sandbox.Workspace, UploadsPath: sandbox.Uploads, OutputsPath: sandbox.Outputs}
 
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "ThreadDataMiddleware" }
@@ -60,8 +52,8 @@ func (*Middleware) Channels() []state.AnyChannel { return []state.AnyChannel{thr
 // a second time after a crash keeps the first time stamp.
 func (m *Middleware) BeforeAgent(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	var update state.Update
-	if threadstate.ThreadData.Get(s) != m.data {
-		update = threadstate.ThreadData.Put(m.data)
+	if threadstate.ThreadData.Get(s) != paths {
+		update = threadstate.ThreadData.Put(paths)
 	}
 	msgs := agent.Messages.Get(s)
 	if len(msgs) == 0 || msgs[len(msgs)-1].Role != message.Human {

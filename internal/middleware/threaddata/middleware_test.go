@@ -47,7 +47,7 @@ func withMessages(t *testing.T, msgs ...message.Message) state.State {
 func before(t *testing.T, s state.State, runID string, now time.Time) (state.State, bool) {
 	t.Helper()
 	rt := &agent.Runtime{RunID: runID, Now: func() time.Time { return now }}
-	cmd, err := New(Config{}).BeforeAgent(t.Context(), rt, s)
+	cmd, err := New().BeforeAgent(t.Context(), rt, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func before(t *testing.T, s state.State, runID string, now time.Time) (state.Sta
 
 func TestRunSeesFoldersAndStampedMessage(t *testing.T) {
 	m := &fakeModel{}
-	a, err := agent.New(agent.Config{Model: m}, New(Config{Workspace: "/srv/t/workspace"}))
+	a, err := agent.New(agent.Config{Model: m}, New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestRunSeesFoldersAndStampedMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"workspace_path":"/srv/t/workspace","uploads_path":"/mnt/user-data/uploads","outputs_path":"/mnt/user-data/outputs"}`
+	want := `{"workspace_path":"/mnt/user-data/workspace","uploads_path":"/mnt/user-data/uploads","outputs_path":"/mnt/user-data/outputs"}`
 	if diff := cmp.Diff(want, string(values["thread_data"])); diff != "" {
 		t.Error(diff)
 	}

@@ -59,8 +59,6 @@ type Config struct {
 	// tools.
 	NoCache       bool
 	CacheMessages int
-	// CacheTTL is how long anthropic keeps what is marked, "5m" or "1h"; empty leaves it to the vendor (5 minutes).
-	CacheTTL string
 
 	// IdleTimeout bounds the silence before and between bytes; 0 means [DefaultIdleTimeout].
 	IdleTimeout time.Duration

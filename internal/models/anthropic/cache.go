@@ -2,8 +2,6 @@ package anthropic
 
 import (
 	"slices"
-
-	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // The API keeps the beginning of a prompt (tools, system, messages) up to each block that carries a mark, four at most.
@@ -19,11 +17,8 @@ const maxMarked = 3
 
 // cacheMark is the member that marks a block, with the comma before it.
 func cacheMark(cfg Config) string {
-	switch {
-	case cfg.NoCache:
+	if cfg.NoCache {
 		return ""
-	case cfg.CacheTTL != "":
-		return `,"cache_control":{"type":"ephemeral","ttl":` + string(rawjson.AppendString(nil, cfg.CacheTTL)) + `}`
 	}
 	return `,"cache_control":{"type":"ephemeral"}`
 }

@@ -219,13 +219,6 @@ func TestCacheMarks(t *testing.T) {
 	}
 }
 
-func TestCacheTTL(t *testing.T) {
-	got := body(t, Config{CacheTTL: "1h"}, &model.Request{Messages: []message.Message{message.New(message.Human, "x")}})
-	if want := `"text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}`; !strings.Contains(got, want) {
-		t.Errorf("%s has no %s", got, want)
-	}
-}
-
 // TestEachRequestBeginsAsTheOneBefore, byte for byte up to the end of its messages, the marks left aside.
 func TestEachRequestBeginsAsTheOneBefore(t *testing.T) {
 	m := New(Config{NoCache: true})

@@ -64,7 +64,7 @@ func TestRequestsAreTheVendors(t *testing.T) {
 		"no tools": {System: "s", Tools: last.Tools, Settings: model.Settings{NoTools: true}, Messages: last.Messages[:1]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, cfg := range []Config{{Model: "m"}, {Model: "m", ThinkingBudget: wire.Adaptive, CacheTTL: "1h"}, {Model: "m", NoCache: true}} {
+			for _, cfg := range []Config{{Model: "m"}, {Model: "m", ThinkingBudget: wire.Adaptive}, {Model: "m", NoCache: true}} {
 				referee(t, encoded(t, New(cfg), req))
 			}
 		})

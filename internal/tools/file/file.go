@@ -29,8 +29,6 @@ type Config struct {
 	ListMaxChars int
 	// WriteMaxBytes bounds one write_file call that does not append; default 81,920.
 	WriteMaxBytes int
-	// GlobMaxResults and GrepMaxResults bound what one call may ask for; default 1000 and 500, which cannot be raised.
-	GlobMaxResults, GrepMaxResults int
 	// SearchTime bounds one ls, glob or grep; default 20 s.
 	SearchTime time.Duration
 }
@@ -39,6 +37,8 @@ type Config struct {
 const (
 	maxEntries  = 100_000   // files and folders that one search looks at
 	maxPattern  = 2000      // bytes of a pattern
+	maxFound    = 1000      // paths that one glob returns
+	maxMatches  = 500       // of one grep
 	maxReadFile = 256 << 20 // bytes of a file that read_file and grep scan
 	maxEditFile = 16 << 20  // bytes of a file that str_replace changes
 )
@@ -92,16 +92,9 @@ func newTools(c Config) tools {
 			*v = d
 		}
 	}
-	capped := func(v *int, d int) {
-		if *v <= 0 || *v > d {
-			*v = d
-		}
-	}
 	def(&c.ReadMaxChars, 50_000)
 	def(&c.ListMaxChars, 20_000)
 	def(&c.WriteMaxBytes, 81_920)
-	capped(&c.GlobMaxResults, 1000)
-	capped(&c.GrepMaxResults, 500)
 	if c.SearchTime == 0 {
 		c.SearchTime = 20 * time.Second
 	}

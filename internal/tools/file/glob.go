@@ -26,7 +26,7 @@ func (t tools) glob(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Resul
 	if err != nil {
 		return tool.Error("Error: Invalid glob pattern: " + err.Error()), nil
 	}
-	limit := bound(in.MaxResults, 200, t.GlobMaxResults)
+	limit := bound(in.MaxResults, 200, maxFound)
 	found, note, err := t.search(ctx, in.Path, limit, func(rel string, e fs.DirEntry) bool {
 		return (in.IncludeDirs || !e.IsDir()) && match(rel)
 	})

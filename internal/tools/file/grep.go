@@ -39,7 +39,7 @@ func (t tools) grep(ctx context.Context, _ *tool.Call, in grepArgs) (*tool.Resul
 			return tool.Error("Error: Invalid glob pattern: " + err.Error()), nil
 		}
 	}
-	s := &grepSearch{re: re, limit: bound(in.MaxResults, 100, t.GrepMaxResults)}
+	s := &grepSearch{re: re, limit: bound(in.MaxResults, 100, maxMatches)}
 	note, err := t.grepAll(ctx, in.Path, wanted, s)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -186,11 +186,12 @@ describe('skills with secrets', () => {
     await v.say('please work for a while');
     await v.sees('line 1');
     await box().fill('/tidy-notes use the key now');
+    await page.getByRole('button', { name: 'Say it' }).waitFor();
     await page.getByText('The run at work does not get them: the message waits for its end.', { exact: false }).waitFor();
     await box().press('Enter');
     await page.getByRole('alert').getByText('NOTES_KEY is empty').waitFor();
     await key().fill(value);
-    expect(await page.getByRole('button', { name: 'Steer' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Say it' }).count()).toBe(0);
     if (pictures) await page.screenshot({ path: `${pictures}/secrets-queued.png` });
     expect(await found(page)).toEqual([]);
     const queued = await asked(() => key().press('Enter'));

@@ -146,6 +146,22 @@ describe('sub-agents', () => {
     expect(ended.map((r) => [r.status, r.error])).toEqual(Array(3).fill(['success', null]));
   });
 
+  it('are closed while a run works, when another tab has given the answer that waits behind it', async () => {
+    const { page } = v;
+    await team('let two others make files slowly');
+    const cards = (tab: typeof page, what: string) => tab.locator('form.asking').filter({ hasText: what });
+    await cards(page, 'workspace/two').waitFor();
+    const other = await v.tab();
+    await other.goto(page.url());
+    await cards(other, 'workspace/two').waitFor();
+    await cards(page, 'workspace/three').getByRole('button', { name: /^Allow/ }).click();
+    await cards(other, 'workspace/three').waitFor({ state: 'detached' });
+    await cards(other, 'workspace/two').getByRole('button', { name: /^Allow/ }).click();
+    await cards(page, 'workspace/two').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Say it' }).waitFor(); // it works still
+    expect(await page.getByText('Three is made.').count()).toBe(0);
+  });
+
   it('are answered elsewhere while an answer is on its way: who gave that one is told', async () => {
     const { page } = v;
     await v.say('it needs approval');

@@ -18,7 +18,7 @@ import (
 
 // Agents implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
 func (a App) Agents(ctx context.Context, o cli.Options, do func(cli.Agents) error) error {
-	p, err := a.reach(ctx, o)
+	p, err := a.settle(ctx, o)
 	if err != nil {
 		return err
 	}

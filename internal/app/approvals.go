@@ -40,7 +40,7 @@ func (r runGrants) Use(ctx context.Context, call *tool.Call, now time.Time) (app
 
 // Approvals implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
 func (a App) Approvals(ctx context.Context, o cli.Options, do func(cli.Approvals) error) error {
-	p, err := a.reach(ctx, o)
+	p, err := a.settle(ctx, o)
 	switch {
 	case err != nil:
 		return err

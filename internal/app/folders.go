@@ -19,7 +19,7 @@ import (
 
 // Folders implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
 func (a App) Folders(ctx context.Context, o cli.Options, do func(cli.Folders) error) error {
-	p, err := a.reach(ctx, o)
+	p, err := a.settle(ctx, o)
 	switch {
 	case err != nil:
 		return err

@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
@@ -15,10 +13,7 @@ import (
 
 // Keeper implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
 func (a App) Keeper(ctx context.Context, o cli.Options, do func(cli.Keeper) error) error {
-	p, err := a.reach(ctx, o)
-	if errors.Is(err, fs.ErrNotExist) { // the first thing that is done here
-		p.kept, err = a.openKept(ctx, o, false)
-	}
+	p, err := a.settle(ctx, o)
 	switch {
 	case err != nil:
 		return err

@@ -87,7 +87,7 @@ func knew(ctx context.Context, data store.UserData, mine *memory.Mine, schema st
 
 // Memory implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
 func (a App) Memory(ctx context.Context, o cli.Options, do func(cli.Memory) error) error {
-	p, err := a.reach(ctx, o)
+	p, err := a.settle(ctx, o)
 	switch {
 	case err != nil:
 		return err

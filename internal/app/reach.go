@@ -30,6 +30,15 @@ func (a App) reach(ctx context.Context, o cli.Options) (place, error) {
 	return a.hold(ctx, o)
 }
 
+// settle is reach for a command that may be the first to work there: it makes the data folder.
+func (a App) settle(ctx context.Context, o cli.Options) (place, error) {
+	p, err := a.reach(ctx, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		p.kept, err = a.openKept(ctx, o, false)
+	}
+	return p, err
+}
+
 // hold takes the data folder, or finds the server that holds it.
 func (a App) hold(ctx context.Context, o cli.Options) (place, error) {
 	k, err := a.openOwned(ctx, o)

@@ -59,7 +59,7 @@ func (s *modelSet) review(ctx context.Context, name, system, text string) (strin
 
 // Skills implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
 func (a App) Skills(ctx context.Context, o cli.Options, do func(cli.Skills) error) error {
-	p, err := a.reach(ctx, o)
+	p, err := a.settle(ctx, o)
 	switch {
 	case err != nil:
 		return err

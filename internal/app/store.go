@@ -31,7 +31,7 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 	}
 	if b.URL == "" && readOnly {
 		if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("data folder %s: %w", dir, fs.ErrNotExist)
+			return nil, fmt.Errorf("data folder %s: %w; nothing was done there yet, or another one must be named with --data", dir, fs.ErrNotExist)
 		}
 	}
 	if b.URL == "" && !readOnly {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -70,10 +69,7 @@ func export(ctx context.Context, app App, o Options, stdio IO, threadID, out str
 func look(ctx context.Context, app App, o Options) (*Session, error) {
 	o.ReadOnly = true
 	s, err := app.Open(ctx, o)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &codeError{ExitFailed, fmt.Errorf("%w; there are no threads yet, or another folder must be named with --data", err)}
-	}
-	return s, err
+	return s, failedWith(err)
 }
 
 // failedWith gives an error the exit code of a command that failed; nil stays nil.

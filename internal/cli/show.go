@@ -26,9 +26,14 @@ func showCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"summed up is its summary; pudu export has every step. Works beside a server.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
-				return showThread(cmd.Context(), s, stdio, args[0], last)
-			})
+			opt := *o
+			opt.ReadOnly = true
+			s, err := open(cmd.Context(), app, opt)
+			if err != nil {
+				return failedWith(err)
+			}
+			defer closeSession(s)
+			return failedWith(showThread(cmd.Context(), s, stdio, args[0], last))
 		},
 	}
 	cmd.Flags().IntVar(&last, "last", 0, "the last `N` messages alone; 0 is all")

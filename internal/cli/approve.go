@@ -195,26 +195,15 @@ func decideRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, ar
 	case f.thread == "" && !f.cont:
 		return usageError("--approve and --reject need the thread: --thread ID, or --continue for the last one")
 	}
-	var err error
-	if o.Mounts, err = parseMounts(f.mounts); err != nil {
-		return err
-	}
-	session, err := openToRun(ctx, app, o, stdio)
-	if err != nil {
-		return err
-	}
-	t := &turn{session: session, flags: f, io: stdio, options: o}
-	defer func() { closeSession(t.session) }()
-	if err := t.chooseThread(ctx); err != nil {
-		return err
-	}
-	if err := t.needModel(ctx, app, o); err != nil {
-		return err
-	}
-	if t.answers, err = t.decideAll(ctx); err != nil {
-		return err
-	}
-	return t.converse(ctx, t.carryOut)
+	return onThread(ctx, app, o, f, stdio, func(t *turn) (err error) {
+		if err := t.needModel(ctx, app, t.options); err != nil {
+			return err
+		}
+		if t.answers, err = t.decideAll(ctx); err != nil {
+			return err
+		}
+		return t.converse(ctx, t.carryOut)
+	})
 }
 
 // decideAll is the same decision about all calls that wait.

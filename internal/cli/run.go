@@ -120,7 +120,25 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 			return err
 		}
 	}
-	var err error
+	return onThread(ctx, app, o, f, stdio, func(t *turn) error {
+		if err := t.prepare(task); err != nil {
+			return err
+		}
+		if err := t.needModel(ctx, app, t.options); err != nil {
+			return err
+		}
+		if err := t.announce(ctx); err != nil {
+			return err
+		}
+		if err := t.makeTemporary(ctx); err != nil {
+			return err
+		}
+		return t.converse(ctx, t.carryOut)
+	})
+}
+
+// onThread opens Pudu for a turn on the thread that the flags name.
+func onThread(ctx context.Context, app App, o Options, f runFlags, stdio IO, do func(t *turn) error) (err error) {
 	if o.Mounts, err = parseMounts(f.mounts); err != nil {
 		return err
 	}
@@ -133,19 +151,7 @@ func runTask(ctx context.Context, app App, o Options, f runFlags, stdio IO, args
 	if err := t.chooseThread(ctx); err != nil {
 		return err
 	}
-	if err := t.prepare(task); err != nil {
-		return err
-	}
-	if err := t.needModel(ctx, app, o); err != nil {
-		return err
-	}
-	if err := t.announce(ctx); err != nil {
-		return err
-	}
-	if err := t.makeTemporary(ctx); err != nil {
-		return err
-	}
-	return t.converse(ctx, t.carryOut)
+	return do(t)
 }
 
 // makeTemporary makes the thread of the run before the run does, if it is to be a temporary one.

@@ -160,6 +160,13 @@ describe('sub-agents', () => {
     await cards(page, 'workspace/two').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Say it' }).waitFor(); // it works still
     expect(await page.getByText('Three is made.').count()).toBe(0);
+    const works = async (tab: typeof page): Promise<void> => {
+      await tab.locator('.run-head', { hasText: /^Working \d/ }).waitFor();
+      await tab.locator('.agents > details', { hasText: 'Make three' }).filter({ hasText: 'running' }).waitFor();
+    };
+    for (const tab of [page, other]) await works(tab);
+    await page.reload();
+    await works(page);
   });
 
   it('are answered elsewhere while an answer is on its way: who gave that one is told', async () => {

@@ -57,7 +57,7 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
   const s = useWords(shell);
   const [conversation, view] = useConversation(thread);
   const task = useTask(thread);
-  const turns = useMemo(() => turnsOf(view.talk), [view.talk]);
+  const turns = useMemo(() => turnsOf(view.talk, view.past ? undefined : view.active), [view.talk, view.active, view.past]);
   const title = above?.title || task?.title || (turns[0]?.ask && textOf(turns[0].ask.message).slice(0, 60)) || s.untitled;
   useEffect(() => {
     document.title = `${title} · Pudu`;

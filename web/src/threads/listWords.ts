@@ -33,7 +33,6 @@ export const lists = define(
     sureEmptyText: 'All tasks in it are deleted with their messages and files. Nothing brings them back.',
     restored: (title: string) => `“${title}” is back.`,
     emptied: (n: number) => `${some(n, 'task')} deleted for good.`,
-    inFolder: (name: string) => `In ${name}`,
   },
   {
     title: '全部任务',
@@ -66,6 +65,5 @@ export const lists = define(
     sureEmptyText: '其中所有任务及其消息和文件都会删除，无法恢复。',
     restored: (title: string) => `“${title}”已恢复`,
     emptied: (n: number) => `已彻底删除 ${n} 个任务`,
-    inFolder: (name: string) => `在“${name}”中`,
   },
 );

@@ -1,6 +1,7 @@
 // What runs are asked for with, and what is read from the list of runs.
 import type { Sent } from '../../files/uploads';
 import { api } from '../../lib/api/client';
+import { type Message, textOf } from './message';
 import type { Asked, Run } from './talk';
 import { isActive } from './turns';
 
@@ -62,7 +63,7 @@ export interface RunRow {
   error: string | null;
   /** What of its request had no effect. */
   metadata?: { pudu_warnings?: string[] };
-  kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: unknown }[] | null } | null; command?: { resume?: unknown } | null };
+  kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: Message['content'] }[] | null } | null; command?: { resume?: unknown } | null };
 }
 
 /** What became of an answer: the server has it, or it has not, or had another one before. */
@@ -94,7 +95,7 @@ export function runOf(r: RunRow): Run {
   if (r.kwargs?.context) run.context = r.kwargs.context as Record<string, unknown>;
   const answers = answersIn(r.kwargs?.command?.resume);
   if (answers) run.answers = answers;
-  if (said && typeof said.content === 'string') run.says = { id: said.id ?? '', text: said.content };
+  if (said) run.says = { id: said.id ?? '', text: textOf({ id: '', type: '', content: said.content ?? '' }) };
   return run;
 }
 

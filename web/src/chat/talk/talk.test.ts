@@ -44,6 +44,17 @@ describe('a conversation', () => {
     expect(unread(waits, talk.rows).map((s) => s.id)).toEqual(['2']);
   });
 
+  it('is at work in its last turn while a run brings an answer, or answers once more, and not while one begins with words of its own', () => {
+    const asks: Talk = { ...play(...run, said(whole), event('run', { status: 'interrupted' })), asked: [] };
+    const goesOn = { id: 's', status: 'running', began: 9 };
+    const before = { ...asks, rows: [...asks.rows, { message: human('p', 'before it'), run: 'r', at: 1 }] };
+    expect(turnsOf(asks, goesOn)[0]?.run).toBe(goesOn);
+    expect(turnsOf(before, goesOn).map((t) => t.run?.id)).toEqual(['r', 's']);
+    for (const other of [undefined, { ...goesOn, says: { id: 'm', text: 'next' } }]) expect(turnsOf(asks, other)[0]?.run?.id).toBe('r');
+    const both = play(...run); // what is at work already stays its turn's, whatever waits behind it
+    expect(turnsOf(both, { ...goesOn, status: 'pending' })[0]?.run?.id).toBe('r');
+  });
+
   it('takes of a run that is over its calls alone, and of what runs say nothing into an earlier place', () => {
     const events = [said(whole), event('tool_end', { call_id: 'c', millis: 7 })];
     const here = play(said(human('q', 'hello')));
@@ -150,6 +161,12 @@ describe('questions', () => {
   it('are known of the request of a run, where it answers by ids', () => {
     expect(runOf(row({ a: { decisions: [] } })).answers).toEqual(['a']);
     for (const resume of ['yes', { decisions: [] }, [1], undefined]) expect(runOf(row(resume)).answers).toBeUndefined();
+  });
+
+  it('are brought an answer by a run that has no words, and words may come in parts', () => {
+    const says = (messages: object[] | null) => runOf({ ...row('yes'), kwargs: { input: { messages: messages as never } } }).says;
+    const parts = [{ type: 'text', text: 'look ' }, { type: 'image_url' }, { type: 'text', text: 'here' }];
+    expect([says(null), says([{ id: 'm', content: 'go' }]), says([{ content: parts }])]).toEqual([undefined, { id: 'm', text: 'go' }, { id: '', text: 'look here' }]);
   });
 
   it('may have been answered by a run that ended before the page had heard of it', () => {

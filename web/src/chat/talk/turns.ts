@@ -21,8 +21,8 @@ export interface Turn {
   goesOn?: boolean;
 }
 
-/** The turns of a conversation. */
-export function turnsOf(talk: Talk): Turn[] {
+/** The turns of a conversation. A run under way that says nothing of its own brings an answer, or answers once more: the last turn is its. */
+export function turnsOf(talk: Talk, active?: Run): Turn[] {
   const turns: Turn[] = [];
   const results = new Map<string, Message>();
   for (const r of talk.rows) if (r.message.type === 'tool' && r.message.tool_call_id) results.set(r.message.tool_call_id, r.message);
@@ -35,6 +35,8 @@ export function turnsOf(talk: Talk): Turn[] {
     }
   }
   for (const turn of turns) finish(turn, talk);
+  const last = turns.at(-1);
+  if (last && active && !active.says && !isActive(last.run)) last.run = active;
   for (const [i, turn] of turns.entries()) if (turn.run && turns[i + 1]?.ask?.run === turn.run.id) turn.goesOn = true;
   return turns;
 }

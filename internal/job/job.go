@@ -32,7 +32,7 @@ type Kind struct {
 	// Every has one job of the kind done by the system, again and again so long after its end. It never dies.
 	Every time.Duration
 	// Run does the work outside of any transaction, and returns what is to be written then, or nil. An error is a try that has
-	// failed; [LaterError] is none.
+	// failed; [LaterError] is none, and neither is a [ChangedError] of the write.
 	Run func(ctx context.Context, j Job) (write func(Tx) error, err error)
 	// Done is told of a job when what it wrote is stored; nil is nobody. A crash right behind that leaves it untold.
 	Done func(j Job)
@@ -79,6 +79,13 @@ func (t Tx) Of(feature string) database.Tx {
 	}
 	return t.joint.For(feature, t.user)
 }
+
+// ChangedError is that of a write when what it was decided by has changed meanwhile. It decides anew, without the work that came before;
+// the try goes on with what is to be written then.
+type ChangedError func(ctx context.Context) (write func(Tx) error, err error)
+
+// Error implements error.
+func (ChangedError) Error() string { return "what it was decided by has changed" }
 
 // LaterError is that of a job whose time has not come: it is done after a while, and the try does not count.
 type LaterError time.Duration

@@ -34,6 +34,7 @@ func TestJobs(t *testing.T) {
 		{Name: "not yet", Test: notYet},
 		{Name: "taken away", Test: takenAway},
 		{Name: "effect", Test: effect},
+		{Name: "decided anew", Test: decidedAnew},
 		{Name: "its failure cannot be written", Test: failureUnwritten},
 		{Name: "left by a process that is gone", Test: leftBehind},
 		{Name: "ends its process each time", Test: endsItsProcess},
@@ -374,6 +375,39 @@ func effect(f *databases.Fixture) {
 	f.Equal("bob's", folders(f.Bob()), 0)
 }
 
+// decidedAnew: what a write was decided by has changed: it is decided again, in the same try, but not for ever.
+func decidedAnew(f *databases.Fixture) {
+	k := newKit(f)
+	var ran, decided, writes atomic.Int64
+	var decide job.ChangedError
+	decide = func(context.Context) (func(job.Tx) error, error) {
+		n := decided.Add(1)
+		return func(tx job.Tx) error {
+			_, err := tx.Of("folders").Exec("insert", fmt.Sprint("f", n), "", "", 1, 1, "")
+			if n < writes.Load() {
+				err = decide
+			}
+			return err
+		}, nil
+	}
+	k.runner("me", job.Kind{Name: "note", Tries: 1, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
+		ran.Add(1)
+		return decide(ctx)
+	}})
+	writes.Store(3)
+	k.ask(f.Ann(), note("a", `1`))
+	k.until("its end", k.empty)
+	f.Equal("work", ran.Load(), int64(1))
+	f.Equal("decisions", decided.Load(), int64(3))
+	n := 0
+	f.Must(f.Feature("folders").For(f.Ann()).Read(f.Context(), "list", func(database.Row) (bool, error) { n++; return true, nil }, 10, 0))
+	f.Equal("written", n, 1)
+	writes.Store(1 << 40)
+	k.ask(f.Ann(), note("b", `1`))
+	k.until("its death", func() bool { return strings.HasSuffix(k.outcomes(), "dead") })
+	f.Equal("decisions", decided.Load(), int64(3+8))
+}
+
 // claimBy has a process claim what waits, and die.
 func (k *kit) claimBy(owner string) {
 	k.Helper()
@@ -466,10 +500,14 @@ func manyThatFail(f *databases.Fixture) {
 	}
 	k.ask(f.Ann(), jobs...)
 	var under, most atomic.Int64
+	asked := make(chan struct{})
 	kind := k.notes(func(_ context.Context, j job.Job) error {
 		most.Store(max(most.Load(), under.Add(1)))
 		defer under.Add(-1)
 		if strings.HasPrefix(j.Key, "bad") {
+			if j.Attempt > 1 {
+				<-asked
+			}
 			return errors.New("no route")
 		}
 		return nil
@@ -480,6 +518,7 @@ func manyThatFail(f *databases.Fixture) {
 	k.pass(time.Hour) // all are due again
 	before := len(k.done())
 	k.ask(f.Ann(), note("good", `1`))
+	close(asked)
 	k.until("the new one", func() bool { return strings.Contains(k.outcomes(), "done") })
 	if at := slices.Index(k.done(), "good 1 1"); at < 0 || at > before+20 {
 		k.Errorf("it came after %d others", at-before)

@@ -240,7 +240,9 @@ func (r *Runner) start(ctx context.Context, k Kind, j Job) {
 }
 
 // try runs a job within its time. stop and under stop it; a panic is a failure.
-func (r *Runner) try(stop, under context.Context, k Kind, j Job) (write func(Tx) error, err error) {
+func (r *Runner) try(
+	stop, under context.Context, k Kind, j Job, run func(context.Context) (func(Tx) error, error),
+) (write func(Tx) error, err error) {
 	if j.Attempt > k.Tries && k.Every == 0 { // the tries before were counted, and none of them came to its end
 		return nil, fmt.Errorf("the process ended while it was done, %d times at most; the last error before: %s", k.Tries, cmp.Or(j.before, "none"))
 	}
@@ -252,5 +254,5 @@ func (r *Runner) try(stop, under context.Context, k Kind, j Job) (write func(Tx)
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return k.Run(ctx, j)
+	return run(ctx)
 }

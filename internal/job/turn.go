@@ -22,12 +22,11 @@ const (
 
 // perform does a job and writes what became of it.
 func (r *Runner) perform(stop, under context.Context, k Kind, j Job) (outcome string) {
-	write, err := r.try(stop, under, k, j)
+	ran, err := r.attempt(stop, under, k, j)
 	var wait LaterError
 	switch {
-	case err == nil:
-		outcome, err = done, r.settle(stop, outage, func(x database.Joint) error { return r.finish(x, k, j, write) })
-		if err == nil && k.Done != nil {
+	case ran:
+		if outcome = done; err == nil && k.Done != nil {
 			k.Done(j)
 		}
 		if err == nil || errors.Is(err, errGone) || stop.Err() != nil {
@@ -42,6 +41,27 @@ func (r *Runner) perform(stop, under context.Context, k Kind, j Job) (outcome st
 		return r.fail(stop, k, j, err)
 	}
 	return r.outcome(j, outcome, err)
+}
+
+// decisions is how often the effect of a try is decided at most: others were faster than all but the last.
+const decisions = 8
+
+// attempt does a job and writes its effect. It reports whether there was one to write.
+func (r *Runner) attempt(stop, under context.Context, k Kind, j Job) (ran bool, err error) {
+	run := func(ctx context.Context) (func(Tx) error, error) { return k.Run(ctx, j) }
+	for range decisions {
+		write, errTry := r.try(stop, under, k, j, run)
+		if errTry != nil {
+			return false, errTry
+		}
+		err = r.settle(stop, outage, func(x database.Joint) error { return r.finish(x, k, j, write) })
+		var changed ChangedError
+		if !errors.As(err, &changed) {
+			break
+		}
+		run = changed
+	}
+	return true, err
 }
 
 // outcome says what could not be written.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -70,11 +69,11 @@ func (r *Reader) Kinds() []job.Kind {
 	return []job.Kind{{
 		Name: jobRead, Slots: 2, Tries: readings, Timeout: longest, Wait: pause,
 		Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
-			write, err := r.read(ctx, j.User, j.Key)
-			if err != nil || write == nil {
+			decide, err := r.read(ctx, j.User, j.Key)
+			if err != nil || decide == nil {
 				return nil, err
 			}
-			return func(tx job.Tx) error { return write(tx.Of(name)) }, nil
+			return decide(ctx)
 		},
 		Done: func(j job.Job) {
 			if r.Done != nil {
@@ -84,8 +83,9 @@ func (r *Reader) Kinds() []job.Kind {
 	}}
 }
 
-// read reads a thread, and returns what is to be written because of it.
-func (r *Reader) read(ctx context.Context, u access.User, thread string) (func(database.Tx) error, error) {
+// read reads a thread, and returns what decides what is to be written because of it: anew if another was faster, as of two threads of a user
+// that are read at once. The model is asked once.
+func (r *Reader) read(ctx context.Context, u access.User, thread string) (job.ChangedError, error) {
 	talk, err := r.Talk(ctx, u, thread)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -108,26 +108,38 @@ func (r *Reader) read(ctx context.Context, u access.User, thread string) (func(d
 	fresh := unread(talk.Messages, was.Read)
 	now := reading{Thread: thread, Read: lastIDs(talk.Messages), Spent: was.Spent}
 	uses := usesIn(fresh)
-	e, err := r.learn(ctx, m, &talk, fresh, lesson{thread: thread, agent: talk.Agent, folder: at.folder, batch: "reading_" + rand.Text(), spend: now.spend})
+	l, err := r.learn(ctx, m, &talk, fresh, &lesson{thread: thread, agent: talk.Agent, folder: at.folder, batch: "reading_" + rand.Text(), spend: now.spend})
 	if err != nil {
 		return nil, fmt.Errorf("read thread %.40q for the memory: %w", thread, err)
 	}
 	moment := r.cfg.Now().UTC()
-	return func(tx database.Tx) error {
-		var err error
-		if e != nil && !e.empty() {
-			err = e.write(tx)
+	var decide job.ChangedError
+	decide = func(ctx context.Context) (func(job.Tx) error, error) {
+		e, err := r.apply(ctx, m, l)
+		if err != nil {
+			return nil, fmt.Errorf("read thread %.40q for the memory: %w", thread, err)
 		}
-		for _, id := range uses {
-			err = exec(err, tx, "use", id, thread, instant(moment))
-			err = exec(err, tx, "used", id, instant(moment))
-		}
-		return now.write(err, tx, moment)
-	}, nil
+		return func(of job.Tx) error {
+			tx := of.Of(name)
+			var err error
+			if e != nil && !e.empty() {
+				err = e.write(tx)
+			}
+			for _, id := range uses {
+				err = exec(err, tx, "use", id, thread, instant(moment))
+				err = exec(err, tx, "used", id, instant(moment))
+			}
+			if err = now.write(err, tx, moment); errors.Is(err, ErrChanged) {
+				return decide
+			}
+			return err
+		}, nil
+	}
+	return decide, nil
 }
 
-// learn asks the model what there is to remember, and decides what becomes of it. Nil is nothing.
-func (r *Reader) learn(ctx context.Context, m *Mine, talk *Talk, fresh []message.Message, l lesson) (*edit, error) {
+// learn asks the model what there is to remember. Nil is nothing.
+func (r *Reader) learn(ctx context.Context, m *Mine, talk *Talk, fresh []message.Message, l *lesson) (*lesson, error) {
 	set := r.Settings()
 	l.heard = heard{turns: turnsOf(fresh), tools: results(fresh)}
 	humans := slices.ContainsFunc(l.heard.turns, func(t turn) bool { return t.Human })
@@ -158,7 +170,16 @@ func (r *Reader) learn(ctx context.Context, m *Mine, talk *Talk, fresh []message
 	if err != nil {
 		return nil, err
 	}
-	if e, err = m.begin(ctx); err != nil { // the model took its time
+	return l, nil
+}
+
+// apply decides what becomes of what was learned, by the facts that there are now. Nil is nothing.
+func (r *Reader) apply(ctx context.Context, m *Mine, l *lesson) (*edit, error) {
+	if l == nil {
+		return nil, nil
+	}
+	e, err := m.begin(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if l.apply(e); e.err != nil {

@@ -48,6 +48,7 @@ type reader struct {
 	answers []string // of the model, one after the other
 	asked   []string
 	during  func() // while the model thinks
+	left    func() // while it is decided, when something is left out
 	said    []string
 	tries   int
 	done    []access.User // whose pages are told
@@ -69,6 +70,10 @@ func newReader(f *databases.Fixture) *reader {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.talk, nil
+	}, Left: func(access.User, string, map[string]int) {
+		if r.left != nil {
+			r.left()
+		}
 	}, Done: func(u access.User) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -407,6 +412,18 @@ func writtenMeanwhile(f *databases.Fixture) {
 	r.hear("human: I like green tea.", "ai: Noted.")
 	f.Equal("read", r.read(one("Likes green tea", "I like green tea", "")), "done")
 	f.Equal("facts", contents(f, r.mine), "Likes green tea, Written by hand")
+
+	// Between the decision and its write, as another thread of the user may: it is decided again, and the model is not asked again.
+	r.during, r.left = nil, func() {
+		r.left = nil
+		_, err := r.mine.Add(f.Context(), fact("Likes black tea", ""))
+		f.Must(err)
+	}
+	r.hear("human: I like black tea, and white tea.", "ai: Noted.")
+	more := strings.Replace(one("Likes white tea", "white tea", ""), "[{", `[{"content":"Likes black tea","scope":"task"},{`, 1)
+	f.Equal("read", r.read(more), "done")
+	f.Equal("facts", contents(f, r.mine), "Likes black tea, Likes green tea, Likes white tea, Written by hand")
+	f.Equal("the model was asked", len(r.asked), 1)
 }
 
 // TestAfter: what follows the end of a run.

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { watchShifts } from './shifts';
 
 afterAll(closeBrowser);
 
@@ -119,5 +120,29 @@ describe('news', () => {
     await late.getByText('Sentence number 3 ').waitFor();
     await page.keyboard.press('Control+.');
     await v.sees('You stopped it');
+  });
+
+  it('of what stands on the desk of the start page move nothing there', async () => {
+    v = await visit(server);
+    const { page } = v;
+    const state = async (thread: string): Promise<string> => ((await (await fetch(`${server.url}/news`)).json()) as { threads: { thread_id: string; state: string }[] }).threads.find((t) => t.thread_id === thread)?.state ?? '';
+    const threads = [crypto.randomUUID(), crypto.randomUUID()];
+    for (const thread_id of threads) {
+      await post('/threads', { thread_id });
+      await post(`/threads/${thread_id}/runs`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: 'hello there' }] } });
+      await expect.poll(() => state(thread_id), { timeout: patience }).toBe('answered');
+    }
+    const moved = await watchShifts(page);
+    await v.to('/');
+    const rows = page.locator('.deskrow');
+    await rows.last().locator('.st.new').waitFor();
+    const before = await rows.evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+    expect(before.slice(-2)).toEqual([...threads].reverse().map((id) => `/c/${id}`));
+    await fetch(`${server.url}/threads/${threads[1]}/read`, { method: 'PUT' });
+    await rows.nth(before.length - 2).locator('.st:not(.new)').waitFor();
+    await asked(); // what comes stands below what is there
+    await expect.poll(() => rows.count(), { timeout: patience }).toBe(before.length + 1);
+    expect((await rows.evaluateAll((all) => all.map((a) => a.getAttribute('href')))).slice(0, -1)).toEqual(before);
+    expect(await moved()).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // The start: a new task, and what waits, runs and is new.
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import type { Sent } from '../files/uploads';
 import { useWords, when } from '../lib/i18n';
 import { ask, go, Link, useQueryOf } from '../lib/router';
@@ -95,10 +95,15 @@ function Desk(): ReactNode {
   const s = useWords(shell);
   const { data } = useTasks();
   const order = { waiting: 0, running: 1, failed: 2, answered: 3 } as Record<string, number>;
-  const list = (data?.threads ?? [])
-    .filter((t) => t.state in order && isShown(t))
+  // What stands there keeps its place while the page is looked at, also when it is due no more; what comes stands below it.
+  const stood = useRef<string[]>([]);
+  const all = (data?.threads ?? []).filter(isShown);
+  const due = all
+    .filter((t) => t.state in order)
     .sort((a, b) => (order[a.state] ?? 9) - (order[b.state] ?? 9))
     .slice(0, most);
+  const list = [...stood.current.flatMap((id) => all.filter((t) => t.thread_id === id)), ...due.filter((t) => !stood.current.includes(t.thread_id))];
+  stood.current = list.map((t) => t.thread_id);
   if (list.length === 0) return null;
   return (
     <section className="desk" aria-label={w.onDesk}>

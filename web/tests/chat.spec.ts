@@ -277,5 +277,11 @@ describe('a task', () => {
     await v.sees('Nine steps.');
     await page.waitForTimeout(300);
     expect(await shifts()).toEqual([]);
+    await v.say('think for a while');
+    await page.locator('summary', { hasText: 'Thinking' }).getByText('First I think about it.').waitFor();
+    await v.sees('I have thought.');
+    await page.locator('summary', { hasText: 'Thought' }).getByText(/^\d\.\d s$/).waitFor();
+    await page.waitForTimeout(300);
+    expect(await shifts()).toEqual([]);
   });
 });

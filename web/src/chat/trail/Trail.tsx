@@ -89,16 +89,16 @@ function Thought({ step }: { step: Extract<Step, { kind: 'thought' }> }): ReactN
   const w = useWords(chat);
   const [open, setOpen] = useState(false);
   const first = /^[\s\S]{0,160}?[.!?。！？](?=\s|$)/.exec(step.text)?.[0] ?? step.text.slice(0, 160);
-  const verb = step.open ? w.thinking : step.millis ? w.thoughtFor(lasted(step.millis)) : w.thought;
   return (
     <details className="step" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary>
         <span className="node">{step.open ? <Glyph state="live" /> : <Icon name="think" />}</span>
         <span className="what">
-          <span className="verb">{verb}</span>
+          <span className="verb">{step.open ? w.thinking : w.thought}</span>
           <span className="txt">{first}</span>
         </span>
-        <span className="meta" />
+        {/* How long it took stands behind it, as with calls: before it, it would move the text. */}
+        <span className="meta">{!step.open && !!step.millis && <span>{lasted(step.millis)}</span>}</span>
         <Icon name="right" className="i chev" />
       </summary>
       {open && (

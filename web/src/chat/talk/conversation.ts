@@ -48,6 +48,7 @@ export class Conversation {
   /** The next run is to have the files as they were there. */
   private then = false;
   private loads = 0;
+  private looks = 0;
   private readonly detailed = new Set<string>();
 
   constructor(
@@ -140,8 +141,10 @@ export class Conversation {
     // The log of a run tells of it while it is followed; what another one in the queue brings an answer to, only the list of runs tells.
     if (this.view.loading || (this.following && this.view.talk.asked.length === 0)) return;
     const known = this.view.talk.runs;
+    const [load, look] = [this.loads, ++this.looks];
     try {
       const runs = await this.runs();
+      if (load !== this.loads || look !== this.looks) return; // what was asked for later knows more
       if (endedUnheard(runs, known) && !this.following) return await this.load();
       this.show({ talk: { ...this.view.talk, runs } });
       this.followActive();

@@ -128,6 +128,28 @@ func TestAResumeThatWaitsAnswersWhatIsAskedThen(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatAnotherRunBringsSaysSo: of two people who answer the same question at once, the second is told.
+func TestAnAnswerThatAnotherRunBringsSaysSo(t *testing.T) {
+	w := newWard(t)
+	m := w.serving("a", w.asking)
+	first := w.waiting(m)
+	const told = "command.resume: another run brings an answer to this already; this one has an effect only if it is asked again"
+	for i, c := range []struct {
+		ids  []string
+		want []string
+	}{{[]string{"q1"}, nil}, {[]string{"q1"}, []string{told}}, {[]string{"q1", "q2"}, nil}, {[]string{"q2", "q1"}, []string{told}}} {
+		req := runs.Request{ThreadID: "thread", UserID: "user", Strategy: store.Enqueue, Answers: map[string]json.RawMessage{}}
+		for _, id := range c.ids {
+			req.Answers[id] = json.RawMessage(`"yes"`)
+		}
+		if d := cmp.Diff(c.want, warnings(t, w.submit(m, req))); d != "" {
+			t.Errorf("answer %d: %s", i+1, d)
+		}
+	}
+	close(w.free)
+	w.wants(first, event.StatusSuccess)
+}
+
 func warnings(t *testing.T, run store.Run) []string {
 	t.Helper()
 	var req struct {

@@ -115,6 +115,9 @@ func TestLine(t *testing.T) {
 		{"rm *.txt", "rm ", true},
 		{"rm '*.txt'", "rm *.txt", false},
 		{"/b?n/git push", "git push", false},
+		{"[ -e a ]", "[ -e a ]", false},
+		{"[g]it push", "", true},
+		{"[$X -e a ]", "", true},
 	} {
 		s, err := Parse(tt.command)
 		if err != nil {

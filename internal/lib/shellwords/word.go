@@ -40,6 +40,9 @@ func (w *walker) words(list []*syntax.Word) []Word {
 
 func (b *builder) end() Word {
 	b.word.Text = b.text.String()
+	if b.word.Text == "[" && !b.word.Open { // the program of that name: a pattern has a bracket at its end
+		b.word.Glob = false
+	}
 	return b.word
 }
 

@@ -138,7 +138,10 @@ func (d delegate) task(child *runs.Child) (*given, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &given{Child: child, model: req.Model, now: d.below.Now, about: subagents.About{Call: req.Task.Call, Description: req.Task.Description, Kind: req.Task.Kind}}
+	t := &given{
+		Child: child, model: req.Model, now: d.below.Now,
+		about: subagents.About{Call: req.Task.Call, Description: req.Task.Description, Kind: req.Task.Kind},
+	}
 	kind, err := subagents.Find(d.kinds, req.Task.Kind)
 	if err != nil { // the operator has taken it away since
 		kind.Timeout = noKind

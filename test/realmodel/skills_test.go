@@ -98,7 +98,8 @@ memory: {enabled: false}
 	write(t, filepath.Join(agent, "SOUL.md"), "You call bash with the one command that the skill names, and nothing else.\n")
 	base := []string{"--config", filepath.Join(dir, "config.yaml"), "--data", filepath.Join(dir, "data")}
 	began := time.Now()
-	out, err := call(t, append([]string{"run", "--agent", "small", "--max-steps", steps, "--thread", "t", "--file", filepath.Join(dir, c.file), "/" + c.skill + " " + c.task}, base...)...)
+	args := []string{"run", "--agent", "small", "--max-steps", steps, "--thread", "t", "--file", filepath.Join(dir, c.file), "/" + c.skill + " " + c.task}
+	out, err := call(t, append(args, base...)...)
 	came.ended = !errors.Is(err, context.DeadlineExceeded)
 	if came.ended && err != nil {
 		t.Errorf("%s, try %d: the run did not come to its end: %v\n%s", c.skill, n, err, out)

@@ -20,7 +20,9 @@ import (
 )
 
 func TestViews(t *testing.T) {
-	databases.Run(t, feature.All(), []databases.Case{{Name: "hostile 12", Test: shows}, {Name: "runs", Test: ofRuns}, {Name: "by processes at once", Test: showsAtOnce}})
+	databases.Run(t, feature.All(), []databases.Case{
+		{Name: "hostile 12", Test: shows}, {Name: "runs", Test: ofRuns}, {Name: "by processes at once", Test: showsAtOnce},
+	})
 }
 
 // showsAtOnce: of processes on one data folder the first makes the copies, and the others keep them.

@@ -10,8 +10,9 @@ it('leaves a list of runs that comes late: the one that was asked for behind it 
   vi.stubGlobal('fetch', () => new Promise((resolve) => answers.push((rows) => resolve(new Response(JSON.stringify(rows))))));
   const conversation = new Conversation('t', true);
   conversation.load = () => Promise.reject(new Error('it is not loaded anew'));
+  const runs = Object.fromEntries(['a', 'b'].map((id) => [id, { id, status: 'interrupted', began: 0 }]));
   // @ts-expect-error what the page knows is written from within
-  conversation.view = { ...conversation.now(), talk: { ...conversation.now().talk, runs: Object.fromEntries(['a', 'b'].map((id) => [id, { id, status: 'interrupted', began: 0 }])) } };
+  conversation.view = { ...conversation.now(), talk: { ...conversation.now().talk, runs } };
   const [first, second] = [conversation.refresh(), conversation.refresh()];
   await vi.waitFor(() => expect(answers).toHaveLength(2));
   answers[1]?.([row('b'), row('a')]);

@@ -51,3 +51,13 @@ func TestAnExaminationAsJSON(t *testing.T) {
 		t.Errorf("%s", &b)
 	}
 }
+
+func TestJSONIsPrintedAsItIsRead(t *testing.T) {
+	var b bytes.Buffer
+	if err := printJSON(IO{Out: &b}, json.RawMessage(`{"a": "x \u003cb\u003e \u0026lt; \\u0026 \n"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "{\n  \"a\": \"x <b> &lt; \\\\u0026 \\n\"\n}\n"; b.String() != want {
+		t.Errorf("got %s, want %s", b.String(), want)
+	}
+}

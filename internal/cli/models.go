@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,10 +94,26 @@ func silentDefault(models []ModelInfo) error {
 }
 
 func printJSON(stdio IO, v any) error {
-	enc := json.NewEncoder(stdio.Out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(stdio.Out, "%s\n", escapes.ReplaceAllFunc(raw, unescaped))
+	}
+	return err
+}
+
+// escapes are those of JSON, among them those that pages of HTML need; unescaped is what a terminal needs of one.
+var escapes = regexp.MustCompile(`\\(u0026|u003c|u003e|.)`)
+
+func unescaped(escape []byte) []byte {
+	switch string(escape) {
+	case `\u0026`:
+		return []byte("&")
+	case `\u003c`:
+		return []byte("<")
+	case `\u003e`:
+		return []byte(">")
+	}
+	return escape
 }
 
 // printModels prints a table, and beneath a model that does not answer what to do.

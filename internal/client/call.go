@@ -24,7 +24,7 @@ const maxAnswer = 1 << 30
 // [store.ErrTrashed] where its status and its text say so.
 type StatusError struct {
 	Status int
-	server string
+	server string // empty if it is this process
 	detail string
 }
 
@@ -32,6 +32,9 @@ func (e *StatusError) Error() string {
 	status := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
 	if e.Status == http.StatusUnauthorized {
 		return fmt.Sprintf("%s does not know the token (%s); set PUDU_TOKEN to the server's, or give it with --token", e.server, status)
+	}
+	if e.server == "" {
+		return e.detail
 	}
 	return fmt.Sprintf("%s says %s: %s", e.server, status, e.detail)
 }
@@ -88,15 +91,18 @@ func (c *Client) send(h *http.Client, req *http.Request) (*http.Response, error)
 	defer res.Body.Close()
 	const most = 64 << 10
 	raw, _ := io.ReadAll(io.LimitReader(res.Body, most)) // what there is
-	e := &StatusError{Status: res.StatusCode, server: c.name, detail: detailOf(raw)}
+	e := &StatusError{Status: res.StatusCode, detail: detailOf(raw)}
+	if c.inside == nil {
+		e.server = c.name
+	}
 	if to := res.Header.Get("Location"); to != "" {
 		e.detail = "it is now at " + inert.Line(to)
 	}
 	return nil, e
 }
 
-// detailOf is what an answer says is wrong: a sentence, or a list of faults with their places. Any other text is shown
-// as it is, as far as a line goes.
+// detailOf is what an answer says is wrong, without a stop: a sentence, one with more beside it, or a list of faults with their
+// places. Any other text is shown as it is, as far as a line goes.
 func detailOf(raw []byte) string {
 	const most = 500
 	var said struct {
@@ -106,10 +112,15 @@ func detailOf(raw []byte) string {
 		Loc []any  `json:"loc"`
 		Msg string `json:"msg"`
 	}
+	var more struct {
+		Message string `json:"message"`
+	}
 	text := string(raw)
 	if json.Unmarshal(raw, &said) == nil && said.Detail != nil && json.Unmarshal(said.Detail, &text) != nil {
 		text = string(said.Detail)
-		if json.Unmarshal(said.Detail, &faults) == nil {
+		if json.Unmarshal(said.Detail, &more) == nil && more.Message != "" {
+			text = more.Message
+		} else if json.Unmarshal(said.Detail, &faults) == nil {
 			lines := make([]string, len(faults))
 			for i, f := range faults {
 				lines[i] = strings.Trim(fmt.Sprint(f.Loc), "[]") + ": " + f.Msg
@@ -117,7 +128,7 @@ func detailOf(raw []byte) string {
 			text = strings.Join(lines, "; ")
 		}
 	}
-	return excerpt.Bound(inert.Line(text), most)
+	return excerpt.Bound(strings.TrimSuffix(inert.Line(text), "."), most)
 }
 
 // get asks for JSON.
@@ -127,7 +138,7 @@ func (c *Client) get(ctx context.Context, path string, into any) error {
 
 // call sends JSON, or nothing, and reads the JSON of the answer; into may be nil.
 func (c *Client) call(ctx context.Context, method, path string, header http.Header, in, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := c.within(ctx, callTimeout)
 	defer cancel()
 	return c.exchange(ctx, method, path, header, in, into)
 }

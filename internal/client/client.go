@@ -8,11 +8,9 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -64,7 +62,8 @@ type Client struct {
 	name string // for messages: "the server at ..."
 	http *http.Client
 
-	transport *http.Transport // of http; nil if there is no connection
+	transport *http.Transport // of http; nil inside
+	inside    *inside         // where there is no connection; else nil
 	// Info is what the server works with, as it said when it was dialled.
 	Info Info
 }
@@ -93,43 +92,6 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Inside is a client of a gateway of this process, without a connection, for requests whose answers are read whole.
-func Inside(h http.Handler) *Client {
-	return &Client{base: "http://pudu", name: "Pudu", http: &http.Client{Transport: inside{h}}}
-}
-
-// inside answers requests by a handler.
-type inside struct{ http.Handler }
-
-// RoundTrip implements [http.RoundTripper].
-func (h inside) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	a := answer{header: make(http.Header), status: http.StatusOK}
-	h.ServeHTTP(&a, r)
-	return &http.Response{
-		Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: a.header, Body: io.NopCloser(&a.body), ContentLength: int64(a.body.Len()), Request: r,
-	}, nil
-}
-
-// answer is what a handler says.
-type answer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements [http.ResponseWriter].
-func (a *answer) Header() http.Header { return a.header }
-
-// WriteHeader implements [http.ResponseWriter].
-func (a *answer) WriteHeader(status int) { a.status = status }
-
-// Write implements [http.ResponseWriter].
-func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
-
 // checkURL returns the URL without a last slash.
 func checkURL(text string) (string, error) {
 	u, err := url.Parse(text)
@@ -153,4 +115,17 @@ func (i *Info) harmless() {
 }
 
 // Close gives back what the client holds.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	if c.inside != nil {
+		c.inside.working.Wait()
+	}
+}
+
+// within bounds a request that is answered at once by the time that a server may take.
+func (c *Client) within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if c.inside != nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
+}

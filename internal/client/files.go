@@ -55,7 +55,10 @@ func (c *Client) sendForm(ctx context.Context, path, name string, content io.Rea
 	}
 	req.ContentLength = int64(head.Len()+len(tail)) + size
 	req.Header.Set("Content-Type", form.FormDataContentType())
-	patient := wire.NewHTTPClient(&http.Client{Transport: c.transport}, c.cfg.Idle+time.Duration(size/slowest)*time.Second)
+	patient := c.http
+	if c.inside == nil {
+		patient = wire.NewHTTPClient(&http.Client{Transport: c.transport}, c.cfg.Idle+time.Duration(size/slowest)*time.Second)
+	}
 	res, err := c.send(patient, req)
 	if err != nil {
 		return fmt.Errorf("upload %s: %w", name, err)

@@ -68,10 +68,12 @@ func TestDetails(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"detail":"no \u001b[31msuch\nthing"}`:                                        "no such thing",
 		`{"detail":[{"loc":["body","x",0],"msg":"bad"},{"loc":["query"],"msg":"no"}]}`: "body x 0: bad; query: no",
-		`{"detail":{"a":1}}`: `{"a":1}`,
-		`{"error":"x"}`:      `{"error":"x"}`,
-		`<html>`:             `<html>`,
-		``:                   ``,
+		`{"detail":{"a":1}}`:                       `{"a":1}`,
+		`{"detail":{"a":1,"message":"It bites."}}`: `It bites`,
+		`{"detail":"Thread 'a' not found."}`:       `Thread 'a' not found`,
+		`{"error":"x"}`:                            `{"error":"x"}`,
+		`<html>`:                                   `<html>`,
+		``:                                         ``,
 	} {
 		if got := detailOf([]byte(raw)); got != want {
 			t.Errorf("%s: %q", raw, got)

@@ -90,7 +90,7 @@ func (k Keeper) Test(_ context.Context, t models.Trial) (probe.Test, error) {
 	e := entryOf(t.Given, t.Keep)
 	e.First = t.First
 	return func(ctx context.Context, done func(probe.Result)) (x probe.Examined, err error) {
-		ctx, cancel := context.WithTimeout(ctx, testTimeout)
+		ctx, cancel := k.within(ctx, testTimeout)
 		defer cancel()
 		body, err := json.Marshal(e) //nolint:gosec // the key is what the server is to try
 		if err != nil {

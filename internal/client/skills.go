@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/feature/skills"
@@ -62,9 +65,13 @@ func (c Skills) Enable(ctx context.Context, name string, on bool) (skills.Skill,
 
 func (c Skills) own(name string) string { return "/skills/custom/" + url.PathEscape(name) }
 
-// Remove removes a skill.
+// Remove removes a skill; [skills.ErrBuiltIn] if it is one that everybody has.
 func (c Skills) Remove(ctx context.Context, name string) error {
-	return c.call(ctx, http.MethodDelete, c.own(name), nil, nil, nil)
+	err := c.call(ctx, http.MethodDelete, c.own(name), nil, nil, nil)
+	if no, ok := errors.AsType[*StatusError](err); ok && no.Status == http.StatusBadRequest && strings.Contains(no.detail, "is a built-in skill") {
+		err = fmt.Errorf("skill %s: %w", name, skills.ErrBuiltIn)
+	}
+	return err
 }
 
 // Export writes a skill as an archive.

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lead"
@@ -82,7 +83,9 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, err
 	}
 	s := e.session(notes)
-	s.Past = func() cli.Past { return client.Inside(gateway.New(behindSocket(e.gatewayConfig(s, config.Server{})))) }
+	s.Past = func() cli.Past {
+		return client.Inside(gateway.New(behindSocket(e.gatewayConfig(s, config.Server{}), audit.Local().Via)))
+	}
 	left, err := e.manager.Unfinished(ctx)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/approval"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/middleware/guardrail"
@@ -36,32 +34,4 @@ func (r runGrants) Use(ctx context.Context, call *tool.Call, now time.Time) (app
 		r.audit.Record(ctx, audit.Of(by, audit.Approve, "call", r.thread+"/"+call.ID))
 	}
 	return g, found, err
-}
-
-// Approvals implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
-func (a App) Approvals(ctx context.Context, o cli.Options, do func(cli.Approvals) error) error {
-	p, err := a.settle(ctx, o)
-	switch {
-	case err != nil:
-		return err
-	case p.server != nil:
-		return p.close(do(client.Approvals{Client: p.server}))
-	}
-	return p.close(do(approvalsHere{approval.NewGrants(p.store).For(access.Default()), p}))
-}
-
-// approvalsHere are the grants of the user of the commands.
-type approvalsHere struct {
-	*approval.Mine
-
-	at place
-}
-
-// Revoke takes a grant back.
-func (h approvalsHere) Revoke(ctx context.Context, id string) error {
-	err := h.Mine.Revoke(ctx, id, time.Now())
-	if err == nil {
-		h.at.record(ctx, audit.Delete, "approval", id)
-	}
-	return err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/feature/audit"
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
@@ -17,36 +17,21 @@ const stopping = 15 * time.Second
 
 // DeleteUser implements cli.App. A server that holds the data folder does it.
 func (a App) DeleteUser(ctx context.Context, o cli.Options, user string) (f store.Forgotten, err error) {
-	p, err := a.hold(ctx, o)
-	switch {
-	case err != nil:
-		return f, err
-	case p.server != nil:
-		f.Threads, f.Rows, err = p.server.DeleteUser(ctx, user)
-		return f, p.close(err)
-	}
-	u := access.FromRow(user)
-	data := p.store.For(u)
-	err = stopRuns(ctx, data, func(id string) (store.Run, error) {
-		return data.StopRun(ctx, id, store.StopInterrupt, time.Now())
-	}, func(run store.Run) (bool, error) {
-		owner, err := leaseholder(ctx, p.store, run)
-		return owner != "", err
+	err = a.here(ctx, o, func(c *client.Client) (err error) {
+		f.Threads, f.Rows, err = c.DeleteUser(ctx, user)
+		return err
 	})
-	if err == nil {
-		f, err = removeUser(ctx, p.store, p.disk, u, func(string) {})
-	}
-	if err == nil {
-		p.record(ctx, audit.Delete, "user", user)
-	}
-	return f, p.close(err)
+	return f, err
 }
 
-// deleteUser removes all that a user has, while the server works.
+// deleteUser removes all that a user has. What works on his runs elsewhere is waited for.
 func (e *engine) deleteUser(ctx context.Context, u access.User) (store.Forgotten, error) {
 	err := stopRuns(ctx, e.store.For(u), func(id string) (store.Run, error) {
 		return e.manager.For(u).Cancel(ctx, id, store.StopInterrupt)
-	}, func(run store.Run) (bool, error) { return run.Active(), nil })
+	}, func(run store.Run) (bool, error) {
+		owner, err := leaseholder(ctx, e.store, run)
+		return owner != "", err
+	})
 	if err != nil {
 		return store.Forgotten{}, err
 	}

@@ -51,10 +51,12 @@ type engine struct {
 	dir     string
 	disk    userdata.Disk // what dir has of users
 	shared  bool          // other processes work on the store too
-	shares  shares
-	watch   *watch
-	callers gateway.Tokens // their named tokens; nil is none
-	running parts          // what has been started
+	// commands says that it answers commands of the terminal, and carries out no runs.
+	commands bool
+	shares   shares
+	watch    *watch
+	callers  gateway.Tokens // their named tokens; nil is none
+	running  parts          // what has been started
 
 	store     database.Store
 	audit     *audit.Log
@@ -192,7 +194,9 @@ func (e *engine) closeOutgoing(context.Context) error {
 }
 
 func (e *engine) openSandboxes(ctx context.Context) error {
-	e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)
+	if e.box = (box{limits: sandboxLimits(e.cfg)}); !e.commands {
+		e.box = openSandbox(ctx, e.cfg, e.own.Sandbox)
+	}
 	e.kit = toolbox.NewKit(newToolbox(e.cfg, e.dir, e.log), e.box.target, e.log)
 	history := historyConfig(e.cfg)
 	history.Quota, history.Watch, history.Log = e.box.limits.Disk, e.watch.metrics, e.log

@@ -3,21 +3,15 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
 	"github.com/pudu-ai/pudu/internal/job"
-	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
@@ -136,76 +130,4 @@ func (e *engine) undoing() job.Kind {
 		}
 		return nil, errors.Join(err, ctx.Err())
 	}}
-}
-
-// FileHistory implements cli.App.
-func (a App) FileHistory(ctx context.Context, o cli.Options, do func(cli.FileHistory) error) error {
-	p, err := a.reach(ctx, o)
-	switch {
-	case err != nil:
-		return err
-	case p.server != nil:
-		return p.close(do(client.FileHistory{Client: p.server}))
-	}
-	return p.close(do(pastHere{filehistory.New(historyConfig(p.cfg)), p}))
-}
-
-// pastHere is the history of the files of the user's threads here.
-type pastHere struct {
-	history *filehistory.History
-	at      place
-}
-
-func (h pastHere) of(ctx context.Context, thread string) (*filehistory.Thread, error) {
-	if _, err := h.at.store.For(access.Default()).Thread(ctx, thread); err != nil {
-		return nil, err
-	}
-	return pastIn(h.at.store, h.at.disk, h.history)(ctx, access.Default(), thread)
-}
-
-// Runs are the ids of a thread's runs, the newest first.
-func (h pastHere) Runs(ctx context.Context, thread string, limit int) ([]string, error) {
-	return runIDs(h.at.store.For(access.Default()).ListRuns(ctx, store.RunFilter{ThreadID: thread, Limit: limit}))
-}
-
-func runIDs(list []store.Run, err error) ([]string, error) {
-	ids := make([]string, len(list))
-	for i, r := range list {
-		ids[i] = r.ID
-	}
-	return ids, err
-}
-
-// Changes tells what a run has changed.
-func (h pastHere) Changes(ctx context.Context, thread, run string) (filehistory.Report, error) {
-	past, err := h.of(ctx, thread)
-	if err != nil {
-		return filehistory.Report{}, err
-	}
-	list, err := past.Changes(ctx, run)
-	return list.Report(true, true), err
-}
-
-// Undo takes back what a run has changed.
-func (h pastHere) Undo(ctx context.Context, thread string, u filehistory.Undo) (filehistory.Undone, error) {
-	past, err := h.of(ctx, thread)
-	if err != nil {
-		return filehistory.Undone{}, err
-	}
-	u.ID = id.New(time.Now())
-	u.Idle = func(ctx context.Context) error { return idle(ctx, h.at.store.For(access.Default()), thread) }
-	out, err := past.Undo(ctx, u)
-	if out.ID != "" {
-		h.at.record(ctx, audit.Change, "files", thread+"/"+u.Run)
-	}
-	return out, err
-}
-
-// idle is nil while no run of a thread is at work.
-func idle(ctx context.Context, mine store.UserData, thread string) error {
-	list, err := mine.ListRuns(ctx, store.RunFilter{ThreadID: thread, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1})
-	if err == nil && len(list) > 0 {
-		err = fmt.Errorf("%w: run %s of the thread is at work; undo when it has ended", store.ErrConflict, list[0].ID)
-	}
-	return err
 }

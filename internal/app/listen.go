@@ -83,9 +83,9 @@ func (e *engine) listen(ctx context.Context, server config.Server) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen in the data folder: %w", err), l.Close())
 	}
-	c = behindSocket(c)
+	c = behindSocket(c, socketVia)
 	d := e.newEdge(c, gateway.New(c), socket)
-	d.http.Handler = e.withOperator(d.http.Handler)
+	d.http.Handler = e.withOperator(d.http.Handler, operator(socketVia))
 	e.doors = append(e.doors, d)
 	return nil
 }
@@ -127,13 +127,13 @@ func (e *engine) closeGateway(context.Context) error {
 // socketVia is how the audit log names who comes by the socket in the data folder.
 const socketVia = "command line socket"
 
-// behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. Files that
-// are uploaded are copied from one folder to another.
-func behindSocket(c gateway.Config) gateway.Config {
+// behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. via is how he
+// comes in. Files that are uploaded are copied from one folder to another.
+func behindSocket(c gateway.Config, via string) gateway.Config {
 	const most = 512 << 20
 	browsers := c.Guard
 	c.Browsers = &browsers
-	c.Guard, c.Via = gateway.Guard{Open: true}, socketVia
+	c.Guard, c.Via = gateway.Guard{Open: true}, via
 	c.Limits.Upload, c.Limits.Uploads = most, most
 	return c
 }

@@ -39,6 +39,18 @@ func (e *engine) forRuns() parts {
 	}
 }
 
+// forCommands are the parts that answer commands where no server does. They begin nothing, and take nothing over.
+func (e *engine) forCommands() parts {
+	return parts{
+		{"database", e.openDatabase, e.closeDatabase},
+		{"audit log", e.openAudit, e.closeAudit},
+		{"secrets", e.openSecrets, nil},
+		{"files", e.openSandboxes, e.closeSandboxes},
+		{"settings", e.outline, nil},
+		{"events", e.openHub, e.closeHub},
+	}
+}
+
 // forServer are the parts that a server has behind those for runs.
 func (e *engine) forServer(s config.Server) parts {
 	return parts{

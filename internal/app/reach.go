@@ -5,89 +5,105 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"net/http"
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
+	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
-	"github.com/pudu-ai/pudu/internal/job"
+	"github.com/pudu-ai/pudu/internal/feature/session"
+	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// place is where a command does its work: at a server, or here with the store of the data folder. One of the two is
-// there.
-type place struct {
-	*kept
-
-	server *client.Client
-}
-
-// reach finds the place of a command: the server that is named, else here.
-func (a App) reach(ctx context.Context, o cli.Options) (place, error) {
+// Reach implements cli.App.
+func (a App) Reach(ctx context.Context, o cli.Options, do func(*client.Client) error) error {
 	c, err := connect(ctx, o)
-	if c != nil || err != nil {
-		return place{server: c}, err
-	}
-	return a.hold(ctx, o)
-}
-
-// settle is reach for a command that may be the first to work there: it makes the data folder.
-func (a App) settle(ctx context.Context, o cli.Options) (place, error) {
-	p, err := a.reach(ctx, o)
-	if errors.Is(err, fs.ErrNotExist) {
-		p.kept, err = a.openKept(ctx, o, false)
-	}
-	return p, err
-}
-
-// hold takes the data folder, or finds the server that holds it.
-func (a App) hold(ctx context.Context, o cli.Options) (place, error) {
-	k, err := a.openOwned(ctx, o)
-	if !errors.Is(err, store.ErrLocked) {
-		return place{kept: k}, err
-	}
-	_, dir, _, errServer := a.settings(o)
-	var c *client.Client
-	if errServer == nil {
-		c, errServer = client.Dial(ctx, client.Config{Dir: dir})
-	}
-	if errServer != nil {
-		return place{}, err // whose holder does not listen
-	}
-	return place{server: c}, nil
-}
-
-// close ends the work there; err is what came of it.
-func (p place) close(err error) error {
-	if p.server != nil {
-		p.server.Close()
+	if err != nil {
 		return err
 	}
-	return errors.Join(err, p.store.Close())
+	if c == nil {
+		return a.here(ctx, o, do)
+	}
+	defer c.Close()
+	return do(c)
 }
 
-// record has the audit log of this place tell what the command line has done. A server tells by itself of what it was
-// asked for.
-func (p place) record(ctx context.Context, verb audit.Verb, kind, object string) {
-	if p.server == nil {
-		audit.New(p.store, nil, nil).Record(ctx, audit.Of(audit.Local(), verb, kind, object))
+// here has do work with the data folder: through the server that holds it, else with a gateway of this process, which holds
+// the folder meanwhile.
+func (a App) here(ctx context.Context, o cli.Options, do func(*client.Client) error) error {
+	cfg, dir, _, err := a.settings(o)
+	if err == nil && !o.Begin {
+		err = isThere(ctx, cfg, o, dir)
 	}
+	if err != nil {
+		return err
+	}
+	e, err := a.newEngine(cfg, dir, o)
+	if err == nil {
+		e.commands = true
+		err = e.start(ctx, e.forCommands())
+	}
+	if errors.Is(err, store.ErrLocked) {
+		c, errServer := client.Dial(ctx, client.Config{Dir: dir})
+		if errServer != nil {
+			return err // whose holder does not listen
+		}
+		defer c.Close()
+		return do(c)
+	}
+	if err != nil {
+		return err
+	}
+	c := client.Inside(e.atHand())
+	err = do(c)
+	c.Close()
+	return errors.Join(err, e.close())
 }
+
+// isThere is fs.ErrNotExist if there is no database yet.
+func isThere(ctx context.Context, cfg *config.Config, o cli.Options, dir string) error {
+	st, err := openStore(ctx, cfg, o, dir, true) // which, unlike an owner, makes no folder
+	if err != nil {
+		return err
+	}
+	return st.Close()
+}
+
+// atHand is what answers the commands of the user of this machine where no server does.
+func (e *engine) atHand() http.Handler {
+	by := audit.Local()
+	c := behindSocket(e.gatewayConfig(&cli.Session{}, config.Server{}), by.Via)
+	c.AgentsOff, c.Browsers = false, &gateway.Guard{Token: "of a server", Named: ofServer{}}
+	routes := gateway.New(c)
+	mux := e.withOperator(routes, by)
+	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) { // nobody has indexed what has changed
+		if err := newIndexer(e.store, e.disk, e.schema).Fill(r.Context(), by.User); err != nil {
+			reply(w, nil, err)
+			return
+		}
+		routes.ServeHTTP(w, r)
+	})
+	return mux
+}
+
+// ofServer are the named tokens of a server, which alone knows them: whether one of their sessions is over it finds out when
+// that is used.
+type ofServer struct{}
+
+// Required implements [gateway.Tokens].
+func (ofServer) Required() bool { return false }
+
+// Name implements [gateway.Tokens].
+func (ofServer) Name(string) (string, bool) { return "", false }
+
+// Sum implements [gateway.Tokens].
+func (ofServer) Sum(string) (session.Sum, bool) { return session.Sum{}, true }
 
 // Record implements cli.App. Where there is no database yet there is no audit log.
 func (a App) Record(ctx context.Context, o cli.Options, verb audit.Verb, kind, object string) {
-	p, err := a.hold(ctx, o)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return
-	case err == nil && p.server != nil:
-		err = p.server.Record(ctx, string(verb), kind, object)
-	case err == nil:
-		p.record(ctx, verb, kind, object)
-	}
-	if err == nil {
-		err = p.close(nil)
-	}
-	if err != nil {
+	err := a.here(ctx, o, func(c *client.Client) error { return c.Record(ctx, string(verb), kind, object) })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		slog.ErrorContext(ctx, "the audit log was not told", "verb", verb, "kind", kind, "object", object, "error", err)
 	}
 }
@@ -108,41 +124,4 @@ func (a App) Audit(ctx context.Context, o cli.Options, f audit.Filter) ([]audit.
 	}
 	list, err := audit.New(k.store, nil, nil).List(ctx, f)
 	return list, errors.Join(err, k.store.Close())
-}
-
-// Jobs implements cli.App.
-func (a App) Jobs(ctx context.Context, o cli.Options, do func(cli.Jobs) error) error {
-	p, err := a.reach(ctx, o)
-	if err != nil {
-		return err
-	}
-	if p.server != nil {
-		return p.close(do(p.server.Jobs()))
-	}
-	return p.close(do(auditedJobs{job.NewQueue(p.store), p}))
-}
-
-// auditedJobs tells the audit log what a command does with jobs here.
-type auditedJobs struct {
-	*job.Queue
-
-	place place
-}
-
-// Retry implements [cli.Jobs].
-func (j auditedJobs) Retry(ctx context.Context, kind, key, user string) (int64, error) {
-	n, err := j.Queue.Retry(ctx, kind, key, user)
-	if n > 0 {
-		j.place.record(ctx, audit.Change, "job", kind+"/"+key)
-	}
-	return n, err
-}
-
-// Drop implements [cli.Jobs].
-func (j auditedJobs) Drop(ctx context.Context, kind, key, user string) (int64, error) {
-	n, err := j.Queue.Drop(ctx, kind, key, user)
-	if n > 0 {
-		j.place.record(ctx, audit.Delete, "job", kind+"/"+key)
-	}
-	return n, err
 }

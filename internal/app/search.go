@@ -9,12 +9,8 @@ import (
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/feature/search"
-	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/userdata"
 	"github.com/pudu-ai/pudu/sandbox"
@@ -76,31 +72,4 @@ func filesOf(ctx context.Context, disk userdata.Disk, t store.Thread) (list []st
 		}
 	}
 	return list, nil
-}
-
-// Search implements cli.App: here, through the server that holds the data folder, or at a server elsewhere. Here what
-// has changed without a server is indexed first.
-func (a App) Search(ctx context.Context, o cli.Options, q cli.Search) (hits []search.Hit, more bool, err error) {
-	p, err := a.reach(ctx, o)
-	if err != nil {
-		return nil, false, err
-	}
-	if p.server != nil {
-		hits, more, err = client.Search{Client: p.server}.Find(ctx, q.Query, q.Folder)
-		return hits, more, p.close(err)
-	}
-	mine := access.Default()
-	schema, err := lead.Schema(p.cfg)
-	if err == nil {
-		err = newIndexer(p.store, p.disk, schema).Fill(ctx, mine)
-	}
-	if err == nil && q.Folder != "" {
-		var f folders.Folder
-		f, err = folders.New(p.store).For(mine).Folder(ctx, q.Folder)
-		q.Threads = f.Threads
-	}
-	if err == nil {
-		hits, more, err = search.New(p.store, nil).For(mine).Find(ctx, q.Query)
-	}
-	return hits, more, p.close(err)
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -36,6 +37,13 @@ func (e *engine) configure(ctx context.Context) error {
 	return e.settle(s)
 }
 
+// outline makes settings of what costs nothing to know, for commands. Those that need the model of runs ask for [engine.fresh] ones.
+func (e *engine) outline(ctx context.Context) error {
+	e.stale.Store(true)
+	kept, _ := e.added.Load(ctx) // what keeps it from being read is said to those who need it
+	return e.settle(&settings{cfg: withAdded(e.cfg, kept), base: e.cfg, added: kept})
+}
+
 // settle makes the settings those of the first runs.
 func (e *engine) settle(s *settings) (err error) {
 	e.schema, err = lead.Schema(s.cfg, e.own.Middlewares...)
@@ -55,6 +63,10 @@ func (e *engine) settingsFor(ctx context.Context, cfg *config.Config) (*settings
 	}
 	all := withAdded(cfg, kept)
 	m, err := e.own.chooseModel(ctx, all, e.options.Model, e.box.demo())
+	if e.commands { // they may be what is to make it one that can be used
+		m.missing = cmp.Or(m.missing, err)
+		return &settings{cfg: all, base: cfg, added: kept, model: m, models: newModelSet(all, m, e.box.demo(), nil, e.log)}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

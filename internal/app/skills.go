@@ -2,14 +2,10 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"os"
 
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/feature/audit"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/message"
@@ -23,6 +19,9 @@ func (e *engine) newSkills() *skills.Skills {
 		Store: e.store, Settings: func() config.SkillSettings { return e.now().cfg.SkillSettings() },
 		View: func(u access.User) (*os.Root, error) { return e.disk.User(u).Skills() },
 		Ask: func(ctx context.Context, system, text string) (string, error) {
+			if err := e.fresh(ctx); err != nil {
+				return "", err
+			}
 			s := e.now()
 			return s.models.review(ctx, s.cfg.SkillEvolution.Model, system, text)
 		},
@@ -55,47 +54,4 @@ func (s *modelSet) review(ctx context.Context, name, system, text string) (strin
 	m := lead.Aside(s.cfg.LLMCall, g.asked(), s.fallbacks(g.entry))
 	answer, err := model.Collect(m.Stream(ctx, &model.Request{System: system, Messages: []message.Message{message.New(message.Human, text)}}))
 	return answer.Text(), err
-}
-
-// Skills implements cli.App: here, through the server that holds the data folder, or at a server elsewhere.
-func (a App) Skills(ctx context.Context, o cli.Options, do func(cli.Skills) error) error {
-	p, err := a.settle(ctx, o)
-	switch {
-	case err != nil:
-		return err
-	case p.server != nil:
-		return p.close(do(client.Skills{Client: p.server}))
-	}
-	k, err := a.keeperHere(p, o)
-	if err != nil {
-		return p.close(err)
-	}
-	all := skills.New(skills.Config{
-		Store: p.store, Settings: p.cfg.SkillSettings,
-		Ask: func(ctx context.Context, system, text string) (string, error) {
-			v, err := k.view(ctx)
-			if err != nil {
-				return "", err
-			}
-			set := newModelSet(v.cfg, v.std, demoScript, nil, slog.Default())
-			return set.review(ctx, v.cfg.SkillEvolution.Model, system, text)
-		},
-	})
-	return p.close(do(skillsHere{all.For(access.Default()), p}))
-}
-
-// skillsHere are the skills of the user of the commands.
-type skillsHere struct {
-	*skills.Mine
-
-	at place
-}
-
-// Remove removes a skill.
-func (h skillsHere) Remove(ctx context.Context, name string) error {
-	err := h.Mine.Remove(ctx, name, skills.Human(skills.HumanDelete))
-	if err == nil {
-		h.at.record(ctx, audit.Delete, "skill", name)
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
@@ -70,7 +71,7 @@ func addModel(with keeping, stdio IO) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return with(cmd, func(ctx context.Context, k Keeper) error {
+			return with(cmd, func(ctx context.Context, k client.Keeper) error {
 				if !untested {
 					if err := answersFirst(ctx, k, models.Trial{Given: g, Keep: replace, First: true}); err != nil {
 						return err
@@ -99,7 +100,7 @@ func addModel(with keeping, stdio IO) *cobra.Command {
 }
 
 // answersFirst returns why a model does not answer. Whether what it answers is good it does not say.
-func answersFirst(ctx context.Context, k Keeper, t models.Trial) error {
+func answersFirst(ctx context.Context, k client.Keeper, t models.Trial) error {
 	test, err := k.Test(ctx, t)
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func testModel(with keeping, stdio IO) *cobra.Command {
 				t.Name = args[0]
 			}
 			var x probe.Examined
-			err := with(cmd, func(ctx context.Context, k Keeper) error {
+			err := with(cmd, func(ctx context.Context, k client.Keeper) error {
 				test, err := k.Test(ctx, t)
 				if err != nil {
 					return err

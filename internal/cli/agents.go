@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,29 +12,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
+	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Agents are the user's own agents and what he tells all of them about himself, here or at a server.
-type Agents interface {
-	List(ctx context.Context) ([]agents.Agent, error)
-	Load(ctx context.Context, name string) (agents.Agent, error)
-	Make(ctx context.Context, name string, c agents.Change) error
-	Edit(ctx context.Context, name string, c agents.Change) error
-	Delete(ctx context.Context, name string) error
-	Profile(ctx context.Context) (string, error)
-	SetProfile(ctx context.Context, text string) error
-}
-
 func agentsCommand(app App, o *Options, stdio IO) *cobra.Command {
-	with := func(cmd *cobra.Command, do func(context.Context, Agents) error) error {
-		return failedWith(app.Agents(cmd.Context(), *o, func(a Agents) error { return do(cmd.Context(), a) }))
+	with := func(cmd *cobra.Command, do func(context.Context, client.Agents) error) error {
+		err := withAgents(cmd, app, o, func(a client.Agents) error { return do(cmd.Context(), a) })
+		if errors.Is(err, store.ErrNotFound) {
+			return usageError("%v; `pudu agents` lists those that there are", err)
+		}
+		return failedWith(err)
 	}
 	cmd := &cobra.Command{
 		Use: "agents", Short: "List your own agents; show, create, edit and delete one", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(ctx context.Context, a Agents) error { return printAgents(ctx, a, stdio) })
+			return with(cmd, func(ctx context.Context, a client.Agents) error { return printAgents(ctx, a, stdio) })
 		},
 	}
 	serverFlags(cmd.PersistentFlags(), o)
@@ -41,7 +37,7 @@ func agentsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		&cobra.Command{
 			Use: "show NAME", Short: "Show an agent", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return with(cmd, func(ctx context.Context, a Agents) error {
+				return with(cmd, func(ctx context.Context, a client.Agents) error {
 					one, err := a.Load(ctx, args[0])
 					if err == nil {
 						printAgent(one, stdio)
@@ -51,15 +47,15 @@ func agentsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			},
 		},
 		changeAgent("create NAME", "Make an agent; `pudu run --agent NAME` talks to it", stdio, func(cmd *cobra.Command, name string, c agents.Change) error {
-			return with(cmd, func(ctx context.Context, a Agents) error { return a.Make(ctx, name, c) })
+			return with(cmd, func(ctx context.Context, a client.Agents) error { return a.Make(ctx, name, c) })
 		}),
 		changeAgent("edit NAME", "Change what the flags name", stdio, func(cmd *cobra.Command, name string, c agents.Change) error {
-			return with(cmd, func(ctx context.Context, a Agents) error { return a.Edit(ctx, name, c) })
+			return with(cmd, func(ctx context.Context, a client.Agents) error { return a.Edit(ctx, name, c) })
 		}),
 		&cobra.Command{
 			Use: "delete NAME", Short: "Delete an agent; its threads stay", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				err := with(cmd, func(ctx context.Context, a Agents) error { return a.Delete(ctx, args[0]) })
+				err := with(cmd, func(ctx context.Context, a client.Agents) error { return a.Delete(ctx, args[0]) })
 				if err == nil {
 					fmt.Fprintln(stdio.Err, "Deleted the agent.")
 				}
@@ -68,6 +64,11 @@ func agentsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		},
 	)
 	return cmd
+}
+
+// withAgents has do work with the agents of the user and his profile.
+func withAgents(cmd *cobra.Command, app App, o *Options, do func(client.Agents) error) error {
+	return settle(cmd, app, o, func(c *client.Client) error { return do(client.Agents{Client: c}) })
 }
 
 // changeAgent is a command whose flags say what shall become of an agent.
@@ -151,7 +152,7 @@ func readText(file string, most int64, stdio IO) (string, error) {
 	return string(raw), err
 }
 
-func printAgents(ctx context.Context, a Agents, stdio IO) error {
+func printAgents(ctx context.Context, a client.Agents, stdio IO) error {
 	list, err := a.List(ctx)
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func profileCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "profile", Short: "Show what you tell all agents about yourself, and how they should answer; set or clear it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return failedWith(app.Agents(cmd.Context(), *o, func(a Agents) error {
+			return failedWith(withAgents(cmd, app, o, func(a client.Agents) error {
 				text, err := a.Profile(cmd.Context())
 				switch {
 				case err != nil:
@@ -213,7 +214,7 @@ func profileCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 	serverFlags(cmd.PersistentFlags(), o)
 	set := func(cmd *cobra.Command, text string) error {
-		err := app.Agents(cmd.Context(), *o, func(a Agents) error { return a.SetProfile(cmd.Context(), text) })
+		err := withAgents(cmd, app, o, func(a client.Agents) error { return a.SetProfile(cmd.Context(), text) })
 		if err == nil {
 			fmt.Fprintln(stdio.Err, "Runs that begin now are told so.")
 		}

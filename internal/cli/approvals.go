@@ -8,22 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pudu-ai/pudu/internal/feature/approval"
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Approvals are what the user has approved of calls to come, here or at a server.
-type Approvals interface {
-	List(ctx context.Context, revoked bool, limit, offset int) ([]approval.Grant, error)
-	Revoke(ctx context.Context, id string) error
-}
-
 func approvalsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var revoked bool
 	list := func(cmd *cobra.Command, _ []string) error {
-		return failedWith(app.Approvals(cmd.Context(), *o, func(a Approvals) error {
-			return printApprovals(cmd.Context(), a, stdio, revoked)
+		return failedWith(settle(cmd, app, o, func(c *client.Client) error {
+			return printApprovals(cmd.Context(), client.Approvals{Client: c}, stdio, revoked)
 		}))
 	}
 	cmd := &cobra.Command{
@@ -44,9 +38,9 @@ func revokeCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke ID...", Short: "Take approvals back", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return failedWith(app.Approvals(cmd.Context(), *o, func(a Approvals) error {
+			return failedWith(settle(cmd, app, o, func(c *client.Client) error {
 				for _, id := range args {
-					err := a.Revoke(cmd.Context(), id)
+					err := client.Approvals{Client: c}.Revoke(cmd.Context(), id)
 					if errors.Is(err, store.ErrNotFound) {
 						err = fmt.Errorf("there is no approval %q, or it is revoked already; `pudu approvals` lists them", id)
 					}
@@ -61,7 +55,7 @@ func revokeCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 }
 
-func printApprovals(ctx context.Context, a Approvals, stdio IO, revoked bool) error {
+func printApprovals(ctx context.Context, a client.Approvals, stdio IO, revoked bool) error {
 	list, err := a.List(ctx, revoked, 1000, 0)
 	if err != nil {
 		return err

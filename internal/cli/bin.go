@@ -8,27 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/bin"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Bin is the bin and the marks of the user's threads, here or at a server.
-type Bin interface {
-	Trash(ctx context.Context, id string) (store.Thread, error)
-	Restore(ctx context.Context, id string) (store.Thread, error)
-	List(ctx context.Context, of store.Shelf, limit, offset int) ([]store.Thread, error)
-	Empty(ctx context.Context) (int, error)
-	Mark(ctx context.Context, id string, to bin.Marks) (store.Thread, error)
-	Rename(ctx context.Context, id, title string) error
-}
-
 // binCommands are the commands that change where threads stand.
 func binCommands(app App, o *Options, stdio IO) []*cobra.Command {
-	each := func(use, short, done string, do func(context.Context, Bin, string) error) *cobra.Command {
+	each := func(use, short, done string, do func(context.Context, client.Bin, string) error) *cobra.Command {
 		return &cobra.Command{Use: use + " THREAD...", Short: short, Args: cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return failedWith(app.Bin(cmd.Context(), *o, func(b Bin) error {
+				return failedWith(withBin(cmd.Context(), app, *o, func(b client.Bin) error {
 					for _, id := range args {
 						if err := do(cmd.Context(), b, id); err != nil {
 							return noSuchThread(err, id)
@@ -40,7 +31,7 @@ func binCommands(app App, o *Options, stdio IO) []*cobra.Command {
 			}}
 	}
 	mark := func(use, short, done string, to bin.Marks) *cobra.Command {
-		return each(use, short, done, func(ctx context.Context, b Bin, id string) error {
+		return each(use, short, done, func(ctx context.Context, b client.Bin, id string) error {
 			_, err := b.Mark(ctx, id, to)
 			return err
 		})
@@ -48,9 +39,9 @@ func binCommands(app App, o *Options, stdio IO) []*cobra.Command {
 	yes, no := true, false
 	return []*cobra.Command{
 		each("trash", "Put threads into the bin; what runs on them is stopped", "Put thread %[1]s into the bin. Undo: pudu threads restore %[1]s",
-			func(ctx context.Context, b Bin, id string) error { _, err := b.Trash(ctx, id); return err }),
+			func(ctx context.Context, b client.Bin, id string) error { _, err := b.Trash(ctx, id); return err }),
 		each("restore", "Take threads out of the bin", "Restored thread %s.",
-			func(ctx context.Context, b Bin, id string) error { _, err := b.Restore(ctx, id); return err }),
+			func(ctx context.Context, b client.Bin, id string) error { _, err := b.Restore(ctx, id); return err }),
 		binCommand(app, o, stdio),
 		mark("archive", "Put threads away, out of the lists", "Archived thread %s.", bin.Marks{Archived: &yes}),
 		mark("unarchive", "Put threads back into the lists", "Thread %s is in the lists again.", bin.Marks{Archived: &no}),
@@ -58,6 +49,11 @@ func binCommands(app App, o *Options, stdio IO) []*cobra.Command {
 		mark("unpin", "Have threads stand in lists by their time", "Thread %s is pinned no more.", bin.Marks{Pinned: &no}),
 		renameCommand(app, o, stdio),
 	}
+}
+
+// withBin has do work with the bin and the marks of the user's threads.
+func withBin(ctx context.Context, app App, o Options, do func(client.Bin) error) error {
+	return app.Reach(ctx, o, func(c *client.Client) error { return do(client.Bin{Client: c}) })
 }
 
 // noSuchThread says what to do about a thread that is not there.
@@ -74,7 +70,7 @@ func renameCommand(app App, o *Options, stdio IO) *cobra.Command {
 			if err := bin.CheckTitle(args[1]); err != nil {
 				return usageError("%v", err)
 			}
-			err := app.Bin(cmd.Context(), *o, func(b Bin) error {
+			err := withBin(cmd.Context(), app, *o, func(b client.Bin) error {
 				return noSuchThread(b.Rename(cmd.Context(), args[0], args[1]), args[0])
 			})
 			if err == nil {
@@ -92,7 +88,7 @@ func binCommand(app App, o *Options, stdio IO) *cobra.Command {
 			if !empty {
 				return listShelf(cmd.Context(), app, *o, stdio, store.InBin, limit)
 			}
-			return failedWith(app.Bin(cmd.Context(), *o, func(b Bin) error {
+			return failedWith(withBin(cmd.Context(), app, *o, func(b client.Bin) error {
 				n, err := b.Empty(cmd.Context())
 				if err == nil {
 					fmt.Fprintf(stdio.Err, "Deleted %s for good.\n", Count(n, "thread"))
@@ -107,7 +103,7 @@ func binCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 // listShelf lists threads that are in no other list.
 func listShelf(ctx context.Context, app App, o Options, stdio IO, of store.Shelf, limit int) error {
-	return failedWith(app.Bin(ctx, o, func(b Bin) error {
+	return failedWith(withBin(ctx, app, o, func(b client.Bin) error {
 		threads, err := b.List(ctx, of, limit, 0)
 		if err != nil {
 			return err

@@ -18,13 +18,12 @@ import (
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/archive"
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
-	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
-	"github.com/pudu-ai/pudu/internal/feature/transcript"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
@@ -53,6 +52,8 @@ type Options struct {
 	Mounts   []sandbox.Mount // --mount
 	// Adopt is --adopt: begin a new database in a data folder that has files of threads and no database any more.
 	Adopt bool
+	// Begin makes the data folder if there is none.
+	Begin bool
 	// ReadOnly opens the store for looking only: no lock is taken, no model and no sandbox are set up.
 	ReadOnly bool
 	// Note hears of what opening waits for; nil hears nothing.
@@ -73,6 +74,9 @@ type Options struct {
 type App interface {
 	// Connect opens a session at the server that the options name, or else the environment; nil if neither does.
 	Connect(ctx context.Context, o Options) (*Session, error)
+	// Reach has do work with the API as the user has it: of the server that the options name, of the one that holds the data
+	// folder, else of this process. Without a data folder it is fs.ErrNotExist, unless it is to begin one.
+	Reach(ctx context.Context, o Options, do func(*client.Client) error) error
 	// Open sets everything up for runs. If a server holds the data folder, the session works through that server.
 	Open(ctx context.Context, o Options) (*Session, error)
 	// Serve carries out what is unfinished and what sessions hand in, until ctx ends. ready is called when it can.
@@ -88,38 +92,10 @@ type App interface {
 	Restore(ctx context.Context, o Options, r io.Reader) (archive.Summary, error)
 	// Collect removes what has outlived its use; dryRun only says what that would be.
 	Collect(ctx context.Context, o Options, dryRun bool) (Collected, error)
-	// DeleteThread removes a thread with its files, here or at the server.
-	DeleteThread(ctx context.Context, o Options, id string) error
-	// Folders has do work with the folders of the user, here or at the server.
-	Folders(ctx context.Context, o Options, do func(Folders) error) error
-	// Memory has do work with what is remembered of the user, here or at the server.
-	Memory(ctx context.Context, o Options, do func(Memory) error) error
-	// Skills has do work with the skills of the user, here or at the server.
-	Skills(ctx context.Context, o Options, do func(Skills) error) error
-	// Approvals has do work with what the user has approved of calls to come, here or at the server.
-	Approvals(ctx context.Context, o Options, do func(Approvals) error) error
-	// Search finds words in what the user's threads have, here or at the server.
-	Search(ctx context.Context, o Options, q Search) (hits []search.Hit, more bool, err error)
-	// Transcript writes the conversation of a thread for people, here or at the server.
-	Transcript(ctx context.Context, o Options, thread string, f transcript.Format, w io.Writer) error
-	// Agents has do work with the agents of the user and his profile, here or at the server.
-	Agents(ctx context.Context, o Options, do func(Agents) error) error
-	// FileHistory has do work with what was changed in the files of the user's threads, here or at the server.
-	FileHistory(ctx context.Context, o Options, do func(FileHistory) error) error
-	// Calls has do work with what models were sent in the user's runs, here or at the server.
-	Calls(ctx context.Context, o Options, do func(Calls) error) error
-	// News opens the news of the user's threads.
-	News(ctx context.Context, o Options, do func(News) error) error
-	// Sessions has do work with the sessions of the user's browsers, here or at the server.
-	Sessions(ctx context.Context, o Options, do func(Sessions) error) error
-	// Bin has do work with the bin and the marks of the user's threads, here or at the server.
-	Bin(ctx context.Context, o Options, do func(Bin) error) error
 	// DeleteUser removes all that a user has, here or by the server that holds the data folder.
 	DeleteUser(ctx context.Context, o Options, user string) (store.Forgotten, error)
 	// Record has the audit log tell what a command has done beside the store. What keeps it from that is logged.
 	Record(ctx context.Context, o Options, verb audit.Verb, kind, object string)
-	// Jobs hands do what follows and is still to be done, of all users.
-	Jobs(ctx context.Context, o Options, do func(Jobs) error) error
 	// Audit returns rows of the audit log, the newest first.
 	Audit(ctx context.Context, o Options, f audit.Filter) ([]audit.Entry, error)
 	// Toolbox returns the Python packages of the data folder, which a server may be using, and what asks the sandbox for its Python.
@@ -130,8 +106,6 @@ type App interface {
 	Doctor(ctx context.Context, o Options, report func(Check))
 	// Models lists the models that runs can use; ask says to find out whether each of them answers.
 	Models(ctx context.Context, o Options, ask bool) ([]ModelInfo, error)
-	// Keeper has do work with the models that were added, here or at the server.
-	Keeper(ctx context.Context, o Options, do func(Keeper) error) error
 	// ExamineModel has the model that the options choose do ten tiny tasks. done gets each result as soon as it is
 	// known.
 	ExamineModel(ctx context.Context, o Options, done func(probe.Result)) (probe.Examined, error)
@@ -228,6 +202,13 @@ func open(ctx context.Context, app App, o Options) (*Session, error) {
 		return s, err
 	}
 	return app.Open(ctx, o)
+}
+
+// settle is [App.Reach] for a command that may be the first to work there.
+func settle(cmd *cobra.Command, app App, o *Options, do func(*client.Client) error) error {
+	at := *o
+	at.Begin = true
+	return app.Reach(cmd.Context(), at, do)
 }
 
 // adoptFlag is the flag of a command that may begin a database.

@@ -8,25 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/filehistory"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// FileHistory is what was changed in the files of the user's threads, here or at a server.
-type FileHistory interface {
-	// Runs are the ids of a thread's runs, the newest first.
-	Runs(ctx context.Context, thread string, limit int) ([]string, error)
-	Changes(ctx context.Context, thread, run string) (filehistory.Report, error)
-	Undo(ctx context.Context, thread string, u filehistory.Undo) (filehistory.Undone, error)
-}
-
 // lookedAt is how many of a thread's runs are looked at for the last one that has changed something.
 const lookedAt = 50
 
 // changedBy finds what a run has changed; without one, the last that has changed anything.
-func changedBy(ctx context.Context, h FileHistory, thread, run string) (string, filehistory.Report, error) {
+func changedBy(ctx context.Context, h client.FileHistory, thread, run string) (string, filehistory.Report, error) {
 	ids := []string{run}
 	if run == "" {
 		var err error
@@ -45,8 +38,8 @@ func changedBy(ctx context.Context, h FileHistory, thread, run string) (string, 
 	return run, filehistory.Report{}, nil
 }
 
-func withHistory(cmd *cobra.Command, app App, o *Options, thread string, do func(FileHistory) error) error {
-	err := app.FileHistory(cmd.Context(), *o, do)
+func withHistory(cmd *cobra.Command, app App, o *Options, thread string, do func(client.FileHistory) error) error {
+	err := app.Reach(cmd.Context(), *o, func(c *client.Client) error { return do(client.FileHistory{Client: c}) })
 	if errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("there is no thread %q that has runs; `pudu threads` lists them", thread)
 	}
@@ -59,7 +52,7 @@ func diffCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff THREAD", Short: "Show what a run has changed in the thread's workspace and outputs", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withHistory(cmd, app, o, args[0], func(h FileHistory) error {
+			return withHistory(cmd, app, o, args[0], func(h client.FileHistory) error {
 				id, r, err := changedBy(cmd.Context(), h, args[0], run)
 				if err != nil {
 					return err
@@ -140,7 +133,7 @@ func undoCommand(app App, o *Options, stdio IO) *cobra.Command {
 				}
 				u.Paths = append(u.Paths, clean)
 			}
-			return withHistory(cmd, app, o, args[0], func(h FileHistory) error {
+			return withHistory(cmd, app, o, args[0], func(h client.FileHistory) error {
 				id, _, err := changedBy(cmd.Context(), h, args[0], u.Run)
 				if err != nil {
 					return err

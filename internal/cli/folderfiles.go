@@ -14,25 +14,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// FolderFiles are the files that a folder has for its threads. Paths are below the folder.
-type FolderFiles interface {
-	Files(ctx context.Context, folder string, limit int) (list []threadfiles.Entry, more bool, err error)
-	// AddFile puts a file into a folder, or a subfolder of it. One of the same name is replaced.
-	AddFile(ctx context.Context, folder, into, name string, content io.Reader, size int64) error
-	ReadFile(ctx context.Context, folder, path string, w io.Writer) error
-	RemoveFile(ctx context.Context, folder, path string) error
-}
-
-func folderFilesCommand(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+func folderFilesCommand(with func(*cobra.Command, func(client.Folders) error) error, stdio IO) *cobra.Command {
 	var limit int
 	folders := with
-	with = func(cmd *cobra.Command, do func(Folders) error) error {
-		return folders(cmd, func(f Folders) error { return folderFileError(do(f)) })
+	with = func(cmd *cobra.Command, do func(client.Folders) error) error {
+		return folders(cmd, func(f client.Folders) error { return folderFileError(do(f)) })
 	}
 	cmd := &cobra.Command{
 		Use:   "files FOLDER",
@@ -44,7 +36,7 @@ func folderFilesCommand(with func(*cobra.Command, func(Folders) error) error, st
 			if limit < 1 || limit > threadfiles.MaxEntries {
 				return usageError("--limit takes 1 to %d", threadfiles.MaxEntries)
 			}
-			return with(cmd, func(f Folders) error {
+			return with(cmd, func(f client.Folders) error {
 				list, more, err := f.Files(cmd.Context(), args[0], limit)
 				for i := range list {
 					list[i].Path = strings.TrimPrefix(list[i].Path, sandbox.Folder+"/")
@@ -61,12 +53,15 @@ func folderFilesCommand(with func(*cobra.Command, func(Folders) error) error, st
 	return cmd
 }
 
-func addFolderFiles(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+func addFolderFiles(with func(*cobra.Command, func(client.Folders) error) error, stdio IO) *cobra.Command {
 	var into string
 	cmd := &cobra.Command{
 		Use: "add FOLDER FILE...", Short: "Put files into a folder; one of the same name is replaced", Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, func(f Folders) error {
+			if err := inFolder(path.Join(into, "file")); err != nil {
+				return err
+			}
+			return with(cmd, func(f client.Folders) error {
 				for _, name := range args[1:] {
 					if err := addFolderFile(cmd.Context(), f, args[0], into, name); err != nil {
 						return err
@@ -81,7 +76,7 @@ func addFolderFiles(with func(*cobra.Command, func(Folders) error) error, stdio 
 	return cmd
 }
 
-func addFolderFile(ctx context.Context, f Folders, folder, into, name string) error {
+func addFolderFile(ctx context.Context, f client.Folders, folder, into, name string) error {
 	h, err := os.Open(name)
 	if err != nil {
 		return usageError("%v", err)
@@ -94,7 +89,7 @@ func addFolderFile(ctx context.Context, f Folders, folder, into, name string) er
 	return f.AddFile(ctx, folder, into, filepath.Base(name), h, info.Size())
 }
 
-func getFolderFile(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+func getFolderFile(with func(*cobra.Command, func(client.Folders) error) error, stdio IO) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use: "get FOLDER PATH", Short: "Write a file of a folder", Args: cobra.ExactArgs(2),
@@ -102,7 +97,10 @@ func getFolderFile(with func(*cobra.Command, func(Folders) error) error, stdio I
 			if !cmd.Flags().Changed("out") {
 				out = path.Base(args[1])
 			}
-			err := with(cmd, func(f Folders) error {
+			if err := inFolder(args[1]); err != nil {
+				return err
+			}
+			err := with(cmd, func(f client.Folders) error {
 				return writeNew(out, stdio.Out, func(w io.Writer) error { return f.ReadFile(cmd.Context(), args[0], args[1], w) })
 			})
 			if err == nil && out != "-" {
@@ -115,12 +113,15 @@ func getFolderFile(with func(*cobra.Command, func(Folders) error) error, stdio I
 	return cmd
 }
 
-func removeFolderFiles(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+func removeFolderFiles(with func(*cobra.Command, func(client.Folders) error) error, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm FOLDER PATH...", Short: "Remove files of a folder", Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, func(f Folders) error {
+			return with(cmd, func(f client.Folders) error {
 				for _, name := range args[1:] {
+					if err := inFolder(name); err != nil {
+						return err
+					}
 					if err := f.RemoveFile(cmd.Context(), args[0], name); err != nil {
 						return err
 					}
@@ -132,15 +133,22 @@ func removeFolderFiles(with func(*cobra.Command, func(Folders) error) error, std
 	}
 }
 
-// folderFileError says what is in the way of a command about a folder.
-func folderFileError(err error) error {
+// inFolder refuses a path that leads nowhere below a folder.
+func inFolder(name string) error {
+	_, err := threadfiles.Below(sandbox.Folder, name)
 	switch {
 	case errors.Is(err, sandbox.ErrOutside):
 		return usageError("the path leads out of the folder; name one below it, such as notes/a.txt")
-	case errors.Is(err, sandbox.ErrInvalidPath):
+	case err != nil:
 		return usageError("%v", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; `pudu folders files FOLDER` lists what there is", err)
+	}
+	return nil
+}
+
+// folderFileError says what is in the way of a command about a folder.
+func folderFileError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; `pudu folders files FOLDER` lists what there is", err)
 	}
 	return err
 }

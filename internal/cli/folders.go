@@ -5,29 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Folders are the user's folders, here or at a server.
-type Folders interface {
-	List(ctx context.Context, limit, offset int) ([]folders.Folder, error)
-	Add(ctx context.Context, f folders.Folder) (id string, err error)
-	Delete(ctx context.Context, id string) error
-	Put(ctx context.Context, id, thread string, now time.Time) error
-	Remove(ctx context.Context, id, thread string) error
-
-	FolderFiles
-}
-
 func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
-	with := func(cmd *cobra.Command, do func(Folders) error) error {
-		err := app.Folders(cmd.Context(), *o, do)
+	with := func(cmd *cobra.Command, do func(client.Folders) error) error {
+		err := settle(cmd, app, o, func(c *client.Client) error { return do(client.Folders{Client: c}) })
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w; `pudu folders` and `pudu threads` list what there is", err)
 		}
@@ -36,9 +25,9 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 		}
 		return failedWith(err)
 	}
-	change := func(use, short string, args int, done string, do func(context.Context, Folders, []string) error) *cobra.Command {
+	change := func(use, short string, args int, done string, do func(context.Context, client.Folders, []string) error) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), RunE: func(cmd *cobra.Command, args []string) error {
-			err := with(cmd, func(fs Folders) error { return do(cmd.Context(), fs, args) })
+			err := with(cmd, func(fs client.Folders) error { return do(cmd.Context(), fs, args) })
 			if err == nil {
 				fmt.Fprintln(stdio.Err, done)
 			}
@@ -48,7 +37,7 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "folders", Short: "List the folders of threads; add and delete some, put threads and files into them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(fs Folders) error { return printFolders(cmd.Context(), fs, stdio) })
+			return with(cmd, func(fs client.Folders) error { return printFolders(cmd.Context(), fs, stdio) })
 		},
 	}
 	serverFlags(cmd.PersistentFlags(), o)
@@ -56,18 +45,20 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 		addFolder(with, stdio),
 		folderFilesCommand(with, stdio),
 		change("delete FOLDER", "Remove a folder with its files; its threads stay", 1, "Deleted the folder.",
-			func(ctx context.Context, fs Folders, args []string) error { return fs.Delete(ctx, args[0]) }),
+			func(ctx context.Context, fs client.Folders, args []string) error { return fs.Delete(ctx, args[0]) }),
 		change("put FOLDER THREAD", "Put a thread into a folder; it leaves the one that it was in", 2, "Put the thread into the folder.",
-			func(ctx context.Context, fs Folders, args []string) error {
-				return fs.Put(ctx, args[0], args[1], time.Now())
+			func(ctx context.Context, fs client.Folders, args []string) error {
+				return fs.Put(ctx, args[0], args[1])
 			}),
 		change("remove FOLDER THREAD", "Take a thread out of a folder", 2, "Took the thread out of the folder.",
-			func(ctx context.Context, fs Folders, args []string) error { return fs.Remove(ctx, args[0], args[1]) }),
+			func(ctx context.Context, fs client.Folders, args []string) error {
+				return fs.Remove(ctx, args[0], args[1])
+			}),
 	)
 	return cmd
 }
 
-func addFolder(with func(*cobra.Command, func(Folders) error) error, stdio IO) *cobra.Command {
+func addFolder(with func(*cobra.Command, func(client.Folders) error) error, stdio IO) *cobra.Command {
 	var f folders.Folder
 	var file string
 	cmd := &cobra.Command{
@@ -84,7 +75,7 @@ func addFolder(with func(*cobra.Command, func(Folders) error) error, stdio IO) *
 			if err := (folders.Patch{Name: &f.Name, Colour: &f.Colour, Instructions: &f.Instructions}).Check(); err != nil {
 				return usageError("%v", err)
 			}
-			return with(cmd, func(fs Folders) error {
+			return with(cmd, func(fs client.Folders) error {
 				id, err := fs.Add(cmd.Context(), f)
 				if err == nil {
 					fmt.Fprintln(stdio.Out, id)
@@ -98,7 +89,7 @@ func addFolder(with func(*cobra.Command, func(Folders) error) error, stdio IO) *
 	return cmd
 }
 
-func printFolders(ctx context.Context, fs Folders, stdio IO) error {
+func printFolders(ctx context.Context, fs client.Folders, stdio IO) error {
 	list, err := fs.List(ctx, 1000, 0)
 	if err != nil {
 		return err

@@ -12,19 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/calls"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
-
-// Calls are what models were sent in the user's runs, here or at a server.
-type Calls interface {
-	// Find is the run with an id, or the last one of the thread with it; [store.ErrNotFound] if there is neither.
-	Find(ctx context.Context, id string) (thread, run string, err error)
-	Timeline(ctx context.Context, thread, run, after string, limit int) (calls.Timeline, error)
-	Call(ctx context.Context, thread, run string, n int) (calls.Call, error)
-}
 
 func inspectCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var call int
@@ -39,8 +32,8 @@ func inspectCommand(app App, o *Options, stdio IO) *cobra.Command {
 			if cmd.Flags().Changed("call") && call < 1 {
 				return usageError("--call %d is no number of a call; the first is 1", call)
 			}
-			return failedWith(app.Calls(cmd.Context(), *o, func(c Calls) error {
-				return inspect(cmd.Context(), c, stdio, args[0], call, asJSON)
+			return failedWith(app.Reach(cmd.Context(), *o, func(c *client.Client) error {
+				return inspect(cmd.Context(), client.Calls{Client: c}, stdio, args[0], call, asJSON)
 			}))
 		},
 	}
@@ -50,7 +43,7 @@ func inspectCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return cmd
 }
 
-func inspect(ctx context.Context, c Calls, stdio IO, id string, call int, asJSON bool) error {
+func inspect(ctx context.Context, c client.Calls, stdio IO, id string, call int, asJSON bool) error {
 	thread, run, err := c.Find(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("there is no run, and no thread with runs, %.80q; `pudu runs --all` and `pudu threads` list what there is", id)
@@ -81,7 +74,7 @@ func inspect(ctx context.Context, c Calls, stdio IO, id string, call int, asJSON
 }
 
 // wholeTimeline is all pages.
-func wholeTimeline(ctx context.Context, c Calls, thread, run string) (calls.Timeline, error) {
+func wholeTimeline(ctx context.Context, c client.Calls, thread, run string) (calls.Timeline, error) {
 	t, err := c.Timeline(ctx, thread, run, "", calls.MaxSteps)
 	for next := t.Next; err == nil && next != ""; {
 		var more calls.Timeline

@@ -9,17 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
-
-// Jobs are what follows and is still to be done, of all users, here or at a server.
-type Jobs interface {
-	List(ctx context.Context, f job.Filter) ([]job.Entry, error)
-	Retry(ctx context.Context, kind, key, user string) (int64, error)
-	Drop(ctx context.Context, kind, key, user string) (int64, error)
-}
 
 func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var f job.Filter
@@ -27,8 +21,8 @@ func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "jobs", Short: "List what waits to be done, what fails and why; do some again, drop some", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := app.Jobs(cmd.Context(), *o, func(jobs Jobs) error {
-				list, err := jobs.List(cmd.Context(), f)
+			err := app.Reach(cmd.Context(), *o, func(c *client.Client) error {
+				list, err := c.Jobs().List(cmd.Context(), f)
 				return errors.Join(err, printJobs(stdio, list, asJSON))
 			})
 			if errors.Is(err, fs.ErrNotExist) {
@@ -37,10 +31,10 @@ func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			return failedWith(err)
 		},
 	}
-	change := func(use, short, done string, do func(context.Context, Jobs, []string) (int64, error)) *cobra.Command {
+	change := func(use, short, done string, do func(context.Context, client.Jobs, []string) (int64, error)) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
-			err := app.Jobs(cmd.Context(), *o, func(jobs Jobs) error {
-				n, err := do(cmd.Context(), jobs, args)
+			err := app.Reach(cmd.Context(), *o, func(c *client.Client) error {
+				n, err := do(cmd.Context(), c.Jobs(), args)
 				if err == nil && n == 0 || errors.Is(err, store.ErrNotFound) {
 					err = fmt.Errorf("there is no such job that does not run: %s %s; `pudu jobs` lists them", args[0], args[1])
 				}
@@ -58,11 +52,11 @@ func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(
 		change("retry KIND KEY", "Do a job now, with all its tries before it", "It is done within seconds.",
-			func(ctx context.Context, jobs Jobs, args []string) (int64, error) {
+			func(ctx context.Context, jobs client.Jobs, args []string) (int64, error) {
 				return jobs.Retry(ctx, args[0], args[1], f.User)
 			}),
 		change("drop KIND KEY", "Remove a job; one that runs has no effect any more", "Dropped the job.",
-			func(ctx context.Context, jobs Jobs, args []string) (int64, error) {
+			func(ctx context.Context, jobs client.Jobs, args []string) (int64, error) {
 				return jobs.Drop(ctx, args[0], args[1], f.User)
 			}),
 	)

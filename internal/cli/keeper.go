@@ -8,33 +8,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/models"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
-	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Keeper has the models that were added, here or at a server.
-type Keeper interface {
-	List(ctx context.Context) (models.List, error)
-	Providers(ctx context.Context) (models.Providers, error)
-	Add(ctx context.Context, g config.Given, standard bool) error
-	Put(ctx context.Context, g config.Given, keep bool) error
-	Remove(ctx context.Context, name string) error
-	SetStandard(ctx context.Context, name string) error
-	Test(ctx context.Context, t models.Trial) (probe.Test, error)
-}
-
 // keeping runs what a command does with the keeper.
-type keeping func(cmd *cobra.Command, do func(context.Context, Keeper) error) error
+type keeping func(cmd *cobra.Command, do func(context.Context, client.Keeper) error) error
 
 // keeperCommands are the commands below pudu models that change which there are.
 func keeperCommands(app App, o *Options, stdio IO) []*cobra.Command {
-	with := func(cmd *cobra.Command, do func(context.Context, Keeper) error) error {
+	with := func(cmd *cobra.Command, do func(context.Context, client.Keeper) error) error {
 		ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 		defer stop()
-		err := app.Keeper(ctx, *o, func(k Keeper) error { return do(ctx, k) })
+		at := *o
+		at.Begin = true
+		err := app.Reach(ctx, at, func(c *client.Client) error { return do(ctx, client.Keeper{Client: c}) })
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w; `pudu models list` names the models that there are", err)
 		}
@@ -43,9 +33,9 @@ func keeperCommands(app App, o *Options, stdio IO) []*cobra.Command {
 	list := []*cobra.Command{
 		listModels(with, stdio), listProviders(with, stdio), addModel(with, stdio), testModel(with, stdio),
 		changeModel(with, stdio, "default NAME", "Choose the model of runs that name none; \"\" leaves it to the configuration", "It is the default.",
-			Keeper.SetStandard),
+			client.Keeper.SetStandard),
 		changeModel(with, stdio, "remove NAME", "Remove a model that was added, with its key; runs that work with it go on", "Removed the model.",
-			Keeper.Remove),
+			client.Keeper.Remove),
 	}
 	for _, cmd := range list {
 		serverFlags(cmd.Flags(), o)
@@ -53,9 +43,9 @@ func keeperCommands(app App, o *Options, stdio IO) []*cobra.Command {
 	return list
 }
 
-func changeModel(with keeping, stdio IO, use, short, done string, do func(Keeper, context.Context, string) error) *cobra.Command {
+func changeModel(with keeping, stdio IO, use, short, done string, do func(client.Keeper, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		err := with(cmd, func(ctx context.Context, k Keeper) error { return do(k, ctx, args[0]) })
+		err := with(cmd, func(ctx context.Context, k client.Keeper) error { return do(k, ctx, args[0]) })
 		if err == nil {
 			fmt.Fprintln(stdio.Err, done)
 		}
@@ -68,7 +58,7 @@ func listModels(with keeping, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the models, and where they and their keys come from; nobody is asked", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(ctx context.Context, k Keeper) error {
+			return with(cmd, func(ctx context.Context, k client.Keeper) error {
 				l, err := k.List(ctx)
 				switch {
 				case err != nil:
@@ -112,7 +102,7 @@ func listProviders(with keeping, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "providers", Short: "List what models can be added of, and what each needs", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(ctx context.Context, k Keeper) error {
+			return with(cmd, func(ctx context.Context, k client.Keeper) error {
 				l, err := k.Providers(ctx)
 				switch {
 				case err != nil:

@@ -14,32 +14,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/memory"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Memory is what is remembered of the user, here or at a server.
-type Memory interface {
-	Document(ctx context.Context) (memory.Document, error)
-	Facts(ctx context.Context, status, after string, limit int) ([]memory.Fact, error)
-	Search(ctx context.Context, q memory.Query) ([]memory.Hit, error)
-	Add(ctx context.Context, f memory.Fact) (memory.Fact, error)
-	Forget(ctx context.Context, id string) (int, error)
-	Accept(ctx context.Context, id string) (memory.Fact, error)
-	Refuse(ctx context.Context, id string) (memory.Fact, error)
-	Undo(ctx context.Context) (int, error)
-	Import(ctx context.Context, d memory.Document) error
-	// Why are the facts that a run knew of, or the newest run of a thread.
-	Why(ctx context.Context, runOrThread string) ([]memory.Told, error)
-}
-
 // withMemory has do work with the memory.
-type withMemory func(cmd *cobra.Command, do func(ctx context.Context, m Memory) error) error
+type withMemory func(cmd *cobra.Command, do func(ctx context.Context, m client.Memory) error) error
 
 func memoryCommand(app App, o *Options, stdio IO) *cobra.Command {
-	with := func(cmd *cobra.Command, do func(context.Context, Memory) error) error {
-		err := app.Memory(cmd.Context(), *o, func(m Memory) error { return do(cmd.Context(), m) })
+	with := func(cmd *cobra.Command, do func(context.Context, client.Memory) error) error {
+		err := settle(cmd, app, o, func(c *client.Client) error { return do(cmd.Context(), client.Memory{Client: c}) })
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w; `pudu memory list` lists what there is", err)
 		}
@@ -55,15 +41,15 @@ func memoryCommand(app App, o *Options, stdio IO) *cobra.Command {
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(
 		listMemory(with, stdio), searchMemory(with, stdio), addMemory(with, stdio),
-		decideMemory("forget FACT", "Forget a fact, and what was made of it", with, stdio, func(ctx context.Context, m Memory, id string) (string, error) {
+		decideMemory("forget FACT", "Forget a fact, and what was made of it", with, stdio, func(ctx context.Context, m client.Memory, id string) (string, error) {
 			n, err := m.Forget(ctx, id)
 			return "Forgot " + Count(n, "fact") + ".", err
 		}),
-		decideMemory("accept FACT", "Keep a fact that waits for a yes", with, stdio, func(ctx context.Context, m Memory, id string) (string, error) {
+		decideMemory("accept FACT", "Keep a fact that waits for a yes", with, stdio, func(ctx context.Context, m client.Memory, id string) (string, error) {
 			_, err := m.Accept(ctx, id)
 			return "Kept the fact.", err
 		}),
-		decideMemory("refuse FACT", "Give up a fact that waits for a yes", with, stdio, func(ctx context.Context, m Memory, id string) (string, error) {
+		decideMemory("refuse FACT", "Give up a fact that waits for a yes", with, stdio, func(ctx context.Context, m client.Memory, id string) (string, error) {
 			_, err := m.Refuse(ctx, id)
 			return "Gave up the fact.", err
 		}),
@@ -81,7 +67,7 @@ func listMemory(with withMemory, stdio IO) *cobra.Command {
 			if !slices.Contains([]string{memory.Active, memory.Proposed, memory.Gone, ""}, status) {
 				return usageError("--status %q is none: it is active, proposed or gone", status)
 			}
-			return with(cmd, func(ctx context.Context, m Memory) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				list, err := allFacts(ctx, m, status)
 				if err == nil {
 					err = printFacts(stdio, list, asJSON)
@@ -96,7 +82,7 @@ func listMemory(with withMemory, stdio IO) *cobra.Command {
 }
 
 // allFacts reads page by page.
-func allFacts(ctx context.Context, m Memory, status string) (all []memory.Fact, err error) {
+func allFacts(ctx context.Context, m client.Memory, status string) (all []memory.Fact, err error) {
 	const page = 1000
 	for after := ""; ; after = all[len(all)-1].ID {
 		list, err := m.Facts(ctx, status, after, page)
@@ -155,7 +141,7 @@ func searchMemory(with withMemory, stdio IO) *cobra.Command {
 			if q.Limit < 1 || q.Limit > memory.MaxFound {
 				return usageError("--limit %d is not between 1 and %d", q.Limit, memory.MaxFound)
 			}
-			return with(cmd, func(ctx context.Context, m Memory) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				hits, err := m.Search(ctx, q)
 				list := make([]memory.Fact, len(hits))
 				for i, h := range hits {
@@ -185,7 +171,7 @@ func addMemory(with withMemory, stdio IO) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Content = strings.Join(args, " ")
 			f.SetCategory(category)
-			return with(cmd, func(ctx context.Context, m Memory) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				made, err := m.Add(ctx, f)
 				if err == nil {
 					fmt.Fprintln(stdio.Out, made.ID)
@@ -201,9 +187,9 @@ func addMemory(with withMemory, stdio IO) *cobra.Command {
 	return cmd
 }
 
-func decideMemory(use, short string, with withMemory, stdio IO, do func(context.Context, Memory, string) (string, error)) *cobra.Command {
+func decideMemory(use, short string, with withMemory, stdio IO, do func(context.Context, client.Memory, string) (string, error)) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return with(cmd, func(ctx context.Context, m Memory) error {
+		return with(cmd, func(ctx context.Context, m client.Memory) error {
 			done, err := do(ctx, m, args[0])
 			if err == nil {
 				fmt.Fprintln(stdio.Err, done)
@@ -217,7 +203,7 @@ func whyMemory(with withMemory, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "why RUN|THREAD", Short: "List the facts that a run, or the newest run of a thread, knew of, and why", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, func(ctx context.Context, m Memory) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				list, err := m.Why(ctx, args[0])
 				if errors.Is(err, store.ErrNotFound) {
 					return fmt.Errorf("there is no run and no thread %q: %w", args[0], err)
@@ -242,7 +228,7 @@ func undoMemory(with withMemory, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "undo", Short: "Take back what the last reading of a conversation changed", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(ctx context.Context, m Memory) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				_, err := m.Undo(ctx)
 				if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
 					return errors.New("there is nothing to take back: no conversation was read, or the last reading was taken back already")
@@ -261,7 +247,7 @@ func exportMemory(with withMemory, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write what is remembered as a JSON document, or as DeerFlow's files", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(ctx context.Context, m Memory) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				d, err := m.Document(ctx)
 				if err != nil {
 					return err
@@ -317,7 +303,7 @@ func importMemory(with withMemory, stdio IO) *cobra.Command {
 			if err != nil {
 				return usageError("%v", err)
 			}
-			return with(cmd, func(ctx context.Context, m Memory) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				err := m.Import(ctx, d)
 				if err == nil {
 					fmt.Fprintln(stdio.Err, "Imported "+Count(len(d.Facts), "fact")+".")

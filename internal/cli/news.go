@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,31 +8,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/news"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// News are those of the user's threads, here or at a server.
-type News interface {
-	// Newest returns the last changes, the oldest of them first.
-	Newest(ctx context.Context, limit int) ([]news.Change, error)
-	MarkRead(ctx context.Context, thread string, now time.Time) error
-}
-
 func newsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var asJSON, all bool
-	with := func(cmd *cobra.Command, do func(News) error) error {
-		err := app.News(cmd.Context(), *o, do)
-		if errors.Is(err, store.ErrNotFound) {
-			err = fmt.Errorf("%w; `pudu threads` lists what there is", err)
-		}
-		return failedWith(err)
+	with := func(cmd *cobra.Command, do func(client.News) error) error {
+		return app.Reach(cmd.Context(), *o, func(c *client.Client) error { return do(client.News{Client: c}) })
 	}
 	cmd := &cobra.Command{
 		Use: "news", Short: "List the threads that run, wait for you, have failed or answered since you read them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := app.News(cmd.Context(), *o, func(n News) error {
+			err := with(cmd, func(n client.News) error {
 				list, err := n.Newest(cmd.Context(), 500)
 				if err != nil {
 					return err
@@ -52,7 +41,11 @@ func newsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use: "read THREAD", Short: "Say that you have read a thread", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, func(n News) error { return n.MarkRead(cmd.Context(), args[0], time.Now()) })
+			err := with(cmd, func(n client.News) error { return n.MarkRead(cmd.Context(), args[0]) })
+			if errors.Is(err, store.ErrNotFound) {
+				err = fmt.Errorf("%w; `pudu threads` lists what there is", err)
+			}
+			return failedWith(err)
 		},
 	})
 	return cmd

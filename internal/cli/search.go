@@ -9,24 +9,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/search"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Search is what the user looks for, and where.
-type Search struct {
-	search.Query
-
-	Folder string // empty is any
-}
-
 // maxHits is how many hits the command shows at most.
 const maxHits = 99
 
 func searchCommand(app App, o *Options, stdio IO) *cobra.Command {
-	q := Search{}
-	var thread, since string
+	var q search.Query
+	var thread, folder, since string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "search WORDS...", Short: "Find words in titles, messages and names of files", Args: cobra.MinimumNArgs(1),
@@ -46,7 +40,12 @@ words that follow one another, -fox is one that must not be there (after --, as 
 			if thread != "" {
 				q.Threads = []string{thread}
 			}
-			hits, more, err := app.Search(cmd.Context(), *o, q)
+			var hits []search.Hit
+			more := false
+			err = app.Reach(cmd.Context(), *o, func(c *client.Client) (err error) {
+				hits, more, err = client.Search{Client: c}.Find(cmd.Context(), q, folder)
+				return err
+			})
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil // nothing was said yet
 			}
@@ -59,7 +58,7 @@ words that follow one another, -fox is one that must not be there (after --, as 
 			return failedWith(err)
 		},
 	}
-	cmd.Flags().StringVar(&q.Folder, "folder", "", "only threads of the folder with this `ID`")
+	cmd.Flags().StringVar(&folder, "folder", "", "only threads of the folder with this `ID`")
 	cmd.Flags().StringVar(&thread, "thread", "", "only the thread with this `ID`")
 	cmd.Flags().StringVar(&since, "since", "", "since a `TIME`, such as 36h (ago), 2026-03-14 or 2026-03-14T15:09:26Z")
 	cmd.Flags().BoolVar(&q.Archived, "archived", false, "archived threads too")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,25 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/session"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 )
-
-// Sessions are those of the user's browsers, here or at a server.
-type Sessions interface {
-	// List lists them, those that were used last first.
-	List(ctx context.Context) ([]session.Session, error)
-	// End ends one; session.ErrNone if there is none of the id.
-	End(ctx context.Context, id string) error
-}
 
 func sessionsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions", Short: "List the browsers that are signed in, those that were used last first; end a session", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var list []session.Session
-			err := app.Sessions(cmd.Context(), *o, func(s Sessions) (err error) {
-				list, err = s.List(cmd.Context())
+			err := app.Reach(cmd.Context(), *o, func(c *client.Client) (err error) {
+				list, err = client.Sessions{Client: c}.List(cmd.Context())
 				return err
 			})
 			switch {
@@ -49,9 +41,9 @@ func sessionsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use: "end SESSION...", Short: "End sessions: these browsers have to sign in again", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return failedWith(app.Sessions(cmd.Context(), *o, func(s Sessions) error {
+			return failedWith(app.Reach(cmd.Context(), *o, func(c *client.Client) error {
 				for _, id := range args {
-					err := s.End(cmd.Context(), id)
+					err := client.Sessions{Client: c}.End(cmd.Context(), id)
 					if errors.Is(err, session.ErrNone) {
 						err = fmt.Errorf("there is no session %q; `pudu sessions` lists them", id)
 					}

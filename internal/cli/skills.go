@@ -4,35 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Skills are those that the user has, here or at a server.
-type Skills interface {
-	List(ctx context.Context) ([]skills.Skill, error)
-	Install(ctx context.Context, r io.ReaderAt, size int64, source string) (skills.Skill, error)
-	Enable(ctx context.Context, name string, on bool) (skills.Skill, error)
-	Remove(ctx context.Context, name string) error
-	Export(ctx context.Context, name string, to io.Writer) error
-	Refused(ctx context.Context) ([]skills.Refused, error)
-}
-
 // withSkills has do work with the skills.
-type withSkills func(cmd *cobra.Command, do func(ctx context.Context, s Skills) error) error
+type withSkills func(cmd *cobra.Command, do func(ctx context.Context, s client.Skills) error) error
 
 func skillsCommand(app App, o *Options, stdio IO) *cobra.Command {
-	with := func(cmd *cobra.Command, do func(context.Context, Skills) error) error {
-		err := app.Skills(cmd.Context(), *o, func(s Skills) error { return do(cmd.Context(), s) })
+	with := func(cmd *cobra.Command, do func(context.Context, client.Skills) error) error {
+		err := settle(cmd, app, o, func(c *client.Client) error { return do(cmd.Context(), client.Skills{Client: c}) })
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			err = fmt.Errorf("%w; `pudu skills list` lists what there is", err)
@@ -51,7 +41,7 @@ func skillsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		switchSkill("enable SKILL", "Let the agent use a skill", true, with, stdio),
 		switchSkill("disable SKILL", "Keep a skill from the agent; a public one from everybody's", false, with, stdio),
 		&cobra.Command{Use: "remove SKILL", Short: "Remove a skill that was installed", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, func(ctx context.Context, s Skills) error {
+			return with(cmd, func(ctx context.Context, s client.Skills) error {
 				err := s.Remove(ctx, args[0])
 				if err == nil {
 					fmt.Fprintf(stdio.Err, "Removed skill %s.\n", args[0])
@@ -78,7 +68,7 @@ func listSkills(with withSkills, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the skills", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(ctx context.Context, s Skills) error {
+			return with(cmd, func(ctx context.Context, s client.Skills) error {
 				list, err := s.List(ctx)
 				if err != nil {
 					return err
@@ -137,7 +127,7 @@ func installSkill(with withSkills, stdio IO) *cobra.Command {
 		Use: "install FILE", Short: "Scan and install the skill that is in an archive", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withArchive(args[0], func(f *os.File, size int64) error {
-				return with(cmd, func(ctx context.Context, s Skills) error {
+				return with(cmd, func(ctx context.Context, s client.Skills) error {
 					made, err := s.Install(ctx, f, size, filepath.Base(args[0]))
 					if err == nil {
 						fmt.Fprintf(stdio.Err, "Installed skill %s.\n", made.Name)
@@ -181,7 +171,7 @@ func scanSkill(stdio IO) *cobra.Command {
 
 func switchSkill(use, short string, on bool, with withSkills, stdio IO) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return with(cmd, func(ctx context.Context, s Skills) error {
+		return with(cmd, func(ctx context.Context, s client.Skills) error {
 			now, err := s.Enable(ctx, args[0], on)
 			if err == nil {
 				fmt.Fprintf(stdio.Err, "Skill %s is %s.\n", now.Name, map[bool]string{true: "on", false: "off"}[now.Enabled])
@@ -196,7 +186,7 @@ func exportSkill(with withSkills, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export SKILL", Short: "Write a skill that was installed as an archive", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, func(ctx context.Context, s Skills) error {
+			return with(cmd, func(ctx context.Context, s client.Skills) error {
 				name := to
 				if name == "" {
 					name = args[0] + ".skill"
@@ -221,7 +211,7 @@ func refusedSkills(with withSkills, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use: "refused", Short: "List the archives that were not installed, and why", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd, func(ctx context.Context, s Skills) error {
+			return with(cmd, func(ctx context.Context, s client.Skills) error {
 				list, err := s.Refused(ctx)
 				rows := make([][]string, len(list))
 				for i, r := range list {

@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/store"
+	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
 func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
@@ -67,15 +69,32 @@ func deleteCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Short: "Remove threads for good with everything that belongs to them: messages, states, files",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, id := range args {
-				if err := app.DeleteThread(cmd.Context(), *o, id); err != nil {
-					return failedWith(err)
+			return failedWith(app.Reach(cmd.Context(), *o, func(c *client.Client) error {
+				for _, id := range args {
+					err := userdata.CheckThreadID(id)
+					if err == nil {
+						err = c.DeleteThread(cmd.Context(), id)
+					}
+					if err != nil {
+						return undeleted(err, id)
+					}
+					fmt.Fprintln(stdio.Err, "Deleted thread "+id+".")
 				}
-				fmt.Fprintln(stdio.Err, "Deleted thread "+id+".")
-			}
-			return nil
+				return nil
+			}))
 		},
 	}
+}
+
+// undeleted says what is in the way of removing a thread.
+func undeleted(err error, id string) error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("there is no thread %q; `pudu threads` lists them", id)
+	case errors.Is(err, store.ErrConflict):
+		return fmt.Errorf("thread %s has an unfinished run; end it first: pudu run --resume %[1]s (Ctrl-C cancels it)", id)
+	}
+	return err
 }
 
 func printThreads(stdio IO, threads []store.Thread) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/transcript"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -28,7 +29,9 @@ func transcriptCommand(app App, o *Options, stdio IO) *cobra.Command {
 			}
 			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
 			defer stop()
-			err = writeNew(out, stdio.Out, func(w io.Writer) error { return app.Transcript(ctx, *o, args[0], f, w) })
+			err = writeNew(out, stdio.Out, func(w io.Writer) error {
+				return app.Reach(ctx, *o, func(c *client.Client) error { return c.Transcript(ctx, args[0], f, w) })
+			})
 			switch {
 			case errors.Is(err, store.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 				return failedWith(fmt.Errorf("there is no thread %q; `pudu threads` lists them", args[0]))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/pudu-ai/pudu/internal/feature/folders"
 )
@@ -44,8 +43,8 @@ func (c Folders) Delete(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, "/folders/"+url.PathEscape(id), nil, nil, nil)
 }
 
-// Put puts a thread into a folder, at a time that is the server's.
-func (c Folders) Put(ctx context.Context, id, thread string, _ time.Time) error {
+// Put puts a thread into a folder; it leaves the one that it was in.
+func (c Folders) Put(ctx context.Context, id, thread string) error {
 	return c.call(ctx, http.MethodPut, threadIn(id, thread), nil, nil, nil)
 }
 

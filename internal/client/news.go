@@ -34,7 +34,7 @@ func (c News) Newest(ctx context.Context, limit int) ([]news.Change, error) {
 	return out, err
 }
 
-// MarkRead says that the user has read a thread, at a time that is the server's.
-func (c News) MarkRead(ctx context.Context, thread string, _ time.Time) error {
+// MarkRead says that the user has read a thread.
+func (c News) MarkRead(ctx context.Context, thread string) error {
 	return c.call(ctx, http.MethodPut, "/threads/"+url.PathEscape(thread)+"/read", nil, nil, nil)
 }

@@ -124,7 +124,7 @@ func New(st database.Store, log *slog.Logger, lost func()) *Log {
 }
 
 // Record writes entries, with the time and the id of the request in ctx. Of refusals that are alike it writes one a
-// minute, which counts those since the last.
+// minute, which counts those since the last. That [Local] has looked it leaves out: he has the database before him.
 func (l *Log) Record(ctx context.Context, entries ...Entry) {
 	if l == nil {
 		return
@@ -133,6 +133,9 @@ func (l *Log) Record(ctx context.Context, entries ...Entry) {
 	l.mu.Lock()
 	var rows []Entry
 	for _, e := range entries {
+		if e.Verb == Look && e.Via == Local().Via {
+			continue
+		}
 		e.At, e.Request, e.Times = now, logctx.Of(ctx).Request, 1
 		if e.Refused == "" || l.due(e) {
 			rows = append(rows, e)

@@ -149,6 +149,17 @@ func TestAFloodOfRefusals(t *testing.T) {
 	})
 }
 
+// TestWhatTheCommandLineLooksAt is not told; what it changes is, and what others look at.
+func TestWhatTheCommandLineLooksAt(t *testing.T) {
+	var written []string
+	l := audit.New(memory{write: func(args []any) { written = append(written, fmt.Sprint(args[4], args[5])) }}, nil, nil)
+	l.Record(t.Context(), audit.Of(audit.Local(), audit.Look, "jobs", ""), audit.Of(audit.Local(), audit.Delete, "job", "a/b"),
+		audit.Of(access.Principal{Via: "command line socket"}, audit.Look, "jobs", ""))
+	if want := "[clidelete command line socketlook]"; fmt.Sprint(written) != want {
+		t.Errorf("got %q, want %s", written, want)
+	}
+}
+
 // TestAuditThatCannotBeWritten is told to the log and counted; it does not wait long.
 func TestAuditThatCannotBeWritten(t *testing.T) {
 	var out bytes.Buffer

@@ -36,7 +36,9 @@ type Config struct {
 	Stop func(ctx context.Context, u access.User, runID string) error
 	// Keep is how long threads stay in the bin, and temporary ones after their last use; 0 is for ever.
 	Keep func() (trashed, temporary time.Duration)
-	Now  func() time.Time
+	// AtOnce says that who empties a bin also deletes what was in it: nobody does jobs there.
+	AtOnce bool
+	Now    func() time.Time
 }
 
 // Bin is everybody's.
@@ -102,7 +104,11 @@ func (m *Mine) List(ctx context.Context, of store.Shelf, limit, offset int) ([]s
 // Empty empties the bin and returns how many threads that are. None of them can be restored from here on; they are deleted by a job
 // that is stored with this, or by [Bin.Sweep].
 func (m *Mine) Empty(ctx context.Context) (int, error) {
-	return m.data.DoomThreads(ctx, m.bin.Now(), store.NewJob{Kind: jobEmpty, Key: "bin"})
+	n, err := m.data.DoomThreads(ctx, m.bin.Now(), store.NewJob{Kind: jobEmpty, Key: "bin"})
+	if err == nil && n > 0 && m.bin.AtOnce {
+		err = m.bin.Sweep(ctx, store.Outlived{})
+	}
+	return n, err
 }
 
 // Marks changes where a thread stands; nil leaves it.

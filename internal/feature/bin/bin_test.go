@@ -186,6 +186,12 @@ func empty(f *databases.Fixture) {
 	_, err = k.Kinds()[0].Run(f.Context(), job.Job{})
 	f.Must(err)
 	f.Equal("left", k.shelf(store.ThreadFilter{Shelf: store.Everywhere}), "stays")
+	k.AtOnce = true
+	_, err = k.mine().Trash(f.Context(), "stays")
+	f.Must(err)
+	n, err = k.mine().Empty(f.Context())
+	f.Equal("emptied", n == 1 && err == nil, true)
+	f.Equal("left without a job", k.shelf(store.ThreadFilter{Shelf: store.Everywhere}), "")
 	f.Sound()
 }
 

@@ -58,7 +58,7 @@ func (a App) here(ctx context.Context, o cli.Options, do func(*client.Client) er
 	c := client.Inside(e.atHand())
 	err = do(c)
 	c.Close()
-	return errors.Join(err, e.close())
+	return errors.Join(err, e.close()) //nolint:contextcheck // ctx may have ended
 }
 
 // isThere is fs.ErrNotExist if there is no database yet.

@@ -80,7 +80,7 @@ type answer struct {
 func (a *answer) by(h http.Handler, r *http.Request) {
 	defer func() {
 		why := recover()
-		if why != nil && why != http.ErrAbortHandler { //nolint:errorlint // no other one
+		if why != nil && why != http.ErrAbortHandler {
 			panic(why)
 		}
 		end := io.EOF

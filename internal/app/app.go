@@ -14,20 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/cli"
-	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/feature/audit"
-	"github.com/pudu-ai/pudu/internal/feature/filehistory"
-	"github.com/pudu-ai/pudu/internal/gateway"
 	"github.com/pudu-ai/pudu/internal/lead"
 	"github.com/pudu-ai/pudu/internal/model/catalog"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/internal/userdata"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -64,11 +57,11 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, err
 	}
 	if o.ReadOnly {
-		return openReadOnly(ctx, cfg, dir, o)
+		return a.openReadOnly(ctx, cfg, dir, o)
 	}
 	e, err := a.assemble(ctx, cfg, dir, o)
 	for told := false; errors.Is(err, store.ErrLocked); told = true {
-		s, errThere := throughSocket(ctx, cfg, dir, o)
+		s, errThere := a.throughSocket(ctx, cfg, dir, o)
 		if !errors.Is(errThere, store.ErrLocked) {
 			return s, errThere
 		}
@@ -83,9 +76,6 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, err
 	}
 	s := e.session(notes)
-	s.Past = func() cli.Past {
-		return client.Inside(gateway.New(behindSocket(e.gatewayConfig(s, config.Server{}), audit.Local().Via)))
-	}
 	left, err := e.manager.Unfinished(ctx)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -131,34 +121,25 @@ func (a App) settings(o cli.Options) (*config.Config, string, []string, error) {
 }
 
 // openReadOnly opens the store for looking, beside a process that may own it.
-func openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*cli.Session, error) {
-	st, err := openStore(ctx, cfg, o, dir, true)
+func (a App) openReadOnly(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*cli.Session, error) {
+	o.ReadOnly = true
+	e, err := a.startCommands(ctx, cfg, dir, o)
 	if err != nil {
 		return nil, err
 	}
-	mine := st.For(access.Default())
-	s := &cli.Session{List: mine, Store: mine, UserID: access.Default().ID(), Close: st.Close}
+	s := &cli.Session{List: e.mine(), Store: e.mine(), UserID: access.Default().ID(), API: e.api(), Close: e.close}
 	s.Owner = func(ctx context.Context, run store.Run) (string, error) {
-		if isShared(cfg, o) {
-			return leaseholder(ctx, st, run)
+		if e.shared {
+			return leaseholder(ctx, e.store, run)
 		}
 		return holderOf(dir, run), nil
 	}
 	s.Files = func(t store.Thread) (*sandbox.Files, error) {
-		place, err := userdata.New(dir).Of(t)
+		place, err := e.disk.Of(t)
 		if err != nil {
 			return nil, err
 		}
 		return place.Open(true)
-	}
-	s.Shelf = shelf{s, userdata.New(dir), makersIn(pastIn(st, userdata.New(dir), filehistory.New(historyConfig(cfg))))}
-	s.Messages = func(ctx context.Context, threadID string, _ int) ([]message.Message, error) {
-		schema, err := lead.Schema(cfg)
-		if err != nil {
-			return nil, err
-		}
-		at, err := mine.Checkpoint(ctx, schema, threadID, "")
-		return agent.Messages.Get(at.State), err
 	}
 	return s, nil
 }

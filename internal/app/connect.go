@@ -20,7 +20,7 @@ func (App) Connect(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	if c == nil || err != nil {
 		return nil, err
 	}
-	s := &cli.Session{List: c, Shelf: c, Messages: c.Messages, Notes: c.Info.Notes, Close: func() error { c.Close(); return nil }}
+	s := &cli.Session{List: c, Notes: c.Info.Notes, Close: func() error { c.Close(); return nil }}
 	s.Why = fmt.Sprintf("through the server at %s, version %s", serverOf(o), c.Info.Version)
 	if len(o.Mounts) > 0 {
 		return nil, errors.Join(errors.New("--mount shows a folder of this machine, which the server does not see; give it the files with --file"), s.Close())
@@ -59,7 +59,7 @@ func connect(ctx context.Context, o cli.Options) (*client.Client, error) {
 
 // through makes a session one that works through a server.
 func through(ctx context.Context, c *client.Client, s *cli.Session, o cli.Options) error {
-	s.Runner, s.Questions, s.Create, s.Past = c, c.Questions, c.CreateThread, func() cli.Past { return c }
+	s.Runner, s.Questions, s.Create, s.API = c, c.Questions, c.CreateThread, func() *client.Client { return c }
 	s.Model, s.Sandbox = cmp.Or(o.Model, c.Info.Model), c.Info.Sandbox
 	known, err := c.Knows(ctx, s.Model)
 	if err != nil {
@@ -92,12 +92,12 @@ func (noModelError) Is(target error) bool { return target == config.ErrNoModel }
 
 // throughSocket is a session that works through the server which holds the data folder; store.ErrLocked if its holder does
 // not listen, now.
-func throughSocket(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*cli.Session, error) {
+func (a App) throughSocket(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*cli.Session, error) {
 	c, err := client.Dial(ctx, client.Config{Dir: dir})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", store.ErrLocked, err)
 	}
-	s, err := openReadOnly(ctx, cfg, dir, o)
+	s, err := a.openReadOnly(ctx, cfg, dir, o)
 	if err != nil {
 		c.Close()
 		return nil, err

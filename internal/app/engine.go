@@ -141,7 +141,7 @@ func (e *engine) close() error {
 }
 
 func (e *engine) openDatabase(ctx context.Context) (err error) {
-	e.store, err = openStore(ctx, e.cfg, e.options, e.dir, false)
+	e.store, err = openStore(ctx, e.cfg, e.options, e.dir, e.options.ReadOnly)
 	if err == nil {
 		e.skills = e.newSkills()
 	}
@@ -151,7 +151,9 @@ func (e *engine) openDatabase(ctx context.Context) (err error) {
 func (e *engine) closeDatabase(context.Context) error { return e.store.Close() }
 
 func (e *engine) openAudit(context.Context) error {
-	e.audit = audit.New(e.store, e.log, e.watch.metrics.AuditLost)
+	if !e.options.ReadOnly {
+		e.audit = audit.New(e.store, e.log, e.watch.metrics.AuditLost)
+	}
 	return nil
 }
 
@@ -162,6 +164,9 @@ func (e *engine) closeAudit(ctx context.Context) error {
 
 func (e *engine) openSecrets(context.Context) (err error) {
 	e.secrets, err = secrets.Open(e.dir, e.cfg.Env.Get(secrets.Variable))
+	if e.commands && e.secrets != nil {
+		err = nil // of a key that cannot be read: who needs it reads it again
+	}
 	if err == nil {
 		e.added, e.given = addedmodels.New(e.store, e.secrets), runsecrets.New(e.store, e.secrets)
 	}
@@ -273,7 +278,7 @@ func (e *engine) session(notes []string) *cli.Session {
 		Runner: runner{e, access.Default()}, List: e.mine(), Store: e.mine(), UserID: access.Default().ID(),
 		Notes: append(append(notes, e.box.notes...), e.now().notes...),
 		Model: m.name(), Why: m.why, NoModel: m.missing,
-		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Create: e.mine().CreateThread, Close: e.close,
+		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Create: e.mine().CreateThread, API: e.api(), Close: e.close,
 	}
 	if e.box.off == "" {
 		s.Toolbox = e.kit

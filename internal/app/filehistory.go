@@ -34,36 +34,27 @@ func historyConfig(c *config.Config) filehistory.Config {
 
 // pastOf is that of a user's thread.
 func (e *engine) pastOf(ctx context.Context, user access.User, threadID string) (*filehistory.Thread, error) {
-	return pastIn(e.store, e.disk, e.history)(ctx, user, threadID)
+	place, err := e.placeOf(ctx, user, threadID)
+	if err != nil {
+		return nil, err
+	}
+	return e.past(place), nil
 }
 
-// pastIn finds the histories of the files of users' threads.
-func pastIn(st store.Store, disk userdata.Disk, history *filehistory.History) filehistory.Find {
-	return func(ctx context.Context, user access.User, threadID string) (*filehistory.Thread, error) {
-		place, err := placeOf(ctx, st, disk, user, threadID)
-		if err != nil {
-			return nil, err
-		}
-		return history.Of(place), nil
+// makers tells who has made which files of a user's thread, by their paths.
+func (e *engine) makers(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker, error) {
+	past, err := e.pastOf(ctx, user, thread)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// makersIn tells who has made which files of a thread, by their paths.
-func makersIn(find filehistory.Find) threadfiles.Makers {
-	return func(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker, error) {
-		past, err := find(ctx, user, thread)
-		if err != nil {
-			return nil, err
+	origins, err := past.Origins(ctx)
+	out := make(map[string]threadfiles.Maker, len(origins))
+	for p, o := range origins {
+		if kind := o.Kind(); kind != "" {
+			out[p] = threadfiles.Maker{Kind: kind, RunID: o.Run}
 		}
-		origins, err := past.Origins(ctx)
-		out := make(map[string]threadfiles.Maker, len(origins))
-		for p, o := range origins {
-			if kind := o.Kind(); kind != "" {
-				out[p] = threadfiles.Maker{Kind: kind, RunID: o.Run}
-			}
-		}
-		return out, err
 	}
+	return out, err
 }
 
 // finish notes what a run's background processes have changed. That of a child is its parent's.

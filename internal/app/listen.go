@@ -198,7 +198,7 @@ func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Con
 		Folders: folders.New(e.store), Searches: search.New(e.store, nil), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
 		Agents: e.agents, Approvals: approval.NewGrants(e.store),
 		FolderFiles: e.folderFiles, FolderQuota: e.box.limits.OrDefault().Disk, DeleteFolder: e.deleteFolder,
-		Files: e.files, FileHistory: e.pastOf, Makers: makersIn(e.pastOf), Links: threadfiles.NewLinks(e.secrets),
+		Files: e.files, FileHistory: e.pastOf, Makers: e.makers, Links: threadfiles.NewLinks(e.secrets),
 		DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), Calls: e.calls, Record: e.recorded, CloneFiles: e.cloneFiles,
 		News: e.news, Keeper: e.keeper(), Toolbox: e.kit,

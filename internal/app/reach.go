@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/client"
@@ -30,20 +31,16 @@ func (a App) Reach(ctx context.Context, o cli.Options, do func(*client.Client) e
 }
 
 // here has do work with the data folder: through the server that holds it, else with a gateway of this process, which holds
-// the folder meanwhile.
+// the folder meanwhile. To look it holds nothing, and works beside whoever does.
 func (a App) here(ctx context.Context, o cli.Options, do func(*client.Client) error) error {
 	cfg, dir, _, err := a.settings(o)
-	if err == nil && !o.Begin {
+	if err == nil && !o.Begin && !o.ReadOnly {
 		err = isThere(ctx, cfg, o, dir)
 	}
 	if err != nil {
 		return err
 	}
-	e, err := a.newEngine(cfg, dir, o)
-	if err == nil {
-		e.commands = true
-		err = e.start(ctx, e.forCommands())
-	}
+	e, err := a.startCommands(ctx, cfg, dir, o)
 	if errors.Is(err, store.ErrLocked) {
 		c, errServer := client.Dial(ctx, client.Config{Dir: dir})
 		if errServer != nil {
@@ -55,10 +52,20 @@ func (a App) here(ctx context.Context, o cli.Options, do func(*client.Client) er
 	if err != nil {
 		return err
 	}
-	c := client.Inside(e.atHand())
+	c := e.api()()
 	err = do(c)
 	c.Close()
 	return errors.Join(err, e.close()) //nolint:contextcheck // ctx may have ended
+}
+
+// startCommands starts what answers commands.
+func (a App) startCommands(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*engine, error) {
+	e, err := a.newEngine(cfg, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	e.commands = true
+	return e, e.start(ctx, e.forCommands())
 }
 
 // isThere is fs.ErrNotExist if there is no database yet.
@@ -68,6 +75,11 @@ func isThere(ctx context.Context, cfg *config.Config, o cli.Options, dir string)
 		return err
 	}
 	return st.Close()
+}
+
+// api are the routes as the user of this machine has them, made when they are asked for.
+func (e *engine) api() func() *client.Client {
+	return sync.OnceValue(func() *client.Client { return client.Inside(e.atHand()) })
 }
 
 // atHand is what answers the commands of the user of this machine where no server does.

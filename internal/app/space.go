@@ -61,22 +61,25 @@ func (e *engine) open(place userdata.Space, mounts []sandbox.Mount) (*sandbox.Fi
 }
 
 // placeOf is where a user's thread works. The thread need not be there yet: files are uploaded before its first run.
-func placeOf(ctx context.Context, st store.Store, disk userdata.Disk, user access.User, id string) (userdata.Space, error) {
-	t, err := st.For(user).Thread(ctx, id)
+func (e *engine) placeOf(ctx context.Context, user access.User, id string) (userdata.Space, error) {
+	t, err := e.store.For(user).Thread(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return disk.User(user).Thread(id)
+		return e.disk.User(user).Thread(id)
 	}
 	if err != nil {
 		return userdata.Space{}, err
 	}
-	return disk.Of(t)
+	return e.disk.Of(t)
 }
 
 // files opens the files of a user's thread. The context bounds the wait for an undo that is to be finished first.
 func (e *engine) files(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error) {
-	place, err := placeOf(ctx, e.store, e.disk, user, threadID)
+	place, err := e.placeOf(ctx, user, threadID)
 	if err != nil {
 		return nil, err
+	}
+	if e.options.ReadOnly {
+		return beside(place)
 	}
 	if err := e.past(place).Recover(ctx); err != nil {
 		return nil, err
@@ -86,6 +89,16 @@ func (e *engine) files(ctx context.Context, user access.User, threadID string) (
 		return nil, err
 	}
 	return e.open(place, slices.Concat(e.now().mounts, folder))
+}
+
+// beside opens the files of a thread to look at, beside who works with them. One that has none yet has its folders, empty, which
+// are not made by that.
+func beside(place userdata.Space) (*sandbox.Files, error) {
+	files, err := place.Open(true)
+	if err == nil && files == nil {
+		files, err = place.Files(nil, sandbox.FilesOptions{})
+	}
+	return files, err
 }
 
 // reap waits for the end of the sandboxes of killed servers. Who alone works on the store does so once: the others died

@@ -137,7 +137,7 @@ func TestFilesOfHiddenThread(t *testing.T) {
 	if raw, err := files.ReadFile(sandbox.Uploads+"/note", 1); string(raw) != "x" {
 		t.Errorf("the root has %q, %v", raw, err)
 	}
-	if by, err := makersIn(e.pastOf)(ctx, bob, "hidden", nil); by[sandbox.Uploads+"/note"].Kind != filehistory.ByUpload {
+	if by, err := e.makers(ctx, bob, "hidden", nil); by[sandbox.Uploads+"/note"].Kind != filehistory.ByUpload {
 		t.Errorf("made by %v, %v", by, err)
 	}
 	if folders, err := e.disk.Threads(); len(folders) != 1 {

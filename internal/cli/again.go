@@ -10,19 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/feature/history"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 )
-
-// Past has what begins at an earlier place of a thread, here or at a server.
-type Past interface {
-	Branches(ctx context.Context, thread string) ([]history.Branch, error)
-	Branch(ctx context.Context, thread, answer, title, files string) (string, error)
-	// Prepare returns the request for a run that stands in the place of another one.
-	Prepare(ctx context.Context, a runs.Again) (runs.Request, error)
-}
 
 // againCommands are those that go on from an earlier place of a thread.
 func againCommands(app App, o *Options, stdio IO) []*cobra.Command {
@@ -48,7 +39,7 @@ func branchesCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use: "branches THREAD", Short: "List the threads that go on from an answer of a thread", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withPast(cmd.Context(), app, *o, stdio, args[0], func(s *Session) error {
-				list, err := s.Past().Branches(cmd.Context(), args[0])
+				list, err := s.API().Branches(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
@@ -88,7 +79,7 @@ func branchCommand(app App, o *Options, stdio IO) *cobra.Command {
 				return err
 			}
 			return withPast(cmd.Context(), app, *o, stdio, args[0], func(s *Session) error {
-				id, err := s.Past().Branch(cmd.Context(), args[0], message, title, files)
+				id, err := s.API().Branch(cmd.Context(), args[0], message, title, files)
 				if err == nil {
 					fmt.Fprintln(stdio.Out, id)
 				}
@@ -133,7 +124,7 @@ func againCommand(app App, o *Options, stdio IO, cmd *cobra.Command, which strin
 			return usageError("the words are empty")
 		}
 		return withPast(cmd.Context(), app, *o, stdio, args[0], func(s *Session) error {
-			req, err := s.Past().Prepare(cmd.Context(), again)
+			req, err := s.API().Prepare(cmd.Context(), again)
 			if err != nil {
 				return err
 			}

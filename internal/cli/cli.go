@@ -22,14 +22,12 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/audit"
-	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/feature/toolbox"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/model/probe"
 	"github.com/pudu-ai/pudu/internal/replay"
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
-	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -141,13 +139,6 @@ type Lister interface {
 	ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error)
 }
 
-// Shelf shows people the files of a thread, here or at a server.
-type Shelf interface {
-	Tree(ctx context.Context, thread, path string, limit, offset int) (list []threadfiles.Entry, more bool, err error)
-	// Zip writes a ZIP of the files and folders at the paths, or of all.
-	Zip(ctx context.Context, thread string, paths []string, w io.Writer) error
-}
-
 // Session is an open Pudu.
 type Session struct {
 	Runner Runner
@@ -176,13 +167,8 @@ type Session struct {
 	Notes []string
 	// Demo is the task and the file of the demonstration, if that answers the runs; else nil.
 	Demo *Demo
-	// Shelf has the files of threads.
-	Shelf Shelf
-	// Past has what begins at an earlier place of a thread; nil in a session that was opened for reading.
-	Past func() Past
-	// Messages is the conversation of a thread, as the agent knows it, or at least the last messages of it, if that is not 0.
-	// It is there in a session that was opened for reading.
-	Messages func(ctx context.Context, threadID string, last int) ([]message.Message, error)
+	// API are the routes, of the server that the session works through, or of this process.
+	API func() *client.Client
 	// Files opens what there is of a thread's files, to read; nil if it has none. The caller closes them. It is there
 	// in a session that was opened for reading.
 	Files func(t store.Thread) (*sandbox.Files, error)

@@ -86,7 +86,7 @@ func askedThreads(ctx context.Context, s *Session, limit int, again string) (row
 		if t.Status != store.ThreadIdle {
 			continue
 		}
-		msgs, err := s.Messages(ctx, t.ID, 0)
+		msgs, err := s.API().Messages(ctx, t.ID, 0)
 		if errors.Is(err, store.ErrNotFound) { // deleted meanwhile
 			continue
 		}

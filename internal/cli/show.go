@@ -49,7 +49,11 @@ func showThread(ctx context.Context, s *Session, stdio IO, id string, last int) 
 	if last < 0 {
 		return fmt.Errorf("--last %d is negative; say how many messages, or 0 for all", last)
 	}
-	msgs, err := s.Messages(ctx, id, last)
+	page := last
+	if s.Store != nil { // which is open for reading alone: pages are made when they are first read
+		page = 0
+	}
+	msgs, err := s.API().Messages(ctx, id, page)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/feature/threadfiles"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 	"github.com/pudu-ai/pudu/internal/lib/units"
@@ -19,23 +20,44 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// shelved has do work with the files of threads.
-func shelved(ctx context.Context, app App, o Options, thread string, do func(Shelf) error) error {
-	o.ReadOnly = true
-	s, err := open(ctx, app, o)
-	if err == nil {
-		defer closeSession(s)
-		err = do(s.Shelf)
+// shelved has do work with the files of a thread, to look at them.
+func shelved(ctx context.Context, app App, o Options, thread string, paths []string, do func(*client.Client) error) error {
+	for _, p := range paths {
+		if err := inThread(p); err != nil {
+			return usageError("%v", err)
+		}
 	}
-	switch {
-	case errors.Is(err, sandbox.ErrOutside), errors.Is(err, sandbox.ErrInvalidPath):
-		return usageError("%v", err)
-	case errors.Is(err, fs.ErrNotExist) && s != nil:
-		return failedWith(fmt.Errorf("%w; `pudu threads files %s` lists what there is", err, thread))
+	o.ReadOnly = true
+	err := app.Reach(ctx, o, func(c *client.Client) error {
+		err := do(c)
+		if errors.Is(err, store.ErrNotFound) {
+			if _, none := c.Thread(ctx, thread); none == nil {
+				err = failedWith(fmt.Errorf("%w; `pudu threads files %s` lists what there is", err, thread))
+			}
+		}
+		return err
+	})
+	switch coded, ok := errors.AsType[*codeError](err); {
+	case ok:
+		return coded
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return failedWith(fmt.Errorf("there is no thread %q, or no such file in it (%w); `pudu threads` lists the threads", thread, err))
+		err = fmt.Errorf("there is no thread %q (%w); `pudu threads` lists the threads", thread, err)
 	}
 	return failedWith(err)
+}
+
+// inThread refuses a path that leads to no files of a thread.
+func inThread(name string) error {
+	at, err := threadfiles.Below(sandbox.UserData, name)
+	if err != nil || at == sandbox.UserData {
+		return err
+	}
+	for _, root := range []string{sandbox.Workspace, sandbox.Uploads, sandbox.Outputs} {
+		if at == root || strings.HasPrefix(at, root+"/") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%.80q: %w", name, sandbox.ErrOutside)
 }
 
 func filesCommand(app App, o *Options, stdio IO) *cobra.Command {
@@ -50,8 +72,8 @@ func filesCommand(app App, o *Options, stdio IO) *cobra.Command {
 			if limit < 1 || limit > threadfiles.MaxEntries {
 				return usageError("--limit takes 1 to %d", threadfiles.MaxEntries)
 			}
-			return shelved(cmd.Context(), app, *o, args[0], func(s Shelf) error {
-				list, more, err := s.Tree(cmd.Context(), args[0], strings.Join(args[1:], ""), limit, 0)
+			return shelved(cmd.Context(), app, *o, args[0], args[1:], func(c *client.Client) error {
+				list, more, err := c.Tree(cmd.Context(), args[0], strings.Join(args[1:], ""), limit, 0)
 				if err != nil {
 					return err
 				}
@@ -102,8 +124,8 @@ func downloadCommand(app App, o *Options, stdio IO) *cobra.Command {
 			if !cmd.Flags().Changed("out") {
 				out = args[0] + ".zip"
 			}
-			err := shelved(ctx, app, *o, args[0], func(s Shelf) error {
-				return writeNew(out, stdio.Out, func(w io.Writer) error { return s.Zip(ctx, args[0], args[1:], w) })
+			err := shelved(ctx, app, *o, args[0], args[1:], func(c *client.Client) error {
+				return writeNew(out, stdio.Out, func(w io.Writer) error { return c.Zip(ctx, args[0], args[1:], w) })
 			})
 			if err == nil && out != "-" {
 				fmt.Fprintln(stdio.Err, "Wrote "+out+".")

@@ -165,6 +165,9 @@ func (l *Log) SignedIn(ctx context.Context, by access.Principal, token string) {
 
 // Close writes what was only counted so far.
 func (l *Log) Close(ctx context.Context) {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	rows := l.counted(time.Now())
 	l.mu.Unlock()

@@ -85,6 +85,7 @@ func bounds(f *databases.Fixture) {
 	var none *audit.Log
 	none.Record(f.Context(), audit.Entry{})
 	none.SignedIn(f.Context(), access.Principal{}, "")
+	none.Close(f.Context())
 }
 
 // kept: rows are in a dump, stay when their user goes, and go by their age.

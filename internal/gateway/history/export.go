@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Transcript writes the conversation of a thread, reading it by pages.
-func Transcript(ctx context.Context, mine *history.Mine, t store.Thread, f transcript.Format, now time.Time, w io.Writer) error {
+// write writes the conversation of a thread, reading it by pages.
+func write(ctx context.Context, mine *history.Mine, t store.Thread, f transcript.Format, now time.Time, w io.Writer) error {
 	about := transcript.About{ID: t.ID, Title: t.Title, Created: t.CreatedAt, Changed: t.UpdatedAt, Written: now}
 	return transcript.Write(w, f, about, func(yield func(transcript.Message, error) bool) {
 		for m, err := range mine.All(ctx, t.ID) {
@@ -39,7 +39,7 @@ func (g *Group) export(w http.ResponseWriter, r *http.Request, in *exportIn) err
 		return nil // it would be made for nobody
 	}
 	out := &begun{Writer: g.SteadyWriter(w), begin: func() { g.describe(h, in.Thread, f) }}
-	err := Transcript(r.Context(), g.mine(r.Context()), in.Thread, f, g.Now(), out)
+	err := write(r.Context(), g.mine(r.Context()), in.Thread, f, g.Now(), out)
 	if err != nil && out.begin == nil {
 		g.Log.WarnContext(r.Context(), "a download broke off", "thread", in.Thread.ID, "error", err)
 		panic(http.ErrAbortHandler)

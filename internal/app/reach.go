@@ -70,6 +70,9 @@ func (a App) startCommands(ctx context.Context, cfg *config.Config, dir string, 
 
 // isThere is fs.ErrNotExist if there is no database yet.
 func isThere(ctx context.Context, cfg *config.Config, o cli.Options, dir string) error {
+	if !isShared(cfg, o) {
+		return hasFile(dir)
+	}
 	st, err := openStore(ctx, cfg, o, dir, true) // which, unlike an owner, makes no folder
 	if err != nil {
 		return err

@@ -30,8 +30,8 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 		return nil, err
 	}
 	if b.URL == "" && readOnly {
-		if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("data folder %s: %w; nothing was done there yet, or another one must be named with --data", dir, fs.ErrNotExist)
+		if err := hasFile(dir); err != nil {
+			return nil, err
 		}
 	}
 	if b.URL == "" && !readOnly {
@@ -56,6 +56,14 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 		return nil, err // not the nil of another type
 	}
 	return st, nil
+}
+
+// hasFile is fs.ErrNotExist if a data folder has no database yet.
+func hasFile(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("data folder %s: %w; nothing was done there yet, or another one must be named with --data", dir, fs.ErrNotExist)
+	}
+	return nil
 }
 
 // isShared reports whether other processes can work on the store too: a PostgreSQL was named.

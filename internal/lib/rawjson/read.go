@@ -3,134 +3,61 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
-// The functions below expect valid JSON ([Valid]) and do not check it again. Given anything else they return
-// something wrong, but they neither panic nor read past the end. What they return shares raw's memory.
+// The functions below expect valid JSON ([Valid]). Given anything else they return what stands before the fault, but they
+// neither panic nor read past the end. What they return shares raw's memory.
 
 // Members returns the members of a JSON object, the last of each name; false if raw is no object.
 func Members(raw []byte) (map[string]json.RawMessage, bool) {
-	i := skipSpace(raw, 0)
-	if i >= len(raw) || raw[i] != '{' {
+	s := Scan(raw)
+	if s.Peek() != '{' {
 		return nil, false
 	}
 	out := make(map[string]json.RawMessage)
-	for i = skipSpace(raw, i+1); i < len(raw) && raw[i] == '"'; {
-		end := skipString(raw, i)
-		name, _ := String(raw[i:end])
-		i = skipSpace(raw, end)
-		if i >= len(raw) || raw[i] != ':' {
-			break
+	for name := s.Object(); name != nil; name = s.Next() {
+		if value := s.Value(); value != nil {
+			out[nameOf(name)] = value
 		}
-		i = skipSpace(raw, i+1)
-		end = skipValue(raw, i)
-		out[name] = raw[i:end:end]
-		i = skipComma(raw, end)
 	}
 	return out, true
 }
 
+// nameOf is the name that is written so, without its quotes.
+func nameOf(written []byte) string {
+	if bytes.IndexByte(written, '\\') < 0 && utf8.Valid(written) {
+		return string(written)
+	}
+	name, _ := String(slices.Concat([]byte{'"'}, written, []byte{'"'}))
+	return name
+}
+
 // Elements returns the elements of a JSON array; false if raw is no array.
 func Elements(raw []byte) ([]json.RawMessage, bool) {
-	i := skipSpace(raw, 0)
-	if i >= len(raw) || raw[i] != '[' {
+	s := Scan(raw)
+	if s.Peek() != '[' {
 		return nil, false
 	}
 	out := []json.RawMessage{}
-	for i = skipSpace(raw, i+1); i < len(raw) && raw[i] != ']'; {
-		end := skipValue(raw, i)
-		if end == i {
-			break
+	for more := s.List(); more; more = s.More() {
+		if value := s.Value(); value != nil {
+			out = append(out, value)
 		}
-		out = append(out, raw[i:end:end])
-		i = skipComma(raw, end)
 	}
 	return out, true
 }
 
 // Value takes the value that raw begins with, and what comes behind it. A value of no bytes means that there is none.
 func Value(raw []byte) (value, rest []byte) {
-	end := skipValue(raw, 0)
+	s := Scanner{data: raw}
+	end := len(s.Value())
 	return raw[:end:end], raw[end:]
 }
 
 func skipSpace(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-func skipComma(raw []byte, i int) int {
-	i = skipSpace(raw, i)
-	if i < len(raw) && raw[i] == ',' {
-		i = skipSpace(raw, i+1)
-	}
-	return i
-}
-
-// skipString returns the index behind the string that begins at i. Strings are most of what is skipped, so it leaps
-// from one quote or escape to the next.
-func skipString(raw []byte, i int) int {
-	i++
-	for quote := -1; i < len(raw); {
-		if quote < i { // none was looked for yet, or the one found was escaped
-			n := bytes.IndexByte(raw[i:], '"')
-			if n < 0 {
-				return len(raw)
-			}
-			quote = i + n
-		}
-		n := bytes.IndexByte(raw[i:quote], '\\')
-		if n < 0 {
-			return quote + 1
-		}
-		i += n + 2
-	}
-	return len(raw)
-}
-
-// skipValue returns the index behind the value that begins at i.
-func skipValue(raw []byte, i int) int {
-	depth := 0
-	for i < len(raw) {
-		switch raw[i] {
-		case '"':
-			i = skipString(raw, i)
-		case '{', '[':
-			depth++
-			i++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-			i++
-		case ',', ':', ' ', '\n', '\t', '\r':
-			if depth == 0 {
-				return i
-			}
-			i++
-			continue
-		default:
-			i = skipScalar(raw, i)
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-	return i
-}
-
-// skipScalar returns the index behind a number or a word.
-func skipScalar(raw []byte, i int) int {
-	for i < len(raw) {
-		switch raw[i] {
-		case ',', ':', '}', ']', '{', '[', '"', ' ', '\n', '\t', '\r':
-			return i
-		}
 		i++
 	}
 	return i

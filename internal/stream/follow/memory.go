@@ -23,7 +23,7 @@ type memory struct {
 	open    map[string]int64 // messages being streamed: the number of the first chunk
 	first   int64            // the least of open; 0 if there is none
 
-	events       deque
+	events       []entry
 	bytes        int
 	settled      int // the events at the front that are settled
 	settledBytes int
@@ -72,7 +72,7 @@ func (m *memory) add(ev event.Event) {
 		return
 	}
 	m.last = ev.ID.N
-	m.events.push(entry{n: ev.ID.N, at: ev.Time, data: ev.Data, place: m.placeOf(ev)})
+	m.events = append(m.events, entry{n: ev.ID.N, at: ev.Time, data: ev.Data, place: m.placeOf(ev)})
 	m.bytes += weight(ev.Data)
 	m.track(ev)
 	m.settle()
@@ -81,8 +81,8 @@ func (m *memory) add(ev event.Event) {
 
 // placeOf returns where the event happened, shared with the event before if it is the same.
 func (m *memory) placeOf(ev event.Event) *place {
-	if m.events.n > 0 {
-		if p := m.events.at(m.events.n - 1).place; p.node == ev.Node && slices.Equal(p.namespace, ev.Namespace) {
+	if n := len(m.events); n > 0 {
+		if p := m.events[n-1].place; p.node == ev.Node && slices.Equal(p.namespace, ev.Namespace) {
 			return p
 		}
 	}
@@ -144,8 +144,8 @@ func (m *memory) settleAll() {
 }
 
 func (m *memory) settle() {
-	for ; m.settled < m.events.n; m.settled++ {
-		e := m.events.at(m.settled)
+	for ; m.settled < len(m.events); m.settled++ {
+		e := &m.events[m.settled]
 		if m.first > 0 && e.n >= m.first {
 			return
 		}
@@ -155,12 +155,12 @@ func (m *memory) settle() {
 
 // trim drops the oldest events beyond the bounds.
 func (m *memory) trim() {
-	for n := m.events.n; n > 0; n = m.events.n {
+	for n := len(m.events); n > 0; n = len(m.events) {
 		longTail := m.settled > m.cfg.TailEvents || m.settled > 0 && m.settledBytes > m.cfg.TailBytes && n > keepAlways
 		if !longTail && n <= m.cfg.MaxEvents && m.bytes <= m.cfg.MaxBytes {
 			return
 		}
-		e := m.events.at(0)
+		e := &m.events[0]
 		size := weight(e.data)
 		m.bytes -= size
 		if m.settled > 0 {
@@ -168,7 +168,7 @@ func (m *memory) trim() {
 			m.settledBytes -= size
 		}
 		m.floor = event.ID{Attempt: m.attempt, N: e.n}
-		m.events.pop()
+		*e, m.events = entry{}, m.events[1:] // what it held is free at once
 	}
 }
 
@@ -179,11 +179,11 @@ func (m *memory) after(pos event.ID, limit int) []event.Event {
 	}
 	from := 0
 	if pos.Attempt == m.attempt {
-		from = m.events.behind(pos.N)
+		from = sort.Search(len(m.events), func(i int) bool { return m.events[i].n > pos.N })
 	}
-	out := make([]event.Event, min(m.events.n-from, limit))
+	out := make([]event.Event, min(len(m.events)-from, limit))
 	for i := range out {
-		e := m.events.at(from + i)
+		e := &m.events[from+i]
 		out[i] = event.Event{ID: event.ID{Attempt: m.attempt, N: e.n}, Time: e.at, Node: e.place.node, Namespace: e.place.namespace, Data: e.data}
 	}
 	return out
@@ -233,40 +233,4 @@ func weight(d event.Data) int {
 		return base + len(d.Raw)
 	}
 	return base
-}
-
-const blockSize = 64
-
-// deque is a queue of entries that grows without copying them.
-type deque struct {
-	blocks  []*[blockSize]entry
-	head, n int // the place of the first entry in the first block; how many entries there are
-}
-
-func (d *deque) at(i int) *entry {
-	i += d.head
-	return &d.blocks[i/blockSize][i%blockSize]
-}
-
-func (d *deque) push(e entry) {
-	if d.head+d.n == len(d.blocks)*blockSize {
-		d.blocks = append(d.blocks, new([blockSize]entry))
-	}
-	d.n++
-	*d.at(d.n - 1) = e
-}
-
-func (d *deque) pop() {
-	*d.at(0) = entry{}
-	d.head++
-	d.n--
-	if d.head == blockSize {
-		d.blocks[0] = nil
-		d.blocks, d.head = d.blocks[1:], 0
-	}
-}
-
-// behind is the index of the first entry with a higher number.
-func (d *deque) behind(n int64) int {
-	return sort.Search(d.n, func(i int) bool { return d.at(i).n > n })
 }

@@ -53,10 +53,10 @@ func checkMemory(t *rapid.T, m *memory, all []event.Event, open map[string]int64
 		t.Fatalf("settled up to %s, want before %s; the last is %s", got, least, m.lastID())
 	}
 	bytes, settled, settledBytes := 0, 0, 0
-	for i := range m.events.n {
-		w := weight(m.events.at(i).data)
+	for i := range m.events {
+		w := weight(m.events[i].data)
 		bytes += w
-		if m.events.at(i).n < least.N {
+		if m.events[i].n < least.N {
 			settled++
 			settledBytes += w
 		}
@@ -64,8 +64,8 @@ func checkMemory(t *rapid.T, m *memory, all []event.Event, open map[string]int64
 	if bytes != m.bytes || settled != m.settled || settledBytes != m.settledBytes {
 		t.Fatalf("counted %d bytes, %d settled with %d; are %d, %d, %d", m.bytes, m.settled, m.settledBytes, bytes, settled, settledBytes)
 	}
-	if m.events.n > m.cfg.MaxEvents || bytes > m.cfg.MaxBytes || settled > m.cfg.TailEvents || settledBytes > m.cfg.TailBytes && m.events.n > keepAlways {
-		t.Fatalf("%d events, %d bytes, %d settled with %d bytes", m.events.n, bytes, settled, settledBytes)
+	if len(m.events) > m.cfg.MaxEvents || bytes > m.cfg.MaxBytes || settled > m.cfg.TailEvents || settledBytes > m.cfg.TailBytes && len(m.events) > keepAlways {
+		t.Fatalf("%d events, %d bytes, %d settled with %d bytes", len(m.events), bytes, settled, settledBytes)
 	}
 	held := m.after(m.floor, 1<<30)
 	if !slices.EqualFunc(all[m.floor.N:], held, func(a, b event.Event) bool { return a.ID == b.ID && a.Node == b.Node && a.Data.Kind() == b.Data.Kind() }) {
@@ -82,8 +82,8 @@ func TestMemoryWaitsForTheOwnAttempt(t *testing.T) {
 	for _, id := range []event.ID{{Attempt: 1, N: 9}, {Attempt: 3, N: 9}, {Attempt: 2, N: 5}, {Attempt: 2, N: 4}} {
 		m.add(event.Event{ID: id, Data: event.Custom{}})
 	}
-	if m.events.n > 0 || m.settledID() != (event.ID{Attempt: 2, N: 2}) {
-		t.Errorf("%d events, settled up to %s", m.events.n, m.settledID())
+	if len(m.events) > 0 || m.settledID() != (event.ID{Attempt: 2, N: 2}) {
+		t.Errorf("%d events, settled up to %s", len(m.events), m.settledID())
 	}
 }
 

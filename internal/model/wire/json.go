@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
@@ -8,12 +9,25 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// AppendKey appends a comma, unless dst ends with an opening bracket, and the key with its colon.
-func AppendKey(dst []byte, key string) []byte {
+// Next appends a comma, unless dst ends with an opening bracket: room for a further element or member.
+func Next(dst []byte) []byte {
 	if n := len(dst); n > 0 && dst[n-1] != '{' && dst[n-1] != '[' {
 		dst = append(dst, ',')
 	}
-	return append(rawjson.AppendString(dst, key), ':')
+	return dst
+}
+
+// AppendKey makes room for a member and appends its key with the colon.
+func AppendKey(dst []byte, key string) []byte {
+	return append(rawjson.AppendString(Next(dst), key), ':')
+}
+
+// AppendTool appends the members that tell a tool: its name, its description and, under the key schema, what arguments
+// it takes.
+func AppendTool(dst []byte, t *model.Tool, schema string) []byte {
+	dst = rawjson.AppendString(AppendKey(dst, "name"), t.Name)
+	dst = rawjson.AppendString(AppendKey(dst, "description"), t.Description)
+	return append(AppendKey(dst, schema), cmp.Or(string(t.Parameters), `{"type":"object","properties":{}}`)...)
 }
 
 // AppendFields appends named values in the order of their names, each value byte for byte, without those of skip and

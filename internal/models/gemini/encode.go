@@ -113,11 +113,8 @@ func tools(list []model.Tool) json.RawMessage {
 		return nil
 	}
 	b := []byte(`[{"functionDeclarations":[`)
-	for i, t := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '{')
+	for _, t := range list {
+		b = append(wire.Next(b), '{')
 		b = rawjson.AppendString(wire.AppendKey(b, "name"), t.Name)
 		b = rawjson.AppendString(wire.AppendKey(b, "description"), t.Description)
 		if len(t.Parameters) > 0 {

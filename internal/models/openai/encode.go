@@ -57,24 +57,10 @@ func sameTool(a, b model.Tool) bool {
 }
 
 func encodeTools(tools []model.Tool) []byte {
-	size := 2
-	for _, t := range tools {
-		size += len(t.Name) + len(t.Description)*9/8 + len(t.Parameters) + 96
-	}
-	b := append(make([]byte, 0, size), '[')
-	for i, t := range tools {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"type":"function","function":{"name":`...)
-		b = rawjson.AppendString(b, t.Name)
-		b = append(b, `,"description":`...)
-		b = rawjson.AppendString(b, t.Description)
-		b = append(b, `,"parameters":`...)
-		if len(t.Parameters) == 0 {
-			b = append(b, `{"type":"object","properties":{}}`...)
-		}
-		b = append(append(b, t.Parameters...), "}}"...)
+	b := []byte{'['}
+	for i := range tools {
+		b = wire.AppendTool(append(wire.Next(b), `{"type":"function","function":{`...), &tools[i], "parameters")
+		b = append(b, "}}"...)
 	}
 	return append(b, ']')
 }
@@ -103,10 +89,7 @@ func (m *Model) messages(b []byte, f *fixed, msgs []message.Message, thinks bool
 
 // open starts a message of that role.
 func open(b []byte, role string) []byte {
-	if b[len(b)-1] != '[' {
-		b = append(b, ',')
-	}
-	return append(append(append(b, `{"role":"`...), role...), '"')
+	return append(append(append(wire.Next(b), `{"role":"`...), role...), '"')
 }
 
 func appendText(b []byte, role, text string) []byte {
@@ -143,10 +126,7 @@ func appendContent(b []byte, parts []message.Part) []byte {
 		if p.Type == message.PartReasoning {
 			continue
 		}
-		if b[len(b)-1] != '[' {
-			b = append(b, ',')
-		}
-		b = appendPart(b, p)
+		b = appendPart(wire.Next(b), p)
 	}
 	return append(b, ']')
 }
@@ -216,10 +196,7 @@ func appendThinking(b []byte, thought, text string) []byte {
 const keyFunction = "function"
 
 func (m *Model) call(b []byte, id, name, args string, extra message.Fields) []byte {
-	if b[len(b)-1] != '[' {
-		b = append(b, ',')
-	}
-	b = append(b, `{"id":`...)
+	b = append(wire.Next(b), `{"id":`...)
 	b = rawjson.AppendString(b, id)
 	b = append(b, `,"type":"function","function":{"name":`...)
 	b = rawjson.AppendString(b, name)

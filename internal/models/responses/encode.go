@@ -124,17 +124,9 @@ func codexEffort(word string, off bool) string {
 // arguments, and the agent checks arguments itself.
 func encodeTools(tools []model.Tool) []byte {
 	b := []byte{'['}
-	for i, t := range tools {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = rawjson.AppendString(append(b, `{"type":"function","name":`...), t.Name)
-		b = rawjson.AppendString(append(b, `,"description":`...), t.Description)
-		b = append(b, `,"parameters":`...)
-		if len(t.Parameters) == 0 {
-			b = append(b, `{"type":"object","properties":{}}`...)
-		}
-		b = append(append(b, t.Parameters...), `,"strict":false}`...)
+	for i := range tools {
+		b = wire.AppendTool(append(wire.Next(b), `{"type":"function"`...), &tools[i], "parameters")
+		b = append(b, `,"strict":false}`...)
 	}
 	return append(b, ']')
 }

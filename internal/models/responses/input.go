@@ -40,10 +40,7 @@ func (m *Model) input(b []byte, msgs []message.Message) []byte {
 
 // open starts an item.
 func open(b []byte, typ string) []byte {
-	if b[len(b)-1] != '[' {
-		b = append(b, ',')
-	}
-	return append(append(append(b, `{"type":"`...), typ...), '"')
+	return append(append(append(wire.Next(b), `{"type":"`...), typ...), '"')
 }
 
 func appendMessage(b []byte, role string, parts []message.Part) []byte {
@@ -68,10 +65,7 @@ func appendContent(b []byte, parts []message.Part) []byte {
 			b = rawjson.AppendString(wire.AppendKey(open(b, "input_image"), "image_url"), p.URL)
 			b = append(rawjson.AppendString(wire.AppendKey(b, "detail"), cmp.Or(p.Detail, "auto")), '}')
 		case p.Type == message.PartRaw && len(p.Raw) > 0:
-			if b[len(b)-1] != '[' {
-				b = append(b, ',')
-			}
-			b = append(b, p.Raw...)
+			b = append(wire.Next(b), p.Raw...)
 		}
 	}
 	return append(b, ']')
@@ -101,10 +95,7 @@ func appendItem(b []byte, it *item) []byte {
 	case typeCall:
 		return appendCall(b, it)
 	}
-	if b[len(b)-1] != '[' {
-		b = append(b, ',')
-	}
-	return append(b, it.Item...)
+	return append(wire.Next(b), it.Item...)
 }
 
 func appendReasoning(b []byte, it *item) []byte {

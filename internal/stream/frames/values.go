@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/message"
+	"github.com/pudu-ai/pudu/state"
 )
 
 // values is the JSON object of the settled state's visible channels.
@@ -25,19 +26,21 @@ func (s *scope) values() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(rawjson.AppendString(b, v.Channel), ':')
-		if v.Items != nil {
-			b, err = s.appendItems(b, v.Channel, v.Items)
-		} else {
-			b, err = appendLine(b, v.Raw)
-		}
-		if err != nil {
+		if b, err = s.appendChannel(append(rawjson.AppendString(b, v.Channel), ':'), v); err != nil {
 			return nil, err
 		}
 	}
 	s.whole = slices.Clip(append(b, '}'))
 	s.before = len(s.whole)
 	return s.whole, nil
+}
+
+// appendChannel appends the value of a channel.
+func (s *scope) appendChannel(b []byte, v state.Encoded) ([]byte, error) {
+	if v.Items == nil {
+		return appendLine(b, v.Raw)
+	}
+	return s.appendItems(b, v.Channel, v.Items)
 }
 
 func (s *scope) appendItems(b []byte, channel string, items [][]byte) ([]byte, error) {

@@ -15,16 +15,9 @@ func VisibleValues(st state.State) (map[string]json.RawMessage, error) {
 	}
 	s, out := &scope{}, make(map[string]json.RawMessage, len(list))
 	for _, v := range list {
-		var b []byte
-		if v.Items != nil {
-			b, err = s.appendItems(b, v.Channel, v.Items)
-		} else {
-			b, err = appendLine(b, v.Raw)
-		}
-		if err != nil {
+		if out[v.Channel], err = s.appendChannel(nil, v); err != nil {
 			return nil, err
 		}
-		out[v.Channel] = b
 	}
 	return out, nil
 }

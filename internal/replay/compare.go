@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
 // Difference is the first place where a run did not do what was recorded.
@@ -108,7 +110,7 @@ func compareResult(where string, want, got *Result) *Difference {
 	case want == nil && got == nil:
 		return nil
 	case want == nil:
-		return &Difference{Where: where, What: "the call is answered, in the recording it is not; the answer:\n" + indent(clip(got.text(), 500))}
+		return &Difference{Where: where, What: "the call is answered, in the recording it is not; the answer:\n" + indent(excerpt.Bound(got.text(), 500))}
 	case got == nil:
 		return &Difference{Where: where, What: "the call is not answered, in the recording it is"}
 	case want.Status != got.Status:

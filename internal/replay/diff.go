@@ -3,6 +3,8 @@ package replay
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
 // Bounds of a diff for people.
@@ -74,18 +76,7 @@ func window(s string, at int) string {
 		}
 		s = "…" + s[start:]
 	}
-	return clip(s, mostColumns)
-}
-
-// clip cuts a text after n bytes at most.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return excerpt.Bound(s, mostColumns)
 }
 
 func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/pudu-ai/pudu/agent"
+	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
@@ -171,7 +172,7 @@ func lastOf(msgs []message.Message) string {
 		return "an empty conversation"
 	}
 	m := msgs[len(msgs)-1]
-	return fmt.Sprintf("a conversation of %d messages, the last from %s:\n%s", len(msgs), m.Role, indent(clip(visible(m), 500)))
+	return fmt.Sprintf("a conversation of %d messages, the last from %s:\n%s", len(msgs), m.Role, indent(excerpt.Bound(visible(m), 500)))
 }
 
 func (p *Player) failure(f *Failure) error {

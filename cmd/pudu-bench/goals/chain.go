@@ -2,10 +2,8 @@ package goals
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
@@ -83,7 +81,7 @@ func leadConfig(dir string, bot model.ChatModel, p prose) (c lead.Config, done f
 		Models: lead.Models{Main: lead.Candidate{
 			Model: bot, Entry: config.Model{SupportsVision: true}, Guard: lead.NewModelGuard(settings.LLMCall, settings.CircuitBreaker),
 		}},
-		Thread: lead.Thread{Space: placed{files}}, Sandbox: lead.Sandbox{Off: "Not here."}, Program: lead.Program{Tools: []tool.Tool{lookAnew(p)}},
+		Thread: lead.Thread{Space: placed{files}}, Sandbox: lead.Sandbox{Off: "Not here."}, Program: lead.Program{Tools: []tool.Tool{look(p, 700, tool.ReadOnly, true)}},
 	}
 	return c, func() { files.Close() }, nil
 }
@@ -95,14 +93,4 @@ func (placed) ID() string              { return "" }
 func (s placed) Files() *sandbox.Files { return s.files }
 func (placed) Sandbox(context.Context) (sandbox.Sandbox, error) {
 	return nil, sandbox.ErrUnavailable
-}
-
-// lookAnew is look, but that what it finds is never the same: a model that finds the same again and again is stopped.
-func lookAnew(p prose) tool.Tool {
-	var n atomic.Int64
-	found := p.text(700)
-	spec := tool.Spec{Name: toolName, Description: "Looks at a file and returns its text.", Effect: tool.ReadOnly}
-	return tool.MustNew(spec, func(context.Context, *tool.Call, lookArgs) (*tool.Result, error) {
-		return tool.Text(fmt.Sprint(n.Add(1), found)), nil
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -106,18 +107,23 @@ type lookArgs struct {
 	Limit int    `default:"100"          json:"limit" max:"1000" min:"1"`
 }
 
-// look is a tool that always finds n bytes of the same text.
-func look(p prose, n int, effect tool.Effect) tool.Tool {
+// look is a tool that finds n bytes of the same text each time or, if they are to be anew, behind the number of the call: a
+// model that finds the same again and again is stopped.
+func look(p prose, n int, effect tool.Effect, anew bool) tool.Tool {
+	var calls atomic.Int64
 	found := p.text(n)
 	spec := tool.Spec{Name: toolName, Description: "Looks at a file and returns its text.", Effect: effect}
 	return tool.MustNew(spec, func(context.Context, *tool.Call, lookArgs) (*tool.Result, error) {
+		if anew {
+			return tool.Text(fmt.Sprint(calls.Add(1), found)), nil
+		}
 		return tool.Text(found), nil
 	})
 }
 
 // newAgent makes an agent with the tool, a usual system prompt and n middlewares.
 func newAgent(m model.ChatModel, p prose, middlewares int, effect tool.Effect) (*agent.Agent, error) {
-	cfg := agent.Config{Model: m, System: strings.Repeat("You work with care. ", 100), Tools: []tool.Tool{look(p, 700, effect)}}
+	cfg := agent.Config{Model: m, System: strings.Repeat("You work with care. ", 100), Tools: []tool.Tool{look(p, 700, effect, false)}}
 	return agent.New(cfg, watchers(middlewares)...)
 }
 

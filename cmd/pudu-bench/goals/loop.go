@@ -43,7 +43,7 @@ func measureLoop(ctx context.Context, e env, r *measure.Table) error {
 // loopInMemory compares steps that keep nothing with the bare calls of the model and the tool.
 func loopInMemory(ctx context.Context, r *measure.Table, a *agent.Agent, bot *robot, p prose) error {
 	history := talk(p)
-	bare := timed(loopSteps, bareStep(bot, look(p, 700, tool.ReadOnly), history))
+	bare := timed(loopSteps, bareStep(bot, look(p, 700, tool.ReadOnly, false), history))
 	took, err := compare(ctx, 100, inMemory(a, bot, history), bare)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,9 +147,7 @@ func (f *follower) follow(ctx context.Context, c *client, p Plan, again *client,
 
 // attach follows a run from the frame after last; "-1", or none, is from its beginning.
 func (c *client) attach(ctx context.Context, path, last string) (*http.Response, error) {
-	if last == "" {
-		last = "-1"
-	}
+	last = cmp.Or(last, "-1")
 	path = path[max(0, strings.Index(path, "/threads/")):]
 	return send(ctx, c.http, http.MethodGet, c.base+path+"/stream", nil, http.Header{"Last-Event-Id": {last}})
 }

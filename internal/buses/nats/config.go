@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -28,9 +29,7 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Name == "" {
-		c.Name = "pudu"
-	}
+	c.Name = cmp.Or(c.Name, "pudu")
 	if c.Prefix == "" {
 		c.Prefix = "pudu"
 	}

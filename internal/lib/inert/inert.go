@@ -37,12 +37,7 @@ func Line(s string) string {
 }
 
 func harmless(s string) bool {
-	for _, r := range s {
-		if r == utf8.RuneError || control(r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || control(r) })
 }
 
 // control reports the characters that are dropped: C0 but tab and line feed, DEL, C1, and the bidirectional

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -101,10 +102,5 @@ func CompileAll(texts []string) (Set, error) {
 
 // Match reports whether one of the patterns matches.
 func (s Set) Match(text string) bool {
-	for _, p := range s {
-		if p.Match(text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(p Pattern) bool { return p.Match(text) })
 }

@@ -142,9 +142,9 @@ func Complete(m *config.Model) {
 	if !ok {
 		return
 	}
-	m.SupportsVision = said(m, "supports_vision", m.SupportsVision, r.Can&Vision != 0)
-	m.SupportsThinking = said(m, "supports_thinking", m.SupportsThinking, r.Can&Thinking != 0)
-	m.SupportsReasoningEffort = said(m, "supports_reasoning_effort", m.SupportsReasoningEffort, r.Can&Efforts != 0)
+	m.SupportsVision = m.SupportsVision || !m.Says("supports_vision") && r.Can&Vision != 0
+	m.SupportsThinking = m.SupportsThinking || !m.Says("supports_thinking") && r.Can&Thinking != 0
+	m.SupportsReasoningEffort = m.SupportsReasoningEffort || !m.Says("supports_reasoning_effort") && r.Can&Efforts != 0
 	if m.ContextWindow == 0 && !ownWindow(m.Provider) {
 		m.ContextWindow = r.Window
 	}
@@ -154,13 +154,6 @@ func Complete(m *config.Model) {
 	if p := r.Price; p != nil && m.Pricing == nil && atHome(m) {
 		m.Pricing = p.pricing()
 	}
-}
-
-func said(m *config.Model, key string, own, known bool) bool {
-	if m.Says(key) {
-		return own
-	}
-	return own || known
 }
 
 // answerLimit bounds an answer where the API demands a bound and nobody names one: the longest that a model can give
@@ -187,12 +180,9 @@ func ownWindow(provider string) bool {
 
 // atHome reports whether the model is asked at its vendor's own address: another one has other prices.
 func atHome(m *config.Model) bool {
-	for _, p := range config.Providers() {
-		if p.Name == m.Provider {
-			return m.BaseURL != "" && host(m.BaseURL) == host(p.BaseURL)
-		}
-	}
-	return false
+	return m.BaseURL != "" && slices.ContainsFunc(config.Providers(), func(p config.Provider) bool {
+		return p.Name == m.Provider && host(m.BaseURL) == host(p.BaseURL)
+	})
 }
 
 func host(address string) string {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/pudu-ai/pudu/message"
@@ -114,9 +115,7 @@ func (p *pairing) answer(m *message.Message, position int) {
 	e.msg.Content, _ = p.rules.parts(message.AI, m.Content)
 	e.msg.ToolCalls, e.msg.InvalidToolCalls = make([]message.ToolCall, n), nil
 	source := m.ID
-	if source == "" {
-		source = strconv.Itoa(position)
-	}
+	source = cmp.Or(source, strconv.Itoa(position))
 	p.ids.begin()
 	for i := range e.calls {
 		c := &e.calls[i]

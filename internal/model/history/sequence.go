@@ -1,6 +1,10 @@
 package history
 
-import "github.com/pudu-ai/pudu/message"
+import (
+	"slices"
+
+	"github.com/pudu-ai/pudu/message"
+)
 
 // sequence sees to it that everybody speaks behind somebody whom he may follow. The messages are clean and paired.
 func (r *Rules) sequence(in []message.Message) []message.Message {
@@ -40,12 +44,7 @@ func (r *Rules) bridge(out []message.Message, next message.Role) []message.Messa
 }
 
 func onlySystem(msgs []message.Message) bool {
-	for i := range msgs {
-		if msgs[i].Role != message.System {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(msgs, func(m message.Message) bool { return m.Role != message.System })
 }
 
 // end makes the list one that asks for an answer.

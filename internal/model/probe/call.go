@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -207,12 +208,7 @@ func refused(err error) bool {
 
 func mentions(e *model.Error, words ...string) bool {
 	text := strings.ToLower(e.Message)
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // describe is an error in one bounded line. Who failed is known.

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,13 +40,8 @@ func ParseDetail(body []byte) Detail {
 	if len(obj.Error) > 0 && string(obj.Error) != "null" {
 		return ParseDetail(obj.Error)
 	}
-	d := Detail{Code: text(obj.Code), Type: text(obj.Type), Message: text(obj.Message)}
-	if d.Type == "" {
-		d.Type = text(obj.Status)
-	}
-	if d.Message == "" {
-		d.Message = text(obj.Detail)
-	}
+	d := Detail{Code: text(obj.Code), Type: cmp.Or(text(obj.Type), text(obj.Status)),
+		Message: cmp.Or(text(obj.Message), text(obj.Detail))}
 	if d.Message == "" && d.Code == "" && d.Type == "" {
 		d.Message = plain(body)
 	}
@@ -141,10 +138,5 @@ func classOfWords(words string) model.Class {
 }
 
 func has(text string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }

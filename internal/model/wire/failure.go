@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -123,9 +124,7 @@ func (o *Origin) WebPage(status int) error {
 // HTTPError makes the error of an answer with an error status.
 func (o *Origin) HTTPError(status int, header http.Header, body []byte) *model.Error {
 	d := ParseDetail(body)
-	if d.Message == "" {
-		d.Message = strings.ToLower(http.StatusText(status))
-	}
+	d.Message = cmp.Or(d.Message, strings.ToLower(http.StatusText(status)))
 	if status >= 300 && status < 400 {
 		d.Message = "the address redirects elsewhere; set base_url to the final address"
 	}
@@ -138,9 +137,7 @@ func (o *Origin) HTTPError(status int, header http.Header, body []byte) *model.E
 // StreamError makes the error of an error object that came inside a stream whose status was 200.
 func (o *Origin) StreamError(object []byte) *model.Error {
 	d := ParseDetail(object)
-	if d.Message == "" {
-		d.Message = "the provider reported an error in the stream"
-	}
+	d.Message = cmp.Or(d.Message, "the provider reported an error in the stream")
 	e := o.Error(Classify(0, d), nil, "%s", d.Message)
 	e.Code = o.clean(d.Code)
 	return o.refined(e, object)

@@ -9,6 +9,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -48,12 +49,8 @@ var _ model.ChatModel = (*Model)(nil)
 
 // New makes the model. It does not talk to the server, and reads nothing from the environment but the proxies.
 func New(cfg Config) *Model {
-	if cfg.Name == "" {
-		cfg.Name = "anthropic"
-	}
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = DefaultBaseURL
-	}
+	cfg.Name = cmp.Or(cfg.Name, "anthropic")
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, DefaultBaseURL)
 	m := &Model{cfg: cfg, url: endpoint(cfg.BaseURL), mark: cacheMark(cfg), invalid: invalidField(cfg)}
 	m.header, m.interleaved = headers(cfg)
 	m.client = m.cfg.NewClient(m.header)

@@ -100,17 +100,10 @@ func (w *writer) speaks(msg *message.Message) bool {
 	if msg.Role != message.AI {
 		return false
 	}
-	if len(msg.ToolCalls) > 0 {
-		return true
-	}
 	ours := w.model.client.Made(msg)
-	for i := range msg.Content {
-		p := &msg.Content[i]
-		if p.Type == message.PartText && !blank(p.Text) || w.sendsThinking(p, ours) {
-			return true
-		}
-	}
-	return false
+	return len(msg.ToolCalls) > 0 || slices.ContainsFunc(msg.Content, func(p message.Part) bool {
+		return p.Type == message.PartText && !blank(p.Text) || w.sendsThinking(&p, ours)
+	})
 }
 
 // sendsThinking reports whether a part is thinking that goes back: this provider's own, with its proof, byte for byte
@@ -145,13 +138,7 @@ func (m *Model) begunWithout(msgs []message.Message) bool {
 // thought reports whether an answer of this provider has thinking, be it without a proof: only servers that do not
 // check proofs leave them out.
 func (m *Model) thought(msg *message.Message) bool {
-	if !m.client.Made(msg) {
-		return false
-	}
-	for i := range msg.Content {
-		if msg.Content[i].Type == message.PartReasoning {
-			return true
-		}
-	}
-	return false
+	return m.client.Made(msg) && slices.ContainsFunc(msg.Content, func(p message.Part) bool {
+		return p.Type == message.PartReasoning
+	})
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +21,15 @@ type status struct {
 
 // detail has the fields of google.rpc.ErrorInfo, RetryInfo and QuotaFailure; which ones count depends on the type.
 type detail struct {
-	Type       string `json:"@type"`
-	Reason     string `json:"reason"`
-	RetryDelay string `json:"retryDelay"`
-	Violations []struct {
-		QuotaID string `json:"quotaId"`
-	} `json:"violations"`
+	Type       string      `json:"@type"`
+	Reason     string      `json:"reason"`
+	RetryDelay string      `json:"retryDelay"`
+	Violations []violation `json:"violations"`
+}
+
+// violation is a quota that is used up.
+type violation struct {
+	QuotaID string `json:"quotaId"`
 }
 
 // refine adds to an error what the status in the answer says.
@@ -80,12 +84,7 @@ func (s *status) refine(e *model.Error) {
 
 // perDay reports whether a quota of a whole day is used up.
 func (d *detail) perDay() bool {
-	for _, v := range d.Violations {
-		if strings.Contains(v.QuotaID, "PerDay") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Violations, func(v violation) bool { return strings.Contains(v.QuotaID, "PerDay") })
 }
 
 // delay reads a protobuf duration such as "7s" or "34.074824224s".

@@ -13,6 +13,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -51,12 +52,8 @@ var _ model.ChatModel = (*Model)(nil)
 
 // New makes the model. It does not talk to the server, and reads nothing from the environment but the proxies.
 func New(cfg Config) *Model {
-	if cfg.Name == "" {
-		cfg.Name = "gemini"
-	}
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = DefaultBaseURL
-	}
+	cfg.Name = cmp.Or(cfg.Name, "gemini")
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, DefaultBaseURL)
 	m := &Model{cfg: cfg, family: familyOf(cfg.Model), header: wire.Header(cfg.APIKey, "X-Goog-Api-Key", cfg.Headers)}
 	m.url = endpoint(cfg.BaseURL, cfg.Model)
 	m.client = m.cfg.NewClient(m.header)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 	"github.com/pudu-ai/pudu/message"
@@ -68,12 +69,9 @@ func (c *calls) legacy(raw json.RawMessage) (message.ToolCallChunk, error) {
 
 // has reports whether a call like this one, with the same arguments, came in pieces.
 func (c *calls) has(call textCall) bool {
-	for n := range c.open {
-		if o := &c.open[n]; o.name == call.name && sameJSON(o.args, []byte(call.args)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.open, func(o openCall) bool {
+		return o.name == call.name && sameJSON(o.args, []byte(call.args))
+	})
 }
 
 func sameJSON(a, b []byte) bool {

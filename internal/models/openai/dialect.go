@@ -139,12 +139,9 @@ func (d *dialect) serves(base string) bool {
 	if err != nil {
 		return false
 	}
-	for _, h := range d.hosts {
-		if u.Host == h || strings.HasSuffix(u.Hostname(), "."+h) || u.Hostname() == h {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.hosts, func(h string) bool {
+		return u.Host == h || strings.HasSuffix(u.Hostname(), "."+h) || u.Hostname() == h
+	})
 }
 
 // endpoint adds to the base address the path, and the query that the vendor asks for there. A base that is no address

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/lib/rawjson"
@@ -274,12 +275,8 @@ func (a *arguments) literal(key, value string) bool {
 	if !known {
 		return value != "null"
 	}
-	for _, t := range types {
-		if t == kindOf(value) || t == "integer" && kindOf(value) == "number" {
-			return true
-		}
-	}
-	return false
+	kind := kindOf(value)
+	return slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer")
 }
 
 // kindOf is the JSON schema's name for the type of a value.

@@ -42,9 +42,7 @@ var _ model.ChatModel = (*Model)(nil)
 
 // New makes the model. It does not talk to the server.
 func New(cfg Config) *Model {
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = DefaultBaseURL
-	}
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, DefaultBaseURL)
 	m := &Model{cfg: cfg}
 	keyIn := ""
 	if m.dialect = findDialect(cfg.Dialect, cfg.BaseURL); m.dialect != nil {

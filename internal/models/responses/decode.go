@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/pudu-ai/pudu/message"
@@ -73,10 +74,6 @@ func (u *usage) counts() *message.Usage {
 	if u == nil {
 		return nil
 	}
-	c := &message.Usage{InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Total,
+	return &message.Usage{InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: cmp.Or(u.Total, u.Input+u.Output),
 		CacheRead: u.InputInfo.Cached, CacheCreation: u.InputInfo.Written, Reasoning: u.OutputInfo.Reasoning}
-	if c.TotalTokens == 0 {
-		c.TotalTokens = c.InputTokens + c.OutputTokens
-	}
-	return c
 }

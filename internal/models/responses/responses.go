@@ -8,10 +8,12 @@
 package responses
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/model/wire"
@@ -43,9 +45,7 @@ var _ model.ChatModel = (*Model)(nil)
 
 // New makes the model. It does not talk to the server.
 func New(cfg Config) *Model {
-	if cfg.Name == "" {
-		cfg.Name = "openai"
-	}
+	cfg.Name = cmp.Or(cfg.Name, "openai")
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 		if cfg.Codex {
@@ -75,15 +75,10 @@ func header(cfg *Config) http.Header {
 
 func isAzure(base string) bool {
 	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	for _, host := range []string{".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"} {
-		if strings.HasSuffix(strings.ToLower(u.Hostname()), host) {
-			return true
-		}
-	}
-	return false
+	hosts := []string{".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"}
+	return err == nil && slices.ContainsFunc(hosts, func(h string) bool {
+		return strings.HasSuffix(strings.ToLower(u.Hostname()), h)
+	})
 }
 
 // endpoint adds the path to the base address. A base that is no address is returned as it is: the call reports it.

@@ -2,6 +2,7 @@ package frames
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/pudu-ai/pudu/agent"
 	"github.com/pudu-ai/pudu/event"
@@ -24,12 +25,7 @@ type change struct {
 
 // visible reports whether clients can see the change.
 func (c *change) visible() bool {
-	for _, w := range c.writes {
-		if !w.Private {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.writes, func(w state.Write) bool { return !w.Private })
 }
 
 // state projects a node's update. In the order in which LangGraph sends them: messages, updates, the result of the
@@ -112,12 +108,9 @@ func (s *scope) takeFresh(c *change, u update) error {
 
 // appends reports whether messages are at most added or changed in their places.
 func appends(writes []state.Write) bool {
-	for _, w := range writes {
-		if w.Channel == agent.Messages.Name() && (w.Op == state.OpRemove || w.Op == state.OpReset) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(writes, func(w state.Write) bool {
+		return w.Channel == agent.Messages.Name() && (w.Op == state.OpRemove || w.Op == state.OpReset)
+	})
 }
 
 // values shows the state.

@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/pudu-ai/pudu/internal/config"
@@ -59,12 +60,7 @@ func (k *Keeper) Put(_ context.Context, g config.Given, keep bool) error {
 }
 
 func (k *Keeper) has(name string) bool {
-	for _, m := range k.list.Models {
-		if m.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.list.Models, func(m models.Listed) bool { return m.Name == name })
 }
 
 // Remove forgets an entry.

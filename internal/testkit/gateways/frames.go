@@ -1,15 +1,14 @@
 package gateways
 
 import (
+	"bufio"
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/pudu-ai/pudu/test/viewer"
 )
 
 // Frame is one server-sent event.
-type Frame = viewer.Frame
+type Frame struct{ Event, Data, ID string }
 
 // ParseSSE reads the frames of a stream; comments are left out.
 func ParseSSE(t *testing.T, body string) (out []Frame) {
@@ -57,7 +56,22 @@ func FramesOf(body io.Reader) <-chan Frame {
 	frames := make(chan Frame, 100)
 	go func() {
 		defer close(frames)
-		_ = viewer.Read(body, func(f Frame) { frames <- f }) // it was cut, or has ended
+		lines := bufio.NewScanner(body)
+		lines.Buffer(nil, 1<<20)
+		var f Frame
+		for lines.Scan() {
+			switch name, value, _ := strings.Cut(lines.Text(), ": "); name {
+			case "event":
+				f.Event = value
+			case "data":
+				f.Data = value
+			case "":
+				if f.Event != "" {
+					frames <- f
+				}
+				f = Frame{}
+			}
+		}
 	}()
 	return frames
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/lib/durable"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Secret is text that must not be shown: it prints as "[secret]" in every format.
@@ -66,10 +67,7 @@ func SaveCredential(path, name, value string) error {
 	if len(text) > maxEnvFile {
 		return fmt.Errorf("save credential %s: %s would grow above %d KiB", name, path, maxEnvFile>>10)
 	}
-	if err := durable.Replace(path, []byte(text)); err != nil {
-		return fmt.Errorf("save credential %s: %w", name, err)
-	}
-	return nil
+	return fail.To(durable.Replace(path, []byte(text)), "save credential %s", name)
 }
 
 // setLine puts the assignment where the name's first one was, or at the end, and drops further ones.

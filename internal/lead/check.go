@@ -9,6 +9,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -48,10 +49,7 @@ func Check(settings *config.Config, own Program) error {
 		taken[name] = true
 	}
 	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own.Tools, Channels: threadstate.Channels()}, chain...)
-	if err != nil {
-		return fmt.Errorf("own tools and middlewares: %w", err)
-	}
-	return nil
+	return fail.To(err, "own tools and middlewares")
 }
 
 // checkWithout refuses to leave out what is not there.

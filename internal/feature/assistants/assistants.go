@@ -8,11 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -69,10 +69,7 @@ func (m *Mine) Create(ctx context.Context, a Assistant) error {
 	if err == nil {
 		err = m.db.Write(ctx, 0, func(tx database.Tx) error { return insert(tx, a) })
 	}
-	if err != nil {
-		return fmt.Errorf("create assistant %.40q: %w", a.ID, err)
-	}
-	return nil
+	return fail.To(err, "create assistant %.40q", a.ID)
 }
 
 func check(a Assistant) error {
@@ -133,10 +130,7 @@ func (m *Mine) Assistant(ctx context.Context, id string) (a Assistant, err error
 	}, id); readErr != nil {
 		err = readErr
 	}
-	if err != nil {
-		return Assistant{}, fmt.Errorf("read assistant %.40q: %w", id, err)
-	}
-	return a, nil
+	return fail.Or(a, err, "read assistant %.40q", id)
 }
 
 // lock keeps others from changing an assistant until the transaction ends. What else is true is read after that.
@@ -169,10 +163,7 @@ func (m *Mine) Update(ctx context.Context, a Assistant) (Assistant, error) {
 			return insert(tx, a)
 		})
 	}
-	if err != nil {
-		return Assistant{}, fmt.Errorf("change assistant %.40q: %w", a.ID, err)
-	}
-	return asStored(a), nil
+	return fail.Or(asStored(a), err, "change assistant %.40q", a.ID)
 }
 
 // SetLatest puts an earlier version in force.
@@ -187,10 +178,7 @@ func (m *Mine) SetLatest(ctx context.Context, id string, version int) (Assistant
 		}
 		return tx.Scan("enforce", r.cells(), id, version)
 	})
-	if err != nil {
-		return Assistant{}, fmt.Errorf("put version %d of assistant %.40q in force: %w", version, id, err)
-	}
-	return r.assistant(), nil
+	return fail.Or(r.assistant(), err, "put version %d of assistant %.40q in force", version, id)
 }
 
 // Delete removes all versions; [store.ErrNotFound] without them.
@@ -202,8 +190,5 @@ func (m *Mine) Delete(ctx context.Context, id string) error {
 		_, err := tx.Exec("delete", id)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("delete assistant %.40q: %w", id, err)
-	}
-	return nil
+	return fail.To(err, "delete assistant %.40q", id)
 }

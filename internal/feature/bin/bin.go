@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -153,10 +154,7 @@ func (m *Mine) Rename(ctx context.Context, id, title string) (err error) {
 			}
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("rename thread %.80q: %w", id, err)
-	}
-	return nil
+	return fail.To(err, "rename thread %.80q", id)
 }
 
 func (m *Mine) rename(ctx context.Context, id, title string) error {

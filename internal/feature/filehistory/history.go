@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/flock"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
@@ -148,10 +149,7 @@ func (t *Thread) with(ctx context.Context, do func(*session) error) error {
 		}
 		return do(s)
 	})
-	if err != nil {
-		return fmt.Errorf("history of thread %s: %w", t.place.Thread(), err)
-	}
-	return nil
+	return fail.To(err, "history of thread %s", t.place.Thread())
 }
 
 // read has do read the history, if there is one.

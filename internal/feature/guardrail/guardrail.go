@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/pattern"
 )
 
@@ -121,8 +122,5 @@ func RemoteTools(g config.Guardrails) (pattern.Set, error) {
 		return usual, errUsual
 	}
 	set, err := pattern.CompileAll(g.RemoteTools)
-	if err != nil {
-		return nil, fmt.Errorf("guardrails: remote_tools: %w", err)
-	}
-	return set, nil
+	return fail.Or(set, err, "guardrails: remote_tools")
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -96,10 +97,7 @@ type Ask struct {
 // Page returns the newest messages of a branch before a place. [store.ErrNotFound] if there is no such thread or checkpoint.
 func (m *Mine) Page(ctx context.Context, ask Ask) (Page, error) {
 	p, err := m.page(ctx, ask)
-	if err != nil {
-		return Page{}, fmt.Errorf("read a page of thread %.40q: %w", ask.Thread, err)
-	}
-	return p, nil
+	return fail.Or(p, err, "read a page of thread %.40q", ask.Thread)
 }
 
 func (m *Mine) page(ctx context.Context, ask Ask) (p Page, err error) {
@@ -157,8 +155,5 @@ func (m *Mine) OfRun(ctx context.Context, run string, ask Ask) (p Page, err erro
 	if err == nil {
 		p, err = m.read(ctx, b, reach{ask.After, ask.Before, ask.Limit})
 	}
-	if err != nil {
-		return Page{}, fmt.Errorf("read the messages of run %.40q: %w", run, err)
-	}
-	return p, nil
+	return fail.Or(p, err, "read the messages of run %.40q", run)
 }

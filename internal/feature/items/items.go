@@ -8,11 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -106,10 +106,7 @@ func (m *Mine) Put(ctx context.Context, i Item) error {
 			return err
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("put item %.40q: %w", i.Key, err)
-	}
-	return nil
+	return fail.To(err, "put item %.40q", i.Key)
 }
 
 // Item returns an item, or [store.ErrNotFound].
@@ -122,10 +119,7 @@ func (m *Mine) Item(ctx context.Context, namespace []string, key string, a Acces
 	if err == nil && a.Refresh {
 		err = m.refresh(ctx, a.Now, &i)
 	}
-	if err != nil {
-		return Item{}, fmt.Errorf("read item %.40q: %w", key, err)
-	}
-	return i, nil
+	return fail.Or(i, err, "read item %.40q", key)
 }
 
 func (m *Mine) item(ctx context.Context, namespace, key string, now time.Time) (i Item, err error) {
@@ -181,8 +175,5 @@ func (m *Mine) Delete(ctx context.Context, namespace []string, key string) error
 			return err
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("delete item %.40q: %w", key, err)
-	}
-	return nil
+	return fail.To(err, "delete item %.40q", key)
 }

@@ -10,15 +10,13 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Search returns items, the last updated first, or with a query those that match best.
 func (m *Mine) Search(ctx context.Context, f Filter) ([]Item, error) {
 	is, err := m.search(ctx, f)
-	if err != nil {
-		return nil, fmt.Errorf("search items: %w", err)
-	}
-	return is, nil
+	return fail.Or(is, err, "search items")
 }
 
 func (m *Mine) search(ctx context.Context, f Filter) (is []Item, err error) {
@@ -104,10 +102,7 @@ func checkPrefix(prefix []string) error {
 // Namespaces returns the namespaces that hold items, in their order.
 func (m *Mine) Namespaces(ctx context.Context, f NamespaceFilter) ([][]string, error) {
 	ns, err := m.namespaces(ctx, f)
-	if err != nil {
-		return nil, fmt.Errorf("list namespaces: %w", err)
-	}
-	return ns, nil
+	return fail.Or(ns, err, "list namespaces")
 }
 
 func (m *Mine) namespaces(ctx context.Context, f NamespaceFilter) (out [][]string, err error) {

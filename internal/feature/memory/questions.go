@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/internal/lib/words"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -142,10 +143,7 @@ func promptOf(folder string, own *template.Template) (*template.Template, error)
 			t, err = template.New(own.Name()).Parse(string(raw))
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the prompt of the memory in %s: %w", folder, err)
-	}
-	return t, nil
+	return fail.Or(t, err, "read the prompt of the memory in %s", folder)
 }
 
 func encode(v any) (string, error) {

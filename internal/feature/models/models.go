@@ -18,6 +18,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/secrets"
 )
 
@@ -75,10 +76,7 @@ func (m *Models) Version(ctx context.Context) (int64, error) {
 
 func (m *Models) state(ctx context.Context) (k Kept, err error) {
 	err = m.db.Read(ctx, "state", func(r database.Row) (bool, error) { return false, r.Scan(&k.Version, &k.Standard) })
-	if err != nil {
-		return k, fmt.Errorf("look at the models that were added: %w", err)
-	}
-	return k, nil
+	return k, fail.To(err, "look at the models that were added")
 }
 
 // Load reads all. What was changed meanwhile may be in it, and then the version is an older one.
@@ -94,10 +92,7 @@ func (m *Models) Load(ctx context.Context) (Kept, error) {
 		}
 		return true, err
 	})
-	if err != nil {
-		return k, fmt.Errorf("read the models that were added: %w", err)
-	}
-	return k, nil
+	return k, fail.To(err, "read the models that were added")
 }
 
 // stored is a row.

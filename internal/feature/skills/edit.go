@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -230,10 +231,7 @@ func (m *Mine) History(ctx context.Context, name string) (list []Entry, err erro
 		list = append(list, e)
 		return true, err
 	}, name)
-	if err != nil {
-		return nil, fmt.Errorf("read the history of skill %.80q: %w", name, err)
-	}
-	return list, nil
+	return fail.Or(list, err, "read the history of skill %.80q", name)
 }
 
 // Rollback undoes an entry of the history: the file is again what it was before. A negative index counts from the newest, which is

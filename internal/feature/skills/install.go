@@ -13,6 +13,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // ErrExists is that the user has installed a skill of that name.
@@ -162,10 +163,7 @@ func (m *Mine) Refused(ctx context.Context) (list []Refused, err error) {
 		list = append(list, r)
 		return true, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list refused skills: %w", err)
-	}
-	return list, nil
+	return fail.Or(list, err, "list refused skills")
 }
 
 // Report is what the scan says of an archive that nobody installs.
@@ -205,10 +203,7 @@ func (m *Mine) files(ctx context.Context, s Skill) ([]file, error) {
 	if err == nil {
 		list, err = unpack(raw)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the files of skill %s: %w", s.Name, err)
-	}
-	return list, nil
+	return fail.Or(list, err, "read the files of skill %s", s.Name)
 }
 
 // Export writes one of the user's own skills as an archive that can be installed again.

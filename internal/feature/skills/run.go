@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/database"
+	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Run is what a run has of its user's skills: those that are switched on, and that its agent may use.
@@ -65,10 +66,7 @@ func (r *Run) Used(ctx context.Context, name string) error {
 		_, err := tx.Exec("use", name, now)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("count the use of skill %s: %w", name, err)
-	}
-	return nil
+	return fail.To(err, "count the use of skill %s", name)
 }
 
 // At is the name of the skill whose SKILL.md a path of the sandbox names; empty if it names none.

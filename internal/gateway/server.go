@@ -35,6 +35,7 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	modelroutes "github.com/pudu-ai/pudu/internal/gateway/models"
+	"github.com/pudu-ai/pudu/internal/gateway/pages"
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 	runroutes "github.com/pudu-ai/pudu/internal/gateway/runs"
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
@@ -162,7 +163,9 @@ type Server struct {
 	env    *route.Env
 	mux    *http.ServeMux
 	routes map[string]route.Route // by the patterns of the mux
-	groups groups
+	groups []group
+	runs   *runroutes.Group
+	pages  *pages.Group
 	tries  tries
 	stop   context.CancelFunc
 }
@@ -188,7 +191,7 @@ func New(c Config) *Server {
 	}
 	s.env.Limited(c.Rates, s.Guard.asks)
 	s.env.Stopping, s.stop = context.WithCancel(context.Background())
-	s.groups = s.newGroups()
+	s.makeGroups()
 	for _, r := range s.Routes() {
 		pattern := r.Method + " " + r.Path
 		s.routes[pattern] = r
@@ -210,7 +213,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if pattern == "" && looks(r) {
-		_ = s.groups.pages.Missing(w, next) // the page is a constant
+		_ = s.pages.Missing(w, next) // the page is a constant
 		return
 	}
 	next, ok := s.authenticated(w, next, asks, routed && to.Role == route.Anyone)
@@ -264,7 +267,7 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 
 // Report is what a webhook is told of a run that has ended: the run, and the values of its state.
 func (s *Server) Report(ctx context.Context, run store.Run) ([]byte, error) {
-	return s.groups.runs.Report(ctx, run)
+	return s.runs.Report(ctx, run)
 }
 
 // ThreadMetadata is what a thread tells of its first run, so that clients find the threads of their assistant.

@@ -16,8 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 )
 
-// Config is what the group works with. Agents and Memory are required.
-type Config struct {
+// Group are the routes, with what they work with. Agents and Memory are required.
+type Group struct {
 	Agents *agents.Folder
 	// Memory has the facts of agents, which go with them.
 	Memory *memory.Memory
@@ -26,12 +26,6 @@ type Config struct {
 	// Models are those that an agent may name.
 	Models []shape.Model
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 const (
 	read  = "agents:read"

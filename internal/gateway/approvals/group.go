@@ -11,19 +11,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Approvals are the grants of all users.
 	Approvals *approval.Grants
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // mine are the caller's grants.
 func (g *Group) mine(ctx context.Context) *approval.Mine {

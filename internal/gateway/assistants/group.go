@@ -18,8 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Models are those that an assistant may name.
@@ -31,12 +31,6 @@ type Config struct {
 	// Started is when the server began, which is when the lead agent was made.
 	Started time.Time
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // mine are the caller's assistants.
 func (g *Group) mine(ctx context.Context) *assistants.Mine {

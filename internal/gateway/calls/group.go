@@ -18,20 +18,14 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	Calls *calls.Calls
 	// Record makes a test of a finished run, for `pudu replay`; what cannot be one is a [replay.UnfitError].
 	Record func(ctx context.Context, u access.User, thread, run string) ([]byte, error)
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 const read = "runs:read"
 

@@ -21,19 +21,13 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// History is that of a user's thread.
 	History filehistory.Find
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 const (
 	readRuns = "runs:read"

@@ -17,8 +17,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// Config is what the group works with. Every field but Makers is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field but Makers is required.
+type Group struct {
 	*route.Env
 
 	// Files opens the files of a user's thread; the caller closes them.
@@ -33,17 +33,9 @@ type Config struct {
 	Makers threadfiles.Makers
 	// History is that of the files of a user's thread.
 	History filehistory.Find
-}
-
-// Group has the handlers.
-type Group struct {
-	Config
 
 	edits sync.Mutex // one edit of an artifact at a time
 }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{Config: c} }
 
 const (
 	read  = "files:read"

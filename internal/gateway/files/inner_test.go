@@ -39,7 +39,7 @@ func (torn) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
 
 // TestContentThatCannotBeRead has no type, and is not sent.
 func TestContentThatCannotBeRead(t *testing.T) {
-	g := New(Config{Env: &route.Env{}})
+	g := &Group{Env: &route.Env{}}
 	w := httptest.NewRecorder()
 	if err := g.serve(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody),
 		content{name: "noext", data: torn{strings.NewReader("x")}}, false); !errors.Is(err, io.ErrClosedPipe) || w.Body.Len() > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Folders are those of all users.
@@ -24,12 +24,6 @@ type Config struct {
 	// News tell of what changes.
 	News *news.Hub
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // mine are the caller's folders.
 func (g *Group) mine(ctx context.Context) *folders.Mine { return g.Folders.For(route.Caller(ctx).User) }

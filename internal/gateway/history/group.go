@@ -18,8 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 )
 
-// Config is what the group works with. All but CloneFiles is required.
-type Config struct {
+// Group are the routes, with what they work with. All but CloneFiles is required.
+type Group struct {
 	*route.Env
 
 	Manager   *runs.Manager
@@ -34,12 +34,6 @@ type Config struct {
 	// copies none.
 	CloneFiles func(ctx context.Context, u access.User, from, to string, then time.Time) (bool, error)
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 func (g *Group) mine(ctx context.Context) *history.Mine {
 	return g.Histories.For(route.Caller(ctx).User)

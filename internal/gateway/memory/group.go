@@ -18,8 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Memory is everybody's.
@@ -29,12 +29,6 @@ type Config struct {
 	// Told are the facts that a run knew of.
 	Told func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error)
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 const (
 	read  = "memory:read"

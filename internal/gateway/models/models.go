@@ -14,8 +14,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/shape"
 )
 
-// Config is what the group works with.
-type Config struct {
+// Group are the routes, with what they work with.
+type Group struct {
 	*route.Env
 
 	// Models are those that a run may name; the first is the default.
@@ -25,12 +25,6 @@ type Config struct {
 	// Keeper changes which models there are.
 	Keeper Keeper
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // Routes are those of models.
 func (g *Group) Routes() []route.Route {

@@ -20,19 +20,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	News    *news.Hub
 	Folders *folders.Folders
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 func (g *Group) mine(ctx context.Context) *news.Mine { return g.News.For(route.Caller(ctx).User) }
 

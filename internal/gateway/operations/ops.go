@@ -18,8 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Config is what the group works with. Env and All are required.
-type Config struct {
+// Group are the routes, with what they work with. Env and All are required.
+type Group struct {
 	*route.Env
 
 	// About is what /info tells.
@@ -35,12 +35,6 @@ type Config struct {
 	// All is the list of routes.
 	All func() []route.Route
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // Routes are those of operations. The first three tell no more than that the server is there.
 func (g *Group) Routes() []route.Route {

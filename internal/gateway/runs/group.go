@@ -18,8 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Config is what the group works with. All but Answers is required.
-type Config struct {
+// Group are the routes, with what they work with. All but Answers is required.
+type Group struct {
 	*route.Env
 
 	Manager *runs.Manager
@@ -37,12 +37,6 @@ type Config struct {
 type Follower interface {
 	Follow(ctx context.Context, u access.User, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error)
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // runs is what the caller can do with runs.
 func (g *Group) runs(ctx context.Context) *runs.UserRuns {

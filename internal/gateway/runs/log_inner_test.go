@@ -81,7 +81,7 @@ func TestBlanksAreWrittenAlone(t *testing.T) {
 func TestBlanksOfAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := &broken{happens: func(string) error { time.Sleep(16 * time.Second); return errors.New("torn") }}
-		g := New(Config{Hub: hub, Env: &route.Env{Limits: route.Limits{Heartbeat: 15 * time.Second}, Stopping: t.Context()}})
+		g := &Group{Hub: hub, Env: &route.Env{Limits: route.Limits{Heartbeat: 15 * time.Second}, Stopping: t.Context()}}
 		w := sinktest.New()
 		func() {
 			defer func() {

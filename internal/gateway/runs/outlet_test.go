@@ -77,7 +77,7 @@ func pieces(n, size int) (evs []event.Event) {
 
 // TestTheLastFrameEndsTheFollowing of a run: its row is not waited for. Where it could not be written the client has gone.
 func TestTheLastFrameEndsTheFollowing(t *testing.T) {
-	g := New(Config{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})})
+	g := &Group{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})}
 	end := event.Event{ID: event.ID{Attempt: 1, N: 2}, Data: event.Run{Status: event.StatusSuccess}}
 	for _, c := range []struct{ fails, want error }{{nil, errEnded}, {errors.New("broken pipe"), route.ErrGone}} {
 		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1}, view{modes: []frames.Mode{"custom"}})
@@ -96,7 +96,7 @@ func TestTheLastFrameEndsTheFollowing(t *testing.T) {
 
 // TestAStreamIsWrittenInPieces, as large as one frame behind what is written at once; who takes none is sent no more.
 func TestAStreamIsWrittenInPieces(t *testing.T) {
-	g := New(Config{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})})
+	g := &Group{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})}
 	const n, size = 40, 10 << 10
 	evs := pieces(n, size)
 	log := func(out *route.Outlet) error { return (&logger{Outlet: out, schema: schema()}).events(evs) }

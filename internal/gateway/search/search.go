@@ -18,20 +18,14 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Searches and Folders are those of all users.
 	Searches *search.Searches
 	Folders  *folders.Folders
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // Routes is the one of the search.
 func (g *Group) Routes() []route.Route {

@@ -17,8 +17,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Sessions are those of all users.
@@ -29,12 +29,6 @@ type Config struct {
 	Secure func(*http.Request) bool
 	Sum    func(token string) (session.Sum, bool)
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // Routes are those of the caller's session. Whoever has one may end it.
 func (g *Group) Routes() []route.Route {

@@ -20,8 +20,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Skills are everybody's.
@@ -31,12 +31,6 @@ type Config struct {
 	// News tell the user's pages of what changes.
 	News *news.Hub
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 const (
 	read  = "skills:read"

@@ -12,19 +12,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	// Items are those of all users.
 	Items *items.Items
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // mine are the caller's items.
 func (g *Group) mine(ctx context.Context) *items.Mine { return g.Items.For(route.Caller(ctx).User) }

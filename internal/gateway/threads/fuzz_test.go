@@ -45,7 +45,7 @@ func FuzzChanges(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	s := New(Config{Manager: runs.NewManager(runs.Config{})})
+	s := &Group{Manager: runs.NewManager(runs.Config{})}
 	f.Fuzz(func(t *testing.T, body string) {
 		in := &route.Input{At: []any{"body"}}
 		if _, err := route.CheckJSON([]byte(body)); err != nil || json.Unmarshal([]byte(body), &in.Members) != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 )
 
-// Config is what the group works with. Every field is required.
-type Config struct {
+// Group are the routes, with what they work with. Every field is required.
+type Group struct {
 	*route.Env
 
 	Manager *runs.Manager
@@ -25,12 +25,6 @@ type Config struct {
 	// Delete removes a user's thread with its files; its error is the store's.
 	Delete func(ctx context.Context, u access.User, threadID string) error
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // runs is what the caller can do with runs.
 func (g *Group) runs(ctx context.Context) *runs.UserRuns {

@@ -49,7 +49,7 @@ func (d *deep) Checkpoints(_ context.Context, _, before string, limit int) (list
 // TestTheDepthOfASearch: a page by metadata is filled from all that there is, up to a bound, and no more is read than that takes.
 func TestTheDepthOfASearch(t *testing.T) {
 	d := &deep{steps: 30_000}
-	v := New(Config{Env: &route.Env{Store: d}}).newViewer(store.Thread{ID: "t"})
+	v := (&Group{Env: &route.Env{Store: d}}).newViewer(store.Thread{ID: "t"})
 	step := func(n int) map[string]json.RawMessage {
 		return map[string]json.RawMessage{"step": json.RawMessage(fmt.Sprint(n))}
 	}
@@ -102,7 +102,7 @@ func TestTheDepthOfASearch(t *testing.T) {
 func TestTurns(t *testing.T) {
 	begun := time.Now().Add(-time.Hour)
 	active := store.Run{ID: "active", Status: event.StatusPending}
-	v := New(Config{Env: &route.Env{Store: &listed{runs: []store.Run{
+	v := (&Group{Env: &route.Env{Store: &listed{runs: []store.Run{
 		{ID: "unseen", Status: event.StatusSuccess},
 		{ID: "long", Status: event.StatusError, CreatedAt: begun, UpdatedAt: begun.Add(61*time.Second + 900*time.Millisecond)},
 		active,

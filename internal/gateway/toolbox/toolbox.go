@@ -15,19 +15,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/gateway/route"
 )
 
-// Config is what the group works with.
-type Config struct {
+// Group are the routes, with what they work with.
+type Group struct {
 	*route.Env
 
 	// Kit is that of the process.
 	Kit *toolbox.Kit
 }
-
-// Group has the handlers.
-type Group struct{ Config }
-
-// New makes the group.
-func New(c Config) *Group { return &Group{c} }
 
 // Routes are those of the toolbox.
 func (g *Group) Routes() []route.Route {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/lib/durable"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Secret is text that must not be shown: it prints as "[secret]" in every format.
@@ -67,7 +66,10 @@ func SaveCredential(path, name, value string) error {
 	if len(text) > maxEnvFile {
 		return fmt.Errorf("save credential %s: %s would grow above %d KiB", name, path, maxEnvFile>>10)
 	}
-	return fail.To(durable.Replace(path, []byte(text)), "save credential %s", name)
+	if err := durable.Replace(path, []byte(text)); err != nil {
+		return fmt.Errorf("save credential %s: %w", name, err)
+	}
+	return nil
 }
 
 // setLine puts the assignment where the name's first one was, or at the end, and drops further ones.

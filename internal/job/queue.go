@@ -2,10 +2,10 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Queue is what operators see of the jobs of all users, and do with them.
@@ -61,7 +61,10 @@ func (q *Queue) List(ctx context.Context, f Filter) (list []Entry, err error) {
 			return true, err
 		}, f.Kind, f.User, number(f.Dead), f.Limit)
 	}
-	return fail.Or(list, err, "list jobs")
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return list, nil
 }
 
 func number(b bool) int {
@@ -87,7 +90,10 @@ func (q *Queue) change(ctx context.Context, statement string, args ...any) (n in
 		n, err = tx.Exec(statement, args...)
 		return err
 	})
-	return fail.Or(n, err, "%s the job %.40q", statement, args[1])
+	if err != nil {
+		return 0, fmt.Errorf("%s the job %.40q: %w", statement, args[1], err)
+	}
+	return n, nil
 }
 
 // Count is what there is of a kind.
@@ -111,5 +117,8 @@ func (q *Queue) Counts(ctx context.Context) (list []Count, err error) {
 		list = append(list, c)
 		return true, err
 	})
-	return fail.Or(list, err, "count jobs")
+	if err != nil {
+		return nil, fmt.Errorf("count jobs: %w", err)
+	}
+	return list, nil
 }

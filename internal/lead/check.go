@@ -9,7 +9,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/model"
 	"github.com/pudu-ai/pudu/sandbox"
 )
@@ -49,7 +48,10 @@ func Check(settings *config.Config, own Program) error {
 		taken[name] = true
 	}
 	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own.Tools, Channels: threadstate.Channels()}, chain...)
-	return fail.To(err, "own tools and middlewares")
+	if err != nil {
+		return fmt.Errorf("own tools and middlewares: %w", err)
+	}
+	return nil
 }
 
 // checkWithout refuses to leave out what is not there.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -94,7 +94,10 @@ func (m *Mine) Add(ctx context.Context, g Grant) (Grant, error) {
 			return tx.Scan("same", row.dest(), g.values()[1:5]...)
 		})
 	}
-	return fail.Or(row.grant(), err, "give grant for %.40q", g.Tool)
+	if err != nil {
+		return Grant{}, fmt.Errorf("give grant for %.40q: %w", g.Tool, err)
+	}
+	return row.grant(), nil
 }
 
 // List returns grants, the newest first; those that were revoked if revoked says so. limit is 1 to 1001.
@@ -106,7 +109,10 @@ func (m *Mine) List(ctx context.Context, revoked bool, limit, offset int) (list 
 	if err = database.CheckPage(limit, 1001, offset); err == nil {
 		list, err = m.read(ctx, "list", all, limit, offset)
 	}
-	return fail.Or(list, err, "list grants")
+	if err != nil {
+		return nil, fmt.Errorf("list grants: %w", err)
+	}
+	return list, nil
 }
 
 // Revoke takes a grant back: from now on it covers no call. [store.ErrNotFound] if there is none, or none any more.
@@ -115,7 +121,10 @@ func (m *Mine) Revoke(ctx context.Context, id string, now time.Time) error {
 	if err == nil && n == 0 {
 		err = store.ErrNotFound
 	}
-	return fail.To(err, "revoke grant %.40q", id)
+	if err != nil {
+		return fmt.Errorf("revoke grant %.40q: %w", id, err)
+	}
+	return nil
 }
 
 // Use finds a grant that covers a call on a thread, and counts the use. That it was not revoked is true of the moment in which
@@ -135,7 +144,10 @@ func (m *Mine) Use(ctx context.Context, thread, name string, args json.RawMessag
 			return list[i], true, nil
 		}
 	}
-	return g, false, fail.To(err, "look for a grant for %.40q", name)
+	if err != nil {
+		return g, false, fmt.Errorf("look for a grant for %.40q: %w", name, err)
+	}
+	return g, false, nil
 }
 
 func (m *Mine) change(ctx context.Context, statement string, args ...any) (n int64, err error) {

@@ -8,11 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -69,7 +69,10 @@ func (m *Mine) Create(ctx context.Context, a Assistant) error {
 	if err == nil {
 		err = m.db.Write(ctx, 0, func(tx database.Tx) error { return insert(tx, a) })
 	}
-	return fail.To(err, "create assistant %.40q", a.ID)
+	if err != nil {
+		return fmt.Errorf("create assistant %.40q: %w", a.ID, err)
+	}
+	return nil
 }
 
 func check(a Assistant) error {
@@ -130,7 +133,10 @@ func (m *Mine) Assistant(ctx context.Context, id string) (a Assistant, err error
 	}, id); readErr != nil {
 		err = readErr
 	}
-	return fail.Or(a, err, "read assistant %.40q", id)
+	if err != nil {
+		return Assistant{}, fmt.Errorf("read assistant %.40q: %w", id, err)
+	}
+	return a, nil
 }
 
 // lock keeps others from changing an assistant until the transaction ends. What else is true is read after that.
@@ -163,7 +169,10 @@ func (m *Mine) Update(ctx context.Context, a Assistant) (Assistant, error) {
 			return insert(tx, a)
 		})
 	}
-	return fail.Or(asStored(a), err, "change assistant %.40q", a.ID)
+	if err != nil {
+		return Assistant{}, fmt.Errorf("change assistant %.40q: %w", a.ID, err)
+	}
+	return asStored(a), nil
 }
 
 // SetLatest puts an earlier version in force.
@@ -178,7 +187,10 @@ func (m *Mine) SetLatest(ctx context.Context, id string, version int) (Assistant
 		}
 		return tx.Scan("enforce", r.cells(), id, version)
 	})
-	return fail.Or(r.assistant(), err, "put version %d of assistant %.40q in force", version, id)
+	if err != nil {
+		return Assistant{}, fmt.Errorf("put version %d of assistant %.40q in force: %w", version, id, err)
+	}
+	return r.assistant(), nil
 }
 
 // Delete removes all versions; [store.ErrNotFound] without them.
@@ -190,5 +202,8 @@ func (m *Mine) Delete(ctx context.Context, id string) error {
 		_, err := tx.Exec("delete", id)
 		return err
 	})
-	return fail.To(err, "delete assistant %.40q", id)
+	if err != nil {
+		return fmt.Errorf("delete assistant %.40q: %w", id, err)
+	}
+	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Versions lists the versions, the newest first. limit is 1 to 1000.
@@ -26,7 +25,10 @@ func (m *Mine) Versions(ctx context.Context, id string, limit, offset int) (as [
 	if err == nil && len(as) == 0 {
 		_, err = m.Assistant(ctx, id)
 	}
-	return fail.Or(as, err, "list versions of assistant %.40q", id)
+	if err != nil {
+		return nil, fmt.Errorf("list versions of assistant %.40q: %w", id, err)
+	}
+	return as, nil
 }
 
 // Search returns assistants by the version in force.
@@ -38,7 +40,10 @@ func (m *Mine) Search(ctx context.Context, f Filter) (as []Assistant, err error)
 			return len(as) < f.Limit
 		})
 	}
-	return fail.Or(as, err, "search assistants")
+	if err != nil {
+		return nil, fmt.Errorf("search assistants: %w", err)
+	}
+	return as, nil
 }
 
 // Count counts assistants, whatever Limit and Offset are.
@@ -49,7 +54,10 @@ func (m *Mine) Count(ctx context.Context, f Filter) (n int, err error) {
 	} else {
 		err = m.each(ctx, f, func(Assistant) bool { n++; return true })
 	}
-	return fail.Or(n, err, "count assistants")
+	if err != nil {
+		return 0, fmt.Errorf("count assistants: %w", err)
+	}
+	return n, nil
 }
 
 // each hands over the filter's page, until take has enough. Names are compared here: not every database knows the small

@@ -10,6 +10,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -19,7 +20,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/id"
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -283,5 +283,8 @@ func (l *Log) List(ctx context.Context, f Filter) (list []Entry, err error) {
 			return true, err
 		}, since, f.User, f.Limit, f.Offset)
 	}
-	return fail.Or(list, err, "list audit rows")
+	if err != nil {
+		return nil, fmt.Errorf("list audit rows: %w", err)
+	}
+	return list, nil
 }

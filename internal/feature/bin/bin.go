@@ -18,7 +18,6 @@ import (
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/feature/threadstate"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -154,7 +153,10 @@ func (m *Mine) Rename(ctx context.Context, id, title string) (err error) {
 			}
 		}
 	}
-	return fail.To(err, "rename thread %.80q", id)
+	if err != nil {
+		return fmt.Errorf("rename thread %.80q: %w", id, err)
+	}
+	return nil
 }
 
 func (m *Mine) rename(ctx context.Context, id, title string) error {

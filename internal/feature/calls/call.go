@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/model/tokens"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
@@ -118,7 +117,10 @@ type Fresh struct {
 // Call returns the run's call with a number. [store.ErrNotFound] if the thread has no such run, or that no such call.
 func (m *Mine) Call(ctx context.Context, thread, run string, n int) (Call, error) {
 	c, err := m.call(ctx, thread, run, n)
-	return fail.Or(c, err, "look at call %d of run %.40q", n, run)
+	if err != nil {
+		return Call{}, fmt.Errorf("look at call %d of run %.40q: %w", n, run, err)
+	}
+	return c, nil
 }
 
 // found is a call, the one before, the messages that records have, and how many calls there are.

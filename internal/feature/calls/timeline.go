@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // MaxSteps bounds a page of a timeline.
@@ -112,7 +111,10 @@ type End struct {
 // [MaxSteps]. [store.ErrNotFound] if the thread has no such run.
 func (m *Mine) Timeline(ctx context.Context, thread, run, after string, limit int) (Timeline, error) {
 	t, err := m.timeline(ctx, thread, run, after, limit)
-	return fail.Or(t, err, "look at what happened in run %.40q", run)
+	if err != nil {
+		return Timeline{}, fmt.Errorf("look at what happened in run %.40q: %w", run, err)
+	}
+	return t, nil
 }
 
 func (m *Mine) timeline(ctx context.Context, thread, runID, after string, limit int) (t Timeline, err error) {

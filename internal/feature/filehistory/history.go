@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/flock"
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
@@ -149,7 +148,10 @@ func (t *Thread) with(ctx context.Context, do func(*session) error) error {
 		}
 		return do(s)
 	})
-	return fail.To(err, "history of thread %s", t.place.Thread())
+	if err != nil {
+		return fmt.Errorf("history of thread %s: %w", t.place.Thread(), err)
+	}
+	return nil
 }
 
 // read has do read the history, if there is one.

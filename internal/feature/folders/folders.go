@@ -16,7 +16,6 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -81,7 +80,10 @@ func (m *Mine) Create(ctx context.Context, f Folder) error {
 		_, err = m.change(ctx, "insert", f.ID, database.Plain(f.Name), f.Colour, database.Micros(f.CreatedAt),
 			database.Micros(f.UpdatedAt), database.Plain(f.Instructions))
 	}
-	return fail.To(err, "create folder %.40q", f.ID)
+	if err != nil {
+		return fmt.Errorf("create folder %.40q: %w", f.ID, err)
+	}
+	return nil
 }
 
 // change runs a statement by itself.
@@ -129,7 +131,10 @@ func (m *Mine) Folder(ctx context.Context, id string) (f Folder, err error) {
 			return true, r.Scan(&f.Threads[len(f.Threads)-1])
 		}, id, MaxThreads)
 	}
-	return fail.Or(f, err, "read folder %.40q", id)
+	if err != nil {
+		return Folder{}, fmt.Errorf("read folder %.40q: %w", id, err)
+	}
+	return f, nil
 }
 
 // List returns folders by name. limit is 1 to 1001.
@@ -141,7 +146,10 @@ func (m *Mine) List(ctx context.Context, limit, offset int) (fs []Folder, err er
 			return true, err
 		}, limit, offset)
 	}
-	return fail.Or(fs, err, "list folders")
+	if err != nil {
+		return nil, fmt.Errorf("list folders: %w", err)
+	}
+	return fs, nil
 }
 
 // Update changes a folder.
@@ -150,7 +158,10 @@ func (m *Mine) Update(ctx context.Context, id string, p Patch, now time.Time) er
 	if err == nil {
 		err = m.must(ctx, "update", id, plain(p.Name), p.Colour, plain(p.Instructions), database.Micros(now))
 	}
-	return fail.To(err, "change folder %.40q", id)
+	if err != nil {
+		return fmt.Errorf("change folder %.40q: %w", id, err)
+	}
+	return nil
 }
 
 func plain(s *string) *string {
@@ -163,17 +174,26 @@ func plain(s *string) *string {
 
 // Delete removes a folder. Its threads stay.
 func (m *Mine) Delete(ctx context.Context, id string) error {
-	return fail.To(m.must(ctx, "delete", id), "delete folder %.40q", id)
+	if err := m.must(ctx, "delete", id); err != nil {
+		return fmt.Errorf("delete folder %.40q: %w", id, err)
+	}
+	return nil
 }
 
 // Put puts a thread into a folder; it leaves the one that it was in. [store.ErrNotFound] if one of the two is not there.
 func (m *Mine) Put(ctx context.Context, id, thread string, now time.Time) error {
-	return fail.To(m.must(ctx, "put", thread, id, database.Micros(now)), "put thread %.40q into folder %.40q", thread, id)
+	if err := m.must(ctx, "put", thread, id, database.Micros(now)); err != nil {
+		return fmt.Errorf("put thread %.40q into folder %.40q: %w", thread, id, err)
+	}
+	return nil
 }
 
 // Remove takes a thread out of a folder; [store.ErrNotFound] if it is not in it.
 func (m *Mine) Remove(ctx context.Context, id, thread string) error {
-	return fail.To(m.must(ctx, "remove", id, thread), "take thread %.40q out of folder %.40q", thread, id)
+	if err := m.must(ctx, "remove", id, thread); err != nil {
+		return fmt.Errorf("take thread %.40q out of folder %.40q: %w", thread, id, err)
+	}
+	return nil
 }
 
 // Of is the folder that a thread is in, without its threads; the zero Folder if it is in none. It is one look into two keys.
@@ -182,7 +202,10 @@ func (m *Mine) Of(ctx context.Context, thread string) (f Folder, err error) {
 		f, err = scan(r, false)
 		return false, err
 	}, thread)
-	return fail.Or(f, err, "find the folder of thread %.40q", thread)
+	if err != nil {
+		return Folder{}, fmt.Errorf("find the folder of thread %.40q: %w", thread, err)
+	}
+	return f, nil
 }
 
 // OfEach are the ids of the folders that threads are in, by the ids of the threads; those in none are not among them.
@@ -197,5 +220,8 @@ func (m *Mine) OfEach(ctx context.Context, threads []string) (map[string]string,
 			return true, err
 		}, string(ids))
 	}
-	return fail.Or(out, err, "find the folders of %d threads", len(threads))
+	if err != nil {
+		return nil, fmt.Errorf("find the folders of %d threads: %w", len(threads), err)
+	}
+	return out, nil
 }

@@ -2,10 +2,10 @@ package folders
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Each calls do with each folder of all users, for who cleans up behind them.
@@ -18,5 +18,8 @@ func (s *Folders) Each(ctx context.Context, do func(u access.User, id string)) e
 		}
 		return true, err
 	})
-	return fail.To(err, "list the folders of all users")
+	if err != nil {
+		return fmt.Errorf("list the folders of all users: %w", err)
+	}
+	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/config"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/pattern"
 )
 
@@ -122,5 +121,8 @@ func RemoteTools(g config.Guardrails) (pattern.Set, error) {
 		return usual, errUsual
 	}
 	set, err := pattern.CompileAll(g.RemoteTools)
-	return fail.Or(set, err, "guardrails: remote_tools")
+	if err != nil {
+		return nil, fmt.Errorf("guardrails: remote_tools: %w", err)
+	}
+	return set, nil
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -97,7 +96,10 @@ type Ask struct {
 // Page returns the newest messages of a branch before a place. [store.ErrNotFound] if there is no such thread or checkpoint.
 func (m *Mine) Page(ctx context.Context, ask Ask) (Page, error) {
 	p, err := m.page(ctx, ask)
-	return fail.Or(p, err, "read a page of thread %.40q", ask.Thread)
+	if err != nil {
+		return Page{}, fmt.Errorf("read a page of thread %.40q: %w", ask.Thread, err)
+	}
+	return p, nil
 }
 
 func (m *Mine) page(ctx context.Context, ask Ask) (p Page, err error) {
@@ -155,5 +157,8 @@ func (m *Mine) OfRun(ctx context.Context, run string, ask Ask) (p Page, err erro
 	if err == nil {
 		p, err = m.read(ctx, b, reach{ask.After, ask.Before, ask.Limit})
 	}
-	return fail.Or(p, err, "read the messages of run %.40q", run)
+	if err != nil {
+		return Page{}, fmt.Errorf("read the messages of run %.40q: %w", run, err)
+	}
+	return p, nil
 }

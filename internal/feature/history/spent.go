@@ -3,9 +3,9 @@ package history
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -23,7 +23,10 @@ type Run struct {
 // Spent are the runs of a thread with what they took, whatever branch they are on, the oldest first.
 func (m *Mine) Spent(ctx context.Context, thread string) ([]Run, error) {
 	list, err := m.spent(ctx, thread)
-	return fail.Or(list, err, "read what the runs of thread %.40q took", thread)
+	if err != nil {
+		return nil, fmt.Errorf("read what the runs of thread %.40q took: %w", thread, err)
+	}
+	return list, nil
 }
 
 func (m *Mine) spent(ctx context.Context, thread string) (list []Run, err error) {

@@ -2,9 +2,9 @@ package history
 
 import (
 	"context"
+	"fmt"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -32,7 +32,10 @@ type Branch struct {
 // branch of the thread shows no such message.
 func (m *Mine) Turn(ctx context.Context, thread, id string) (Turn, error) {
 	t, err := m.turn(ctx, thread, id)
-	return fail.Or(t, err, "read the turn of message %.40q of thread %.40q", id, thread)
+	if err != nil {
+		return Turn{}, fmt.Errorf("read the turn of message %.40q of thread %.40q: %w", id, thread, err)
+	}
+	return t, nil
 }
 
 func (m *Mine) turn(ctx context.Context, thread, id string) (t Turn, err error) {

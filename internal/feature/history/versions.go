@@ -2,11 +2,11 @@ package history
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/message"
 )
@@ -26,7 +26,10 @@ type Version struct {
 // if the thread has no such message.
 func (m *Mine) Versions(ctx context.Context, thread, id string) ([]Version, error) {
 	list, err := m.versions(ctx, thread, id)
-	return fail.Or(list, err, "read the versions of message %.40q of thread %.40q", id, thread)
+	if err != nil {
+		return nil, fmt.Errorf("read the versions of message %.40q of thread %.40q: %w", id, thread, err)
+	}
+	return list, nil
 }
 
 func (m *Mine) versions(ctx context.Context, thread, id string) ([]Version, error) {

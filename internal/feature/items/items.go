@@ -8,11 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -106,7 +106,10 @@ func (m *Mine) Put(ctx context.Context, i Item) error {
 			return err
 		})
 	}
-	return fail.To(err, "put item %.40q", i.Key)
+	if err != nil {
+		return fmt.Errorf("put item %.40q: %w", i.Key, err)
+	}
+	return nil
 }
 
 // Item returns an item, or [store.ErrNotFound].
@@ -119,7 +122,10 @@ func (m *Mine) Item(ctx context.Context, namespace []string, key string, a Acces
 	if err == nil && a.Refresh {
 		err = m.refresh(ctx, a.Now, &i)
 	}
-	return fail.Or(i, err, "read item %.40q", key)
+	if err != nil {
+		return Item{}, fmt.Errorf("read item %.40q: %w", key, err)
+	}
+	return i, nil
 }
 
 func (m *Mine) item(ctx context.Context, namespace, key string, now time.Time) (i Item, err error) {
@@ -175,5 +181,8 @@ func (m *Mine) Delete(ctx context.Context, namespace []string, key string) error
 			return err
 		})
 	}
-	return fail.To(err, "delete item %.40q", key)
+	if err != nil {
+		return fmt.Errorf("delete item %.40q: %w", key, err)
+	}
+	return nil
 }

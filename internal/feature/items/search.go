@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Search returns items, the last updated first, or with a query those that match best.
 func (m *Mine) Search(ctx context.Context, f Filter) ([]Item, error) {
 	is, err := m.search(ctx, f)
-	return fail.Or(is, err, "search items")
+	if err != nil {
+		return nil, fmt.Errorf("search items: %w", err)
+	}
+	return is, nil
 }
 
 func (m *Mine) search(ctx context.Context, f Filter) (is []Item, err error) {
@@ -102,7 +104,10 @@ func checkPrefix(prefix []string) error {
 // Namespaces returns the namespaces that hold items, in their order.
 func (m *Mine) Namespaces(ctx context.Context, f NamespaceFilter) ([][]string, error) {
 	ns, err := m.namespaces(ctx, f)
-	return fail.Or(ns, err, "list namespaces")
+	if err != nil {
+		return nil, fmt.Errorf("list namespaces: %w", err)
+	}
+	return ns, nil
 }
 
 func (m *Mine) namespaces(ctx context.Context, f NamespaceFilter) (out [][]string, err error) {

@@ -3,11 +3,11 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -78,7 +78,10 @@ func (m *Mine) History(ctx context.Context, fact string, before int64, limit int
 	if err == nil {
 		list, err = m.entries(ctx, "history", fact, before, limit)
 	}
-	return fail.Or(list, err, "read the history of the memory")
+	if err != nil {
+		return nil, fmt.Errorf("read the history of the memory: %w", err)
+	}
+	return list, nil
 }
 
 // Story tells all of a fact.
@@ -107,7 +110,10 @@ func (m *Mine) Story(ctx context.Context, id string) (s Story, err error) {
 	if err == nil {
 		s.History, err = m.entries(ctx, "history", id, int64(math.MaxInt64), 50)
 	}
-	return fail.Or(s, err, "tell of fact %.40q", id)
+	if err != nil {
+		return Story{}, fmt.Errorf("tell of fact %.40q: %w", id, err)
+	}
+	return s, nil
 }
 
 // Undo takes back what the last reading of a conversation changed and nobody has changed since. It returns how many facts that were;

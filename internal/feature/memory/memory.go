@@ -22,7 +22,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -156,7 +155,10 @@ func (m *Mine) Facts(ctx context.Context, status, after string, limit int) ([]Fa
 	if err == nil {
 		list, err = m.read(ctx, "facts", status, after, limit)
 	}
-	return fail.Or(list, err, "list facts")
+	if err != nil {
+		return nil, fmt.Errorf("list facts: %w", err)
+	}
+	return list, nil
 }
 
 // Fact returns a fact; [store.ErrNotFound] if there is none, or it is gone for good.
@@ -207,5 +209,8 @@ func (m *Mine) change(ctx context.Context, what string, do func(e *edit) error) 
 			break
 		}
 	}
-	return fail.To(err, "%s", what)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/untrusted"
 	"github.com/pudu-ai/pudu/internal/lib/words"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -143,7 +142,10 @@ func promptOf(folder string, own *template.Template) (*template.Template, error)
 			t, err = template.New(own.Name()).Parse(string(raw))
 		}
 	}
-	return fail.Or(t, err, "read the prompt of the memory in %s", folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the prompt of the memory in %s: %w", folder, err)
+	}
+	return t, nil
 }
 
 func encode(v any) (string, error) {

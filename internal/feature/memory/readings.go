@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/conversation"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/message"
 )
 
@@ -46,7 +46,10 @@ func (r *reading) spend(name string, u message.Usage) {
 // Spent is what the readings of a thread took, by their models.
 func (m *Mine) Spent(ctx context.Context, thread string) (map[string]Spent, error) {
 	r, err := m.reading(ctx, thread)
-	return fail.Or(r.Spent, err, "count what the readings of thread %.40q took", thread)
+	if err != nil {
+		return nil, fmt.Errorf("count what the readings of thread %.40q took: %w", thread, err)
+	}
+	return r.Spent, nil
 }
 
 // maxRead is how many ids are kept.

@@ -18,7 +18,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/secrets"
 )
 
@@ -76,7 +75,10 @@ func (m *Models) Version(ctx context.Context) (int64, error) {
 
 func (m *Models) state(ctx context.Context) (k Kept, err error) {
 	err = m.db.Read(ctx, "state", func(r database.Row) (bool, error) { return false, r.Scan(&k.Version, &k.Standard) })
-	return k, fail.To(err, "look at the models that were added")
+	if err != nil {
+		return k, fmt.Errorf("look at the models that were added: %w", err)
+	}
+	return k, nil
 }
 
 // Load reads all. What was changed meanwhile may be in it, and then the version is an older one.
@@ -92,7 +94,10 @@ func (m *Models) Load(ctx context.Context) (Kept, error) {
 		}
 		return true, err
 	})
-	return k, fail.To(err, "read the models that were added")
+	if err != nil {
+		return k, fmt.Errorf("read the models that were added: %w", err)
+	}
+	return k, nil
 }
 
 // stored is a row.

@@ -3,10 +3,10 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -42,7 +42,10 @@ func (x *Indexer) Index(ctx context.Context, u access.User, thread string) error
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // what was there of it went with it
 	}
-	return fail.To(err, "index thread %q", thread)
+	if err != nil {
+		return fmt.Errorf("index thread %q: %w", thread, err)
+	}
+	return nil
 }
 
 func (x *Indexer) index(ctx context.Context, u access.User, thread string) error {

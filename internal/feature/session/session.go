@@ -24,7 +24,6 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/lib/inert"
 )
 
@@ -84,7 +83,10 @@ func (s *Sessions) Begin(ctx context.Context, u access.User, token string, sum S
 		}
 		return err
 	})
-	return fail.Or(out, err, "begin a session")
+	if err != nil {
+		return Session{}, fmt.Errorf("begin a session: %w", err)
+	}
+	return out, nil
 }
 
 // sealOf is what a row keeps of the secret of a cookie and of a token.
@@ -139,7 +141,10 @@ func (s *Sessions) List(ctx context.Context, u access.User, limit int, now time.
 		list = append(list, out)
 		return true, err
 	}, database.Micros(now), limit)
-	return fail.Or(list, err, "list sessions")
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return list, nil
 }
 
 // End ends a session of a user; [ErrNone] if there is none.
@@ -155,5 +160,8 @@ func (s *Sessions) change(ctx context.Context, u access.User, statement string, 
 		}
 		return err
 	})
-	return fail.To(err, "%s a session", statement)
+	if err != nil {
+		return fmt.Errorf("%s a session: %w", statement, err)
+	}
+	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
@@ -231,7 +230,10 @@ func (m *Mine) History(ctx context.Context, name string) (list []Entry, err erro
 		list = append(list, e)
 		return true, err
 	}, name)
-	return fail.Or(list, err, "read the history of skill %.80q", name)
+	if err != nil {
+		return nil, fmt.Errorf("read the history of skill %.80q: %w", name, err)
+	}
+	return list, nil
 }
 
 // Rollback undoes an entry of the history: the file is again what it was before. A negative index counts from the newest, which is

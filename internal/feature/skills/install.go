@@ -13,7 +13,6 @@ import (
 
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // ErrExists is that the user has installed a skill of that name.
@@ -163,7 +162,10 @@ func (m *Mine) Refused(ctx context.Context) (list []Refused, err error) {
 		list = append(list, r)
 		return true, err
 	})
-	return fail.Or(list, err, "list refused skills")
+	if err != nil {
+		return nil, fmt.Errorf("list refused skills: %w", err)
+	}
+	return list, nil
 }
 
 // Report is what the scan says of an archive that nobody installs.
@@ -203,7 +205,10 @@ func (m *Mine) files(ctx context.Context, s Skill) ([]file, error) {
 	if err == nil {
 		list, err = unpack(raw)
 	}
-	return fail.Or(list, err, "read the files of skill %s", s.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read the files of skill %s: %w", s.Name, err)
+	}
+	return list, nil
 }
 
 // Export writes one of the user's own skills as an archive that can be installed again.

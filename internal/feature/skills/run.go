@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pudu-ai/pudu/internal/database"
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 )
 
 // Run is what a run has of its user's skills: those that are switched on, and that its agent may use.
@@ -66,7 +65,10 @@ func (r *Run) Used(ctx context.Context, name string) error {
 		_, err := tx.Exec("use", name, now)
 		return err
 	})
-	return fail.To(err, "count the use of skill %s", name)
+	if err != nil {
+		return fmt.Errorf("count the use of skill %s: %w", name, err)
+	}
+	return nil
 }
 
 // At is the name of the skill whose SKILL.md a path of the sandbox names; empty if it names none.

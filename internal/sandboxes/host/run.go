@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pudu-ai/pudu/internal/lib/fail"
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
@@ -39,7 +38,10 @@ func (b *box) Run(ctx context.Context, cmd sandbox.Command) (sandbox.Result, err
 	began := time.Now()
 	res, err := b.run(ctx, cmd, mark)
 	res.Duration = time.Since(began)
-	return res, fail.To(err, "run command")
+	if err != nil {
+		return res, fmt.Errorf("run command: %w", err)
+	}
+	return res, nil
 }
 
 func (b *box) run(ctx context.Context, cmd sandbox.Command, mark uint64) (sandbox.Result, error) {

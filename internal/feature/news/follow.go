@@ -105,8 +105,10 @@ func (w *way) more(ctx context.Context, r *reader) (Look, error) {
 	select {
 	case <-ctx.Done():
 		return Look{}, context.Cause(ctx)
-	case what := <-r.notice:
-		return Look{Notice: what}, nil
+	case what := <-r.notice: // it looks too: else notices that come often would keep it from that
+		l, err := w.look(ctx)
+		l.Notice = what
+		return l, err
 	case <-self.C:
 	case <-r.woken:
 		select {

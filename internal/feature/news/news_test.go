@@ -27,6 +27,7 @@ func TestNews(t *testing.T) {
 		{Name: "many", Test: testMany},
 		{Name: "two processes", Test: testTwoProcesses},
 		{Name: "readers", Test: testReaders},
+		{Name: "notice", Test: testNotice},
 		{Name: "counts", Test: testCounts},
 		{Name: "user deleted", Test: testUserDeleted},
 	})
@@ -374,6 +375,22 @@ func testReaders(f *databases.Fixture) {
 	x.Equal("open", x.hub.Open(), int64(0))
 	gone := errors.New("gone")
 	x.Want(x.mine().Follow(x.Context(), 0, func(news.Look) error { return gone }), gone, "")
+}
+
+// testNotice: with a notice comes what nobody has told of, else one that comes every half minute would keep a reader from it for
+// good.
+func testNotice(f *databases.Fixture) {
+	x := opened(f)
+	lone := news.NewHub(news.Config{Store: f.Store, Shared: f.Shared()}) // which hears of nothing
+	s := x.follow(lone.For(x.Ann()), 0)
+	<-s.shown
+	x.admit("a")
+	lone.Notice("models")
+	l := <-s.shown
+	if x.Equal("notice", l.Notice, "models"); len(l.Changes) != 1 || l.Changes[0].Thread != "a" {
+		x.Errorf("changes: %+v", l.Changes)
+	}
+	s.end(x)
 }
 
 func testUserDeleted(f *databases.Fixture) {

@@ -59,6 +59,8 @@ describe('with a server that is there', () => {
     await other.locator('.live-out', { hasText: /line \d/ }).waitFor();
     await other.locator('.run-head', { hasText: 'Working' }).waitFor();
     await page.reload();
+    await page.locator('.run-head', { hasText: 'Working' }).waitFor();
+    await v.enough();
     await v.sees('I have counted.');
     await other.getByText('I have counted.').waitFor();
     for (const p of [page, other]) {

@@ -47,6 +47,7 @@ describe('without a server', () => {
     v = await visit(server);
     const { page } = v;
     await v.to('/');
+    await page.getByRole('textbox', { name: 'Task' }).waitFor(); // on a machine that is slow the page can be there without it, and quiet
     await v.quiet();
     await v.context.setOffline(true);
     await page.getByRole('textbox', { name: 'Task' }).fill('hello from nowhere');
@@ -65,6 +66,7 @@ describe('without a server', () => {
     v = await visit(server);
     const { page } = v;
     await v.to('/');
+    await page.getByRole('textbox', { name: 'Task' }).waitFor(); // on a machine that is slow the page can be there without it, and quiet
     await v.quiet();
     await v.context.setOffline(true);
     await page.getByRole('textbox', { name: 'Task' }).fill('hello while busy');

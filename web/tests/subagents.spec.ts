@@ -80,6 +80,7 @@ describe('sub-agents', () => {
     await card('Work for long').getByLabel('A word to “Work for long”').fill('only the first');
     await card('Work for long').getByRole('button', { name: 'Steer' }).click();
     await card('Work for long').getByRole('status').getByText('Said. It reads it before its next step.').waitFor();
+    await v.enough();
     await expect.poll(() => card('Work for long').locator('summary').first().innerText(), { timeout: 2 * patience }).toContain('You said: only the first');
   });
 

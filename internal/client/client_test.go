@@ -316,7 +316,7 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Idle, cfg.Patience = 30*time.Millisecond, 150*time.Millisecond
+	cfg.Idle, cfg.Patience = 10*time.Second, 150*time.Millisecond // it answers when it is dialled, also where much else goes on
 	cl := s.dial(cfg)
 	s.stop()
 	notes := 0

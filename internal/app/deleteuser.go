@@ -24,7 +24,7 @@ func (a App) DeleteUser(ctx context.Context, o cli.Options, user string) (f stor
 	return f, err
 }
 
-// deleteUser removes all that a user has. What works on his runs elsewhere is waited for.
+// deleteUser removes all that a user has. It waits for who works on his runs, here or elsewhere.
 func (e *engine) deleteUser(ctx context.Context, u access.User) (store.Forgotten, error) {
 	err := stopRuns(ctx, e.store.For(u), func(id string) (store.Run, error) {
 		return e.manager.For(u).Cancel(ctx, id, store.StopInterrupt)
@@ -63,8 +63,7 @@ func removeUser(ctx context.Context, st store.Store, disk userdata.Disk, u acces
 	return f, disk.User(u).Remove()
 }
 
-// stopRuns ends the runs of a user by stop, and waits for those that somebody works on. One that does not end is
-// fenced off when
+// stopRuns ends the runs of a user by stop, and waits for those that somebody works on. One that does not end is fenced off when
 // its rows go.
 func stopRuns(ctx context.Context, data store.UserData, stop func(id string) (store.Run, error),
 	working func(store.Run) (bool, error),

@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/buses/nats"
 	"github.com/pudu-ai/pudu/internal/cli"
+	"github.com/pudu-ai/pudu/internal/client"
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/database"
 	"github.com/pudu-ai/pudu/internal/feature/agents"
@@ -57,6 +58,7 @@ type engine struct {
 	watch    *watch
 	callers  gateway.Tokens // their named tokens; nil is none
 	running  parts          // what has been started
+	asked    *client.Client // of the routes; nil until a command asks them
 
 	store     database.Store
 	audit     *audit.Log
@@ -135,6 +137,9 @@ func (e *engine) start(ctx context.Context, more parts) error {
 
 // close stops what was started.
 func (e *engine) close() error {
+	if e.asked != nil {
+		e.asked.Close() // who answers it works until then
+	}
 	ps := e.running
 	e.running = nil
 	return ps.stop(context.Background())

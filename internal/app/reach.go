@@ -52,9 +52,7 @@ func (a App) here(ctx context.Context, o cli.Options, do func(*client.Client) er
 	if err != nil {
 		return err
 	}
-	c := e.api()()
-	err = do(c)
-	c.Close()
+	err = do(e.api()())
 	return errors.Join(err, e.close()) //nolint:contextcheck // ctx may have ended
 }
 
@@ -80,9 +78,12 @@ func isThere(ctx context.Context, cfg *config.Config, o cli.Options, dir string)
 	return st.Close()
 }
 
-// api are the routes as the user of this machine has them, made when they are asked for.
+// api are the routes as the user of this machine has them, made when they are asked for, and closed with the engine.
 func (e *engine) api() func() *client.Client {
-	return sync.OnceValue(func() *client.Client { return client.Inside(e.atHand()) })
+	return sync.OnceValue(func() *client.Client {
+		e.asked = client.Inside(e.atHand())
+		return e.asked
+	})
 }
 
 // atHand is what answers the commands of the user of this machine where no server does.

@@ -57,7 +57,10 @@ describe('a task', () => {
     await page.locator('.step', { hasText: 'Running' }).waitFor();
     await v.enough();
     await v.sees('I have counted.');
-    await page.locator('.step', { hasText: /Ran.*\d+ lines/s }).waitFor();
+    const step = page.locator('.step', { hasText: /Ran.*\d+ lines/s });
+    await step.locator('summary').click();
+    const said = await step.locator('.out').innerText();
+    expect(said.match(/line \d+/g)).toHaveLength(Number(/(\d+) lines/.exec(await step.locator('summary').innerText())?.[1]));
   });
 
   it('says by which rule a call was not allowed', async () => {

@@ -81,7 +81,8 @@ func leadConfig(dir string, bot model.ChatModel, p prose) (c lead.Config, done f
 		Models: lead.Models{Main: lead.Candidate{
 			Model: bot, Entry: config.Model{SupportsVision: true}, Guard: lead.NewModelGuard(settings.LLMCall, settings.CircuitBreaker),
 		}},
-		Thread: lead.Thread{Space: placed{files}}, Sandbox: lead.Sandbox{Off: "Not here."}, Program: lead.Program{Tools: []tool.Tool{look(p, 700, tool.ReadOnly, true)}},
+		Thread: lead.Thread{Space: placed{files}}, Sandbox: lead.Sandbox{Off: "Not here."},
+		Program: lead.Program{Tools: []tool.Tool{look(p, 700, tool.ReadOnly, true)}},
 	}
 	return c, func() { files.Close() }, nil
 }

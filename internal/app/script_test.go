@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -30,6 +31,10 @@ func TestMain(m *testing.M) {
 // TestScripts runs the program as a user does: each file of testdata/script is one session, with the real sandbox and
 // the real store. Only the model is scripted, or a server that answers with the status in its path.
 func TestScripts(t *testing.T) {
+	programs, err := commandPrograms(t)
+	if err != nil {
+		t.Fatal(err)
+	}
 	models := httptest.NewServer(http.HandlerFunc(serveModel))
 	t.Cleanup(models.Close)
 	var pg pgtest.Lazy
@@ -47,7 +52,7 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			// The system's python3: that of a version manager is a script that takes ten times as long to start.
-			env.Setenv("PATH", strings.Replace(env.Getenv("PATH"), ":", ":/usr/bin:", 1))
+			env.Setenv("PATH", programs+":/usr/bin:"+env.Getenv("PATH"))
 			env.Setenv("GORACE", os.Getenv("GORACE")) // of make test
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			env.Setenv("PUDU_DATA", filepath.Join(env.WorkDir, "data"))
@@ -69,6 +74,27 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o755)
 		},
 	})
+}
+
+// commandPrograms makes a folder with a program pudu: what works concurrently (run, serve) is the program of these tests, with
+// the race detector if they have it; every other command is the program as users have it. The scripts start more than a
+// thousand, and one that looks for races takes a tenth of a second to start.
+func commandPrograms(t *testing.T) (string, error) {
+	dir := t.TempDir()
+	tests, err := exec.LookPath("pudu")
+	if err != nil {
+		return "", err
+	}
+	plain := filepath.Join(dir, "plain", "pudu")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w -X main.version=test", "-o", plain, "github.com/pudu-ai/pudu/cmd/pudu")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build pudu: %w\n%s", err, out)
+	}
+	// Each comes first in its own PATH, by which it knows what users call it.
+	script := fmt.Sprintf("#!/bin/sh\ncase $1 in\nrun|serve) dir='%s' ;;\n*) dir='%s' ;;\nesac\nPATH=$dir:$PATH\nexec pudu \"$@\"\n",
+		filepath.Dir(tests), filepath.Dir(plain))
+	return dir, os.WriteFile(filepath.Join(dir, "pudu"), []byte(script), 0o755)
 }
 
 // freeAddr is an address of this machine at which nobody listens.

@@ -8,6 +8,9 @@ import { expect } from 'vitest';
 
 const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
 const browserPath = process.env['PUDU_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+// Chromium without all that a window needs: a page takes a third of the processor time. It draws letters a little differently, and it
+// ends a page that asks whether it may recognise speech.
+const shellPath = process.env['PUDU_TEST_SHELL'] || browserPath;
 /** How long a test waits for what it looks for: machines that do other things too are slow. */
 export const patience = 60_000;
 /** How many times slower than the machine a page is to be: what only holds on a quick one shows itself so. */
@@ -59,9 +62,12 @@ export class Server {
 
 let browser: Browser | undefined;
 
-/** A browser of its own for a test file. */
-export async function open(): Promise<Browser> {
-  browser ??= await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-lcd-text'] });
+/** A browser of its own for a test file; for pictures the one that people use. */
+export async function open(pictures = false): Promise<Browser> {
+  browser ??= await chromium.launch({
+    executablePath: pictures ? browserPath : shellPath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-lcd-text', '--disable-blink-features=OnDeviceWebSpeechAvailable'],
+  });
   return browser;
 }
 

@@ -1,7 +1,7 @@
 // How the main pages look, beside the pictures in tests/pictures that were accepted: in light and dark, wide and narrow, English and Chinese.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stand, wrongWith } from './compared';
-import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { closeBrowser, open, Server, type Visitor, visit } from './kit';
 
 const server = new Server();
 const at: Record<string, string> = { start: '/', models: '/settings/models', memory: '/library/memory?fact=machine' };
@@ -20,6 +20,7 @@ async function done(content: string): Promise<string> {
 }
 
 beforeAll(async () => {
+  await open(true);
   await server.start();
   const sized = await done('Please size the index for 40 million passages');
   const [run] = (await (await fetch(`${server.url}/threads/${sized}/runs`)).json()) as { run_id: string }[];

@@ -20,3 +20,14 @@ export async function found(page: Page, rule?: string): Promise<string[]> {
   const result = (await page.evaluate(`axe.run(document, {resultTypes: ["violations"]${only}})`)) as Found;
   return result.violations.map((f) => `${f.id}: ${f.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
 }
+
+/** What axe finds in a page in light and in dark, which have the same elements in other colours; it stays in light. taken is called in both. */
+export async function foundInBoth(page: Page, taken: (colorScheme: 'light' | 'dark') => Promise<unknown> = async () => {}): Promise<string[]> {
+  const all: string[] = [];
+  for (const [colorScheme, rule] of [['dark', 'color-contrast'], ['light', undefined]] as const) {
+    await page.emulateMedia({ colorScheme });
+    all.push(...(await found(page, rule)).map((one) => `${colorScheme}: ${one}`));
+    await taken(colorScheme);
+  }
+  return all;
+}

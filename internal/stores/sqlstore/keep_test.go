@@ -77,15 +77,17 @@ func move(t *testing.T, dump string, to *Store) {
 
 // A server lets a dump and a load pause for longer than it lets the transactions of runs.
 func TestKeepingMayPause(t *testing.T) {
-	s := openWith(t, postgresAt(t, t.TempDir()))
+	cfg := postgresAt(t, t.TempDir())
+	cfg.Lease = testLease
+	s := openWith(t, cfg)
 	defer s.Close()
 	begin := time.Now()
 	empty := "{\"kind\":\"pudu\",\"version\":1}\n{\"kind\":\"end\",\"threads\":0,\"runs\":0,\"log\":0,\"snapshots\":0}\n"
 	_, err := s.Load(t.Context(), strings.NewReader(empty), func() error {
-		time.Sleep(idleInTransaction + 500*time.Millisecond) // what is tested is that time passes
+		time.Sleep(testLease + 500*time.Millisecond) // what is tested is that time passes
 		return nil
 	})
-	if err != nil || time.Since(begin) < idleInTransaction {
+	if err != nil || time.Since(begin) < testLease {
 		t.Errorf("error = %v", err)
 	}
 }

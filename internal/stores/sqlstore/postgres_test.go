@@ -24,7 +24,7 @@ import (
 // dial opens the store in a database of its own.
 func dial(t *testing.T) *Store {
 	t.Helper()
-	s := openWith(t, Config{URL: pg.Database(t), Lease: testLease})
+	s := openWith(t, Config{URL: pg.Database(t)})
 	t.Cleanup(func() { s.Close() })
 	return s
 }

@@ -149,7 +149,11 @@ func kill(cmd *exec.Cmd) {
 // TestKill kills the owner while it commits. What it acknowledged is there, and every thread's chain is whole.
 func TestKill(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { testKill(t, Config{Dir: t.TempDir()}) })
-	t.Run("postgres", func(t *testing.T) { testKill(t, postgresAt(t, t.TempDir())) })
+	t.Run("postgres", func(t *testing.T) {
+		cfg := postgresAt(t, t.TempDir())
+		cfg.Lease = testLease // the next process waits for the end of the one before
+		testKill(t, cfg)
+	})
 }
 
 // kills is how often; make crash kills a thousand times.

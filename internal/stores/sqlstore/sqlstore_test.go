@@ -65,11 +65,9 @@ func openWith(t testing.TB, cfg Config) *Store {
 // a loss of power.
 var pg = pgtest.Lazy{Config: pgtest.Config{TCP: true, Settings: []string{"deadlock_timeout = 100ms", "fsync = off"}}}
 
-// testLease is short enough to wait for, and long enough for a busy machine.
+// testLease is the lease of stores whose tests wait for its end. PostgreSQL ends a transaction that pauses for as long, and a test of
+// a busy machine may pause for a second: every other store has the lease that users have.
 const testLease = time.Second
-
-// idleInTransaction is how long a transaction of these stores may pause.
-const idleInTransaction = testLease
 
 // postgresAt is the store of a place on the shared server: a database of its own, as each folder is one for SQLite.
 func postgresAt(t testing.TB, place string) Config {
@@ -78,7 +76,7 @@ func postgresAt(t testing.TB, place string) Config {
 	if !ok {
 		url, _ = places.LoadOrStore(place, pg.Copy(t, migrated))
 	}
-	return Config{URL: url.(string), Lease: testLease}
+	return Config{URL: url.(string)}
 }
 
 var places sync.Map // the URL of the database of each place
@@ -99,8 +97,15 @@ func OpenSQLite(t *testing.T, dir string) store.Store { return open(t, dir) }
 // OpenPostgres opens the store of a place on the shared server.
 func OpenPostgres(t *testing.T, place string) store.Store { return openWith(t, postgresAt(t, place)) }
 
-// TestLease is the lease of the stores that OpenPostgres opens.
+// TestLease is the lease of the stores that OpenShared opens.
 const TestLease = testLease
+
+// OpenShared is OpenPostgres for tests that wait for the end of leases.
+func OpenShared(t *testing.T, place string) store.Store {
+	cfg := postgresAt(t, place)
+	cfg.Lease = TestLease
+	return openWith(t, cfg)
+}
 
 // ann is the user of these tests.
 func ann() access.User { return access.FromRow("ann") }

@@ -24,7 +24,7 @@ func (a App) DeleteUser(ctx context.Context, o cli.Options, user string) (f stor
 	return f, err
 }
 
-// deleteUser removes all that a user has. It waits for who works on his runs, here or elsewhere.
+// deleteUser removes all that a user has, after the user's runs have ended, here and on other nodes.
 func (e *engine) deleteUser(ctx context.Context, u access.User) (store.Forgotten, error) {
 	err := stopRuns(ctx, e.store.For(u), func(id string) (store.Run, error) {
 		return e.manager.For(u).Cancel(ctx, id, store.StopInterrupt)

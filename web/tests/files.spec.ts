@@ -298,8 +298,8 @@ describe('files', () => {
         await page.locator(until).first().waitFor();
         expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${name} at ${width} px scrolls sideways`).toBeLessThanOrEqual(0);
         if (width === 320) continue;
-        const picture = (colorScheme: string) => pictures && page.screenshot({ path: `${pictures}/files-${name}-${colorScheme}-${width}.png` });
-        expect(await foundInBoth(page, async (colorScheme) => picture(colorScheme)), `${name} at ${width}`).toEqual([]);
+        const picture = async (colorScheme: string) => pictures && page.screenshot({ path: `${pictures}/files-${name}-${colorScheme}-${width}.png` });
+        expect(await foundInBoth(page, picture), `${name} at ${width}`).toEqual([]);
       }
     }
   });

@@ -64,10 +64,10 @@ let browser: Browser | undefined;
 
 /** A browser of its own for a test file; for pictures the one that people use. */
 export async function open(pictures = false): Promise<Browser> {
-  browser ??= await chromium.launch({
-    executablePath: pictures ? browserPath : shellPath,
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-lcd-text', '--disable-blink-features=OnDeviceWebSpeechAvailable'],
-  });
+  const executablePath = pictures ? browserPath : shellPath;
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-lcd-text'];
+  if (executablePath !== browserPath) args.push('--disable-blink-features=OnDeviceWebSpeechAvailable');
+  browser ??= await chromium.launch({ executablePath, args });
   return browser;
 }
 

@@ -100,7 +100,7 @@ it.each([...still, ...tasks.map(([name]) => name)])('%s has nothing that axe fin
     const cut = (): string[] => [...document.querySelectorAll('.top, .top .btn, .me, .composer')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.className);
     expect(await page.evaluate(cut), `${width} px cuts off`).toEqual([]);
     if (width === 320) continue;
-    const picture = (colorScheme: string) => pictures && page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
-    expect(await foundInBoth(page, async (colorScheme) => picture(colorScheme))).toEqual([]);
+    const picture = async (colorScheme: string) => pictures && page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
+    expect(await foundInBoth(page, picture)).toEqual([]);
   }
 });

@@ -151,7 +151,7 @@ func TestKill(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { testKill(t, Config{Dir: t.TempDir()}) })
 	t.Run("postgres", func(t *testing.T) {
 		cfg := postgresAt(t, t.TempDir())
-		cfg.Lease = testLease // the next process waits for the end of the one before
+		cfg.Lease = testLease // the child renews its lease as often as this one needs
 		testKill(t, cfg)
 	})
 }

@@ -3,12 +3,15 @@ package skills_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"context"
 	"encoding/json"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,6 +25,8 @@ import (
 type entry struct {
 	name, content string
 	mode          fs.FileMode
+	// zeros is how many MiB of them it has in place of a content, and says how many bytes its header claims; 0: as many.
+	zeros, says int
 }
 
 // md is a SKILL.md.
@@ -29,20 +34,37 @@ func md(name, description, body string) string {
 	return "---\nname: " + name + "\ndescription: " + description + "\n---\n\n" + body + "\n"
 }
 
+// packer compresses the members of all archives, one after the other: it takes far more time to make than to pack a small file.
+var (
+	packing   sync.Mutex
+	packer, _ = flate.NewWriter(nil, flate.BestSpeed) // fails for an unknown level alone
+)
+
 // zipped makes an archive.
 func zipped(t testing.TB, list ...entry) *bytes.Reader {
 	t.Helper()
 	var b bytes.Buffer
+	packing.Lock()
+	defer packing.Unlock()
 	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		packer.Reset(w)
+		return packer, nil
+	})
 	for _, e := range list {
 		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
 		if e.mode != 0 {
 			h.SetMode(e.mode)
 		}
-		w, err := z.CreateHeader(h)
+		create, content := z.CreateHeader, []byte(e.content)
+		if e.zeros > 0 {
+			create, content = z.CreateRaw, zeros(t, e.zeros)
+			h.CRC32 = crc32.ChecksumIEEE(make([]byte, e.zeros<<20))
+			h.CompressedSize64, h.UncompressedSize64 = uint64(len(content)), uint64(cmp.Or(e.says, e.zeros<<20))
+		}
+		w, err := create(h)
 		if err == nil {
-			_, err = w.Write([]byte(e.content))
+			_, err = w.Write(content)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -52,6 +74,27 @@ func zipped(t testing.TB, list ...entry) *bytes.Reader {
 		t.Fatal(err)
 	}
 	return bytes.NewReader(b.Bytes())
+}
+
+// zeros are what so many MiB of them are when they are packed: as often what one is, and an end.
+func zeros(t testing.TB, mib int) []byte {
+	t.Helper()
+	var one, all bytes.Buffer
+	packer.Reset(&one)
+	_, err := packer.Write(make([]byte, 1<<20))
+	if err == nil {
+		err = packer.Flush()
+	}
+	all.Write(bytes.Repeat(one.Bytes(), mib))
+	one.Reset()
+	if err == nil {
+		err = packer.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Write(one.Bytes())
+	return all.Bytes()
 }
 
 // reviewer answers as the texts of the recordings want it.

@@ -17,6 +17,9 @@ const client = new QueryClient({
       // What the server has refused stays refused; what did not reach it is tried again.
       retry: (tries, error) => tries < 2 && !(error instanceof Trouble && error.status >= 400 && error.status < 500),
       refetchOnWindowFocus: false,
+      // The server may be on this machine: a browser without a network asks it all the same.
+      networkMode: 'always',
+      refetchOnReconnect: true,
     },
   },
 });

@@ -173,6 +173,15 @@ describe('with a server that is there', () => {
     await v.sees('You stopped it');
   });
 
+  it('where the browser has no network, a server on the same machine is asked all the same', async () => {
+    v = await visit(server);
+    await v.to('/');
+    await v.quiet();
+    await v.page.evaluate(() => dispatchEvent(new Event('offline')));
+    await v.page.getByRole('link', { name: 'Memory' }).click();
+    await v.sees('Pudu knows nothing about you yet.');
+  });
+
   it('fault 27: a task that is not there, and a page that is none, say so at once and lead back', async () => {
     v = await visit(server);
     const { page } = v;

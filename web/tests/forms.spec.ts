@@ -89,8 +89,10 @@ describe('the first run', () => {
     await chooseMistral(page);
     provider.pause = 20_000;
     await page.getByLabel(/^Key/).focus();
+    const tested = page.waitForResponse('**/config/models/test'); // before it the server cannot be reached, which is another sentence
     await paste(page, goodKey);
     await page.getByRole('list', { name: 'Result of the test' }).locator('.live').waitFor();
+    await tested;
     await server.stop('SIGKILL');
     await page.getByRole('alert').getByText(/The test broke off/).waitFor();
     provider.pause = 0;
@@ -197,9 +199,13 @@ describe('forms', () => {
     await page.getByRole('button', { name: 'Use mine' }).click();
     await page.getByRole('alert').getByText(/It was not saved.*Incorrect API key/).waitFor();
     await page.getByLabel(/^Key/).fill(goodKey);
-    await page.getByRole('button', { name: 'Use mine' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'own' });
-    await row.getByText('key sealed').first().waitFor();
+    await page.route('**/config/models', async (r) => {
+      const response = await r.fetch();
+      if (r.request().method() === 'POST') await row.getByText('key sealed').first().waitFor(); // the news come before the answer
+      await r.fulfill({ response });
+    });
+    await page.getByRole('button', { name: 'Use mine' }).click();
     await row.getByText('works', { exact: true }).waitFor({ state: 'attached' }); // what the test before has shown
     await page.goBack(); // the form is gone from the history: Back leads away from it, not into it
     await page.goForward();

@@ -52,6 +52,7 @@ describe('the memory', () => {
     await form.getByRole('button', { name: 'Add it' }).click();
     await line(page, 'Invoices are late after 30 days.').getByText('Limit · Folder Finance only · You wrote it').waitFor();
     expect(await known()).toMatchObject([{ category: 'constraint', folder_id, agent: '', confidence: 1 }]);
+    await form.waitFor({ state: 'hidden' }); // the news may come before the answer that closes it
     await page.getByRole('button', { name: 'Add' }).click();
     await form.getByLabel('Fact').fill('invoices are late after 30 days.');
     await form.getByLabel('For whom').selectOption('Folder Finance only');

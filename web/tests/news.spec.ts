@@ -6,6 +6,21 @@ import { watchShifts } from './shifts';
 
 afterAll(closeBrowser);
 
+/** Holds back the answers of the server to requests until they may arrive; tells when there is a first one. */
+async function hold(page: Page, requests: string): Promise<{ answered: Promise<void>; arrive: () => void }> {
+  let arrive = (): void => {};
+  let came = (): void => {};
+  const delay = new Promise<void>((resolve) => (arrive = resolve));
+  const answered = new Promise<void>((resolve) => (came = resolve));
+  await page.route(requests, async (r) => {
+    const response = await r.fetch();
+    came();
+    await delay;
+    await r.fulfill({ response });
+  });
+  return { answered, arrive };
+}
+
 describe('news', () => {
   const server = new Server();
   let v: Visitor;
@@ -16,28 +31,20 @@ describe('news', () => {
   const post = (path: string, body: object): Promise<Response> =>
     fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
-  /** Has a task begun elsewhere that waits for somebody, and comes back when the server says so. */
-  async function asked(): Promise<void> {
+  /** Has a task begun elsewhere that waits for somebody, and comes back with its id when the server says so. */
+  async function asked(): Promise<string> {
     const thread = crypto.randomUUID();
     await post('/threads', { thread_id: thread });
     await post(`/threads/${thread}/runs`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: 'it needs approval' }] } });
     const waiting = async (): Promise<boolean> => (await (await fetch(`${server.url}/news?state=waiting`)).text()).includes(thread);
     await expect.poll(waiting, { timeout: patience }).toBe(true);
+    return thread;
   }
 
   it('that come while the list is on its way are newer than the list', async () => {
     v = await visit(server);
     const { page } = v;
-    let arrive = (): void => {};
-    const delay = new Promise<void>((resolve) => (arrive = resolve));
-    const answered = new Promise<void>((resolve) => {
-      void page.route('**/news?*', async (r) => {
-        const response = await r.fetch();
-        resolve();
-        await delay;
-        await r.fulfill({ response });
-      });
-    });
+    const { answered, arrive } = await hold(page, '**/news?*');
     await page.addInitScript(() => {
       const w = window as unknown as { heard: string };
       w.heard = '';
@@ -45,20 +52,24 @@ describe('news', () => {
       window.SharedWorker = class extends Real {
         constructor(...args: ConstructorParameters<typeof SharedWorker>) {
           super(...args);
-          this.port.addEventListener('message', (e: MessageEvent<{ data: unknown }>) => (w.heard += JSON.stringify(e.data.data)));
+          this.port.addEventListener('message', (e: MessageEvent<{ event: string; data: { thread_id?: string; state?: string } | null }>) => {
+            w.heard += e.data.event;
+            if (e.data.data?.state === 'waiting') w.heard += e.data.data.thread_id;
+          });
         }
       };
     });
     await v.to('/library/agents');
     await answered;
-    await asked();
-    await page.waitForFunction(() => (window as unknown as { heard: string }).heard.includes('"waiting"'));
+    const hears = (what: string): Promise<unknown> => page.waitForFunction((w) => (window as unknown as { heard: string }).heard.includes(w), what);
+    await hears('open'); // it has joined, and the stream is there
+    await hears(await asked());
     expect(await page.getByRole('heading', { name: 'Needs you' }).count()).toBe(0);
     arrive();
     await page.getByRole('heading', { name: 'Needs you' }).waitFor();
   });
 
-  it('that came before a page had joined the tabs that listen are read by it', async () => {
+  it.each(['there', 'on its way'])('that came before a page had joined the tabs that listen are read by it, when its list is %s', async (list) => {
     v = await visit(server);
     await v.to('/library/agents');
     const waiting = (page: Page): Promise<number> => page.getByRole('region', { name: 'Needs you' }).getByRole('link').count();
@@ -82,12 +93,16 @@ describe('news', () => {
         }
       } as unknown as typeof SharedWorker;
     });
+    const held = await hold(late, '**/news?*');
     await late.goto(`${server.url}/library/agents`);
-    await listed(late);
+    await held.answered;
+    if (list === 'there') held.arrive();
+    if (list === 'there') await listed(late);
     await asked();
     await expect.poll(() => waiting(v.page), { timeout: patience }).toBe(before + 1);
-    expect(await waiting(late)).toBe(before);
+    expect(await waiting(late)).toBe(list === 'there' ? before : 0);
     await late.evaluate(() => (window as unknown as { join: () => void }).join());
+    held.arrive();
     await expect.poll(() => waiting(late), { timeout: patience }).toBe(before + 1);
   });
 
@@ -123,7 +138,7 @@ describe('news', () => {
   });
 
   it('of what stands on the desk of the start page move nothing there', async () => {
-    v = await visit(server);
+    v = await visit(server, { viewport: { width: 1440, height: 1400 } }); // all that the tests above have left on the desk has room
     const { page } = v;
     const state = async (thread: string): Promise<string> => ((await (await fetch(`${server.url}/news`)).json()) as { threads: { thread_id: string; state: string }[] }).threads.find((t) => t.thread_id === thread)?.state ?? '';
     const threads = [crypto.randomUUID(), crypto.randomUUID()];

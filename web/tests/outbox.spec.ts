@@ -1,5 +1,6 @@
 // What is said while the server cannot be reached: it outlives reloads and tabs, and goes out once. And what lies outside of the pages:
 // notifications, the count in the title, the page without a server, a new version.
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
 
@@ -117,6 +118,11 @@ describe('without a server', () => {
 
 describe('with a token', () => {
   const server = new Server({ token: 'let-me-in' });
+  const enter = async (page: Page): Promise<void> => {
+    await page.getByLabel('Token').fill('let-me-in');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  };
   let v: Visitor;
   beforeAll(() => server.start());
   afterAll(() => server.close());
@@ -125,13 +131,8 @@ describe('with a token', () => {
   it('fault 11: what was said by somebody who is signed out outlives a reload, and goes out after the sign-in, once', async () => {
     v = await visit(server);
     const { page } = v;
-    const enter = async (): Promise<void> => {
-      await page.getByLabel('Token').fill('let-me-in');
-      await page.keyboard.press('Enter');
-      await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    };
     await v.to('/');
-    await enter();
+    await enter(page);
     const at = await v.say('hello inside');
     await v.sees('You said: hello inside');
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
@@ -141,10 +142,31 @@ describe('with a token', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.reload();
-    await enter();
+    await enter(page);
     await v.sees('You said: hello after');
     expect(await page.locator('.say', { hasText: 'hello after' }).count()).toBe(1);
     expect(await runsOf(server, at, { Authorization: 'Bearer let-me-in' })).toHaveLength(2);
+  });
+
+  it('a refusal from before somebody signed in is asked for again, and asks nobody to sign in', async () => {
+    v = await visit(server);
+    const { page } = v;
+    let arrive = (): void => {};
+    const late = new Promise<void>((resolve) => (arrive = resolve));
+    const seen: number[] = [];
+    await page.route('**/news?*', async (r) => {
+      const response = await r.fetch();
+      seen.push(response.status());
+      if (response.status() === 401) await late;
+      await r.fulfill({ response });
+    });
+    await v.to('/');
+    await enter(page);
+    arrive();
+    await expect.poll(() => seen, { timeout: patience }).toContain(200);
+    expect(seen[0]).toBe(401);
+    await v.quiet();
+    expect(await page.getByRole('dialog').count()).toBe(0);
   });
 });
 

@@ -157,13 +157,15 @@ describe('sub-agents', () => {
     await cards(other, 'workspace/two').waitFor();
     await cards(page, 'workspace/three').getByRole('button', { name: /^Allow/ }).click();
     await cards(other, 'workspace/three').waitFor({ state: 'detached' });
+    const three = (tab: typeof page) => tab.locator('.agents > details', { hasText: 'Make three' }).filter({ hasText: 'running' });
+    await three(other).waitFor(); // that it does not wait any more is known also where the thread has told what waits, and not the run
     await cards(other, 'workspace/two').getByRole('button', { name: /^Allow/ }).click();
     await cards(page, 'workspace/two').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Say it' }).waitFor(); // it works still
     expect(await page.getByText('Three is made.').count()).toBe(0);
     const works = async (tab: typeof page): Promise<void> => {
       await tab.locator('.run-head', { hasText: /^Working \d/ }).waitFor();
-      await tab.locator('.agents > details', { hasText: 'Make three' }).filter({ hasText: 'running' }).waitFor();
+      await three(tab).waitFor();
     };
     for (const tab of [page, other]) await works(tab);
     await page.reload();

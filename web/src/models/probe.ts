@@ -87,16 +87,18 @@ interface Testing {
   stop: () => void;
 }
 
-/** The last tests of models that are stored, by their names, while the page is loaded. */
+/** The last tests of models that are stored, by their names, while the page is loaded, and who shows them. */
 const last = new Map<string, Test>();
+const shown = new Set<(name: string) => void>();
 
 /** Notes what a test has shown of a model that is stored now; null forgets what an earlier one has. */
 export function remember(name: string, t: Test | null): void {
   if (t) last.set(name, { ...t, running: false });
   else last.delete(name);
+  for (const tell of shown) tell(name);
 }
 
-/** A test that a page makes; it ends when the page goes. Of a model that is stored it begins with what the last one has shown. */
+/** A test that a page makes; it ends when the page goes. Of a model that is stored it is what the last one has shown until it is begun. */
 export function useTest(name = ''): Testing {
   const [now, put] = useState<Test | null>(() => last.get(name) ?? null);
   const latest = useRef(now);
@@ -107,6 +109,16 @@ export function useTest(name = ''): Testing {
   };
   const control = useRef<{ of: string; abort: AbortController; known: Promise<boolean> } | null>(null);
   useEffect(() => () => control.current?.abort.abort(), []);
+  useEffect(() => {
+    // The news may have the model in the list before the form that stored it knows its name.
+    const tell = (changed: string): void => {
+      if (changed !== name || control.current) return;
+      latest.current = last.get(name) ?? null;
+      put(latest.current);
+    };
+    shown.add(tell);
+    return () => void shown.delete(tell);
+  }, [name]);
   const stop = (): void => {
     control.current?.abort.abort();
     control.current = null;

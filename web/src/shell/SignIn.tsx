@@ -1,7 +1,7 @@
 // Asks for the token over the page, which stays as it is; then what was asked of the server is asked again.
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { onSignedOut, send, Trouble } from '../lib/api/client';
+import { onSignedOut, send, signedIn, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
 import { listenAgain } from '../lib/news/news';
@@ -47,6 +47,7 @@ function SignInForm({ done }: { done: () => void }): ReactNode {
       setTrouble(error instanceof Trouble && error.status === 401 ? w.wrong : sentence(error, e));
       return;
     }
+    signedIn();
     done();
     listenAgain();
     void client.invalidateQueries();

@@ -122,24 +122,34 @@ function hear(client: QueryClient, m: Message): void {
       const task = m.data as Task;
       const before = client.getQueryData<Tasks>(tasksKey)?.threads.find((t) => t.thread_id === task.thread_id);
       edit(client, (all) => told(all, m));
-      if (placeOf(before) !== placeOf(task)) void client.invalidateQueries({ queryKey: foldersKey });
+      if (placeOf(before) !== placeOf(task)) readAnew(client, foldersKey);
       listsAgain(client);
       break;
     }
     case 'gone':
       edit(client, (all) => told(all, m));
-      void client.invalidateQueries({ queryKey: foldersKey });
+      readAnew(client, foldersKey);
       listsAgain(client);
       break;
     case 'counts':
       edit(client, (all) => told(all, m));
       break;
     case 'notice':
-      for (const queryKey of noticed[(m.data as { notice?: string }).notice ?? ''] ?? [['models'], ['info'], ['config-models']]) void client.invalidateQueries({ queryKey });
+      for (const queryKey of noticed[(m.data as { notice?: string }).notice ?? ''] ?? [['models'], ['info'], ['config-models']]) readAnew(client, queryKey);
       break;
     case 'reset':
-      for (const queryKey of [tasksKey, foldersKey, listsKey]) void client.invalidateQueries({ queryKey });
+      for (const queryKey of [tasksKey, foldersKey, listsKey]) readAnew(client, queryKey);
   }
+}
+
+/** Has something read anew. What is on its way for the first time may be older than the news: it is read once more when it is there. */
+function readAnew(client: QueryClient, queryKey: readonly string[]): void {
+  for (const query of client.getQueryCache().findAll({ queryKey })) {
+    const { data, fetchStatus } = query.state;
+    if (data !== undefined || fetchStatus === 'idle') continue;
+    void query.promise?.catch(() => {}).then(() => client.invalidateQueries({ queryKey: query.queryKey, exact: true }));
+  }
+  void client.invalidateQueries({ queryKey });
 }
 
 /** Where a task is counted. */
@@ -151,7 +161,7 @@ let soon: ReturnType<typeof setTimeout> | undefined;
 function listsAgain(client: QueryClient): void {
   soon ??= setTimeout(() => {
     soon = undefined;
-    void client.invalidateQueries({ queryKey: listsKey });
+    readAnew(client, listsKey);
   }, 500);
 }
 

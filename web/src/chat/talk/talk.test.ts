@@ -151,6 +151,16 @@ describe('questions', () => {
     expect(change(works, 'r', again).asked.map((a) => a.id)).toEqual(['b']);
   });
 
+  it('that a thread tells of stand at their own calls when the log of the run has said which these are', () => {
+    const two: Message = { id: 'a', type: 'ai', content: '', tool_calls: ['c', 'd'].map((id) => ({ id, name: 'task', args: {} })) };
+    const events = [event('interrupt', { interrupt_id: 'of c', call_id: 'c' }), event('interrupt', { interrupt_id: 'of d', call_id: 'd' })];
+    const asked = (talk: Talk): unknown => turnsOf(talk)[0]?.steps.map((s) => s.kind === 'call' && !!s.asked);
+    const before: Talk = { ...play(said(human('q', 'go')), said(two)), asked: waits('', 'of d') };
+    expect(asked(before)).toEqual([true, true]);
+    const after = taken(before, { run: 'r', events, detail: true }, false);
+    expect([asked(after), after.asked]).toEqual([[false, true], before.asked]);
+  });
+
   it('whose answer waits in the queue are not asked once more', () => {
     const run = { id: 'r', status: 'pending', began: 0, answers: ['a'] };
     const asked = waits('q', 'a', 'b');

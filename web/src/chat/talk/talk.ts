@@ -46,7 +46,6 @@ export interface Run {
 export interface Asked {
   id: string;
   run: string;
-  call?: string;
   value: unknown;
 }
 
@@ -55,9 +54,11 @@ export interface Talk {
   calls: Record<string, Call>;
   runs: Record<string, Run>;
   asked: Asked[];
+  /** The calls that wait, by the ids of what is asked for them: runs tell it, the thread does not. */
+  waits: Record<string, string>;
 }
 
-export const nothing: Talk = { rows: [], calls: {}, runs: {}, asked: [] };
+export const nothing: Talk = { rows: [], calls: {}, runs: {}, asked: [], waits: {} };
 
 /** How many events of a sub-agent's steps are kept; that of its end is kept besides. */
 const mostTold = 2000;
@@ -78,17 +79,17 @@ export interface Heard {
   detail: boolean;
 }
 
-/** The conversation after what was heard. Of a run that is over only its calls are wanted: its messages may be on another branch. And what runs say
- * belongs to the present: an earlier place, which past is, stays as it is. */
+/** The conversation after what was heard. Of a run that is over only its calls are wanted, and which of them wait: its messages may be on
+ * another branch. And what runs say belongs to the present: an earlier place, which past is, stays as it is. */
 export function taken(talk: Talk, { run, events, detail }: Heard, past: boolean): Talk {
   const next = change(talk, run, events);
-  if (detail) return { ...talk, calls: next.calls };
+  if (detail) return { ...talk, calls: next.calls, waits: next.waits };
   return past ? { ...next, rows: talk.rows, asked: [] } : next;
 }
 
 /** The conversation after events of a run, in their order. */
 export function change(talk: Talk, run: string, events: LogEvent[]): Talk {
-  const draft: Talk = { rows: [...talk.rows], calls: { ...talk.calls }, runs: { ...talk.runs }, asked: talk.asked };
+  const draft: Talk = { rows: [...talk.rows], calls: { ...talk.calls }, runs: { ...talk.runs }, asked: talk.asked, waits: { ...talk.waits } };
   for (const event of events) {
     // What a run below this one does is shown in its own card, not as words of this one.
     if (event.ns?.length) continue;
@@ -125,8 +126,11 @@ function apply(t: Talk, run: string, e: LogEvent): void {
     }
     case 'custom':
       return told(t, d['value'], at);
-    case 'interrupt':
-      t.asked = [...t.asked.filter((a) => a.id !== d['interrupt_id']), askedOf(run, d)];
+    case 'interrupt': {
+      const id = String(d['interrupt_id']);
+      t.asked = [...t.asked.filter((a) => a.id !== id), { id, run, value: d['value'] }];
+      if (d['call_id']) t.waits[id] = String(d['call_id']);
+    }
   }
 }
 
@@ -136,11 +140,6 @@ function told(t: Talk, value: unknown, at: number): void {
   const call = t.calls[v.task_id] ?? {};
   const before = call.told ?? [];
   if (before.length < mostTold || v.type !== 'task_running') t.calls[v.task_id] = { ...call, told: [...before, { ...v, type: v.type, at }] };
-}
-
-function askedOf(run: string, d: Record<string, unknown>): Asked {
-  const call = d['call_id'] as string | undefined;
-  return { id: String(d['interrupt_id']), run, value: d['value'], ...(call ? { call } : {}) };
 }
 
 function ranOn(t: Talk, id: string, d: Record<string, unknown>, at: number): void {

@@ -55,7 +55,7 @@ function add(turn: Turn, row: Row, talk: Talk, results: Map<string, Message>): v
     const live = talk.calls[call.id];
     const result = results.get(call.id);
     const step: Step = { kind: 'call', key: call.id || `${m.id}-${i}`, call: whole(call), at: row.at, open: busy };
-    const asked = talk.asked.some((a) => a.call === call.id || (!a.call && !result && !busy));
+    const asked = talk.asked.some((a) => (talk.waits[a.id] ? talk.waits[a.id] === call.id : !busy));
     turn.steps.push({ ...step, ...(live ? { live } : {}), ...(result ? { result } : {}), ...(asked && !result ? { asked } : {}) });
   }
   const run = talk.runs[row.run];

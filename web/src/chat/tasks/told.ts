@@ -86,7 +86,7 @@ function turnOf(told: Told[]): Turn | undefined {
     const began = message.tool_call_id && calls[message.tool_call_id]?.began;
     if (message.tool_call_id && began) calls[message.tool_call_id] = { began, ended: t.at, millis: t.at - began };
   }
-  return turnsOf({ rows: [...rows.values()], calls, runs: {}, asked: [] })[0];
+  return turnsOf({ rows: [...rows.values()], calls, runs: {}, asked: [], waits: {} })[0];
 }
 
 /** The step that it is at: its last call without a result. */

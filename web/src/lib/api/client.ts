@@ -43,19 +43,28 @@ export const onSignedOut = (listener: () => void): void => {
   signedOut = listener;
 };
 
+/** How often somebody has signed in on this page. */
+let signIns = 0;
+
+/** Somebody has signed in: a request from before that was refused says nothing of now, and is made again. */
+export const signedIn = (): void => void signIns++;
+
 /** Asks somebody to sign in. */
 export const needsSignIn = (): void => signedOut();
 
 /** Sends a request and gives its response; what is no success is a Trouble. */
 export async function send(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
+  const early = takeEarly(path, init.method);
+  const before = early ? 0 : signIns;
   try {
-    response = await (takeEarly(path, init.method) ?? fetch(at(path), { credentials: 'same-origin', ...init }));
+    response = await (early ?? fetch(at(path), { credentials: 'same-origin', ...init }));
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new Trouble(0, 'The server cannot be reached.');
   }
   if (response.ok) return response;
+  if (response.status === 401 && before !== signIns) return send(path, init);
   if (response.status === 401) signedOut();
   throw await troubleOf(response);
 }

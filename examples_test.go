@@ -1,33 +1,52 @@
 package pudu_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pudu-ai/pudu/test/server"
 )
 
+// TestMain runs the tests, and removes the examples that they built.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(examples.dir)
+	os.Exit(code)
+}
+
 // example runs the go command in a folder, without a network, and returns its output.
-func example(t *testing.T, dir string, env []string, args ...string) (stdout, stderr string) {
+func example(t *testing.T, dir string, args ...string) (stdout, stderr string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", args...)
+	stdout, stderr, err := command(t.Context(), dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stdout, stderr
+}
+
+func command(ctx context.Context, dir string, args ...string) (stdout, stderr string, err error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), append(env, "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly")...)
+	// Compiled as for make build, what serves the one serves the other; without what a debugger reads, it is linked in two thirds of the time.
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly -trimpath -buildvcs=false '-ldflags=-s -w'")
 	var out, told strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &told
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("go %s in %s: %v (if a go.mod is to be updated: run go mod tidy there)\n%s%s", strings.Join(args, " "), dir, err, &out, &told)
+		return "", "", fmt.Errorf("go %s in %s: %w (if a go.mod is to be updated: run go mod tidy there)\n%s%s", strings.Join(args, " "), dir, err, &out, &told)
 	}
-	return out.String(), told.String()
+	return out.String(), told.String(), nil
 }
 
 func TestTheExampleOfAPlainAgentRuns(t *testing.T) {
 	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: weather, args: {City: Oslo}}]\n      - text: 'It says: {{.LastToolResult}}'\n"
-	out, told := example(t, ".", []string{"PUDU_CONFIG=" + configured(t, script, "")}, "run", "./examples/embed")
+	out, told := ran(t, "embed", configured(t, script, ""))
 	if out != "It says: Sunny in Oslo" || !strings.Contains(told, `weather {"City":"Oslo"}`) {
 		t.Errorf("got %q\n%s", out, told)
 	}
@@ -43,8 +62,7 @@ func TestTheExampleOfWhatAToolMayUseRuns(t *testing.T) {
       - tool_calls: [{name: recall, args: {About: dawn}}]
       - text: "There."
 `
-	env := []string{"PUDU_CONFIG=" + configured(t, script, ""), "PUDU_DATA=" + t.TempDir()}
-	out, told := example(t, ".", env, "run", "./examples/env")
+	out, told := ran(t, "env", configured(t, script, ""))
 	out = strings.Replace(out, "uncounted", "5", 1) // on a machine without a sandbox
 	if out != "remember: Noted, 5 words.\nrecall: deer: The deer come at dawn.\n" {
 		t.Errorf("got %q\n%s", out, told)
@@ -53,8 +71,7 @@ func TestTheExampleOfWhatAToolMayUseRuns(t *testing.T) {
 
 func TestTheExampleOfAJobThatFollowsAToolRuns(t *testing.T) {
 	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: send_report, args: {to: Ada, text: All is well.}}]\n      - text: Done.\n"
-	env := []string{"PUDU_CONFIG=" + configured(t, script, ""), "PUDU_DATA=" + t.TempDir()}
-	out, told := example(t, ".", env, "run", "./examples/jobs")
+	out, told := ran(t, "jobs", configured(t, script, ""))
 	if out != "try 2 for the user default: to Ada: All is well.\n" || !strings.Contains(told, "the mail server is down") {
 		t.Errorf("got %q\n%s", out, told)
 	}
@@ -69,8 +86,7 @@ func TestTheExampleOfTheWholeAgentRuns(t *testing.T) {
           - {name: write_todos, args: {todos: [{content: look, status: completed}]}}
       - text: "Written."
 `
-	env := []string{"PUDU_CONFIG=" + configured(t, script, ""), "PUDU_DATA=" + t.TempDir()}
-	out, told := example(t, ".", env, "run", "./examples/program")
+	out, told := ran(t, "program", configured(t, script, ""))
 	if out != "Written.\n\nTent: There are 12 pieces of Tent." || !strings.Contains(told, "stock: There are 12") {
 		t.Errorf("got %q\n%s", out, told)
 	}
@@ -79,8 +95,8 @@ func TestTheExampleOfTheWholeAgentRuns(t *testing.T) {
 // TestAMiddlewareInAModuleOfItsOwnRuns builds, checks and runs what a third party would write.
 func TestAMiddlewareInAModuleOfItsOwnRuns(t *testing.T) {
 	const dir = "examples/middleware"
-	example(t, dir, nil, "vet", "./...")
-	example(t, dir, nil, "test", "./...")
+	example(t, dir, "vet", "./...")
+	example(t, dir, "test", "./...")
 	const script = `dialogues:
   - turns:
       - tool_calls: [{name: read_file, args: {description: Look, path: /mnt/user-data/uploads/people.txt}}]
@@ -90,7 +106,7 @@ func TestAMiddlewareInAModuleOfItsOwnRuns(t *testing.T) {
 	if err := os.WriteFile(people, []byte("Ada ada@example.org\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, told := example(t, dir, nil, "run", "./mypudu", "run", "--config", configured(t, script, ""), "--data", t.TempDir(), "--file", people, "Who is there?")
+	out, told := example(t, dir, "run", "./mypudu", "run", "--config", configured(t, script, ""), "--data", t.TempDir(), "--file", people, "Who is there?")
 	if !strings.Contains(out, "Ada [e-mail address]") || strings.Contains(out, "ada@") {
 		t.Errorf("got %q\n%s", out, told)
 	}
@@ -98,7 +114,7 @@ func TestAMiddlewareInAModuleOfItsOwnRuns(t *testing.T) {
 
 func TestTheExampleOfAToolThatAsksRuns(t *testing.T) {
 	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: buy, args: {product: tent, pieces: 3}}]\n      - text: 'It says: {{.LastToolResult}}'\n"
-	ask := program(t, "./examples/ask")
+	ask := program(t, "ask")
 	for answer, want := range map[string]string{"yes": "It says: Ordered: 3 of tent.", "no": "It says: The person said no. Nothing was ordered."} {
 		cmd := ask(configured(t, script, ""))
 		cmd.Stdin = strings.NewReader(answer + "\n")
@@ -122,7 +138,7 @@ func TestTheExampleOfAChannelAndEventsOfItsOwnRuns(t *testing.T) {
       - tool_calls: [{name: spend, args: {what: coffee, euro: 5}}]
       - text: "Noted."
 `
-	cmd := program(t, "./examples/channel")(configured(t, script, ""))
+	cmd := program(t, "channel")(configured(t, script, ""))
 	var told strings.Builder
 	cmd.Stderr = &told
 	out, err := cmd.Output()
@@ -137,7 +153,7 @@ func TestTheExampleOfAChannelAndEventsOfItsOwnRuns(t *testing.T) {
 }
 
 func TestTheExampleOfAServerInAProgramRuns(t *testing.T) {
-	cmd := program(t, "./examples/server")(configured(t, "dialogues:\n  - turns:\n      - text: 'From within.'\n", ""))
+	cmd := program(t, "server")(configured(t, "dialogues:\n  - turns:\n      - text: 'From within.'\n", ""))
 	cmd.Env = append(cmd.Env, "EXAMPLE_PASSWORD=open sesame")
 	out := server.NewOutput()
 	cmd.Stderr = out
@@ -179,7 +195,7 @@ func TestTheExampleOfAProgramWithASectionOfItsOwnRuns(t *testing.T) {
 	if err := os.WriteFile(stock, []byte("lamp,3\ntent,12\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inventory := program(t, "./examples/inventory")
+	inventory := program(t, "inventory")
 	for _, tt := range []struct{ section, out, told string }{
 		{"inventory: {file: " + stock + "}\n", "It says: 12 pieces of tent\n", "tools were called 1 times"},
 		{"inventory: {fiel: x}\n", "", `inventory: unknown field "fiel"`},
@@ -195,14 +211,39 @@ func TestTheExampleOfAProgramWithASectionOfItsOwnRuns(t *testing.T) {
 	}
 }
 
-// program builds an example, and returns a maker of commands that run it on a configuration, each with a data folder of its own.
-func program(t *testing.T, dir string) func(config string, args ...string) *exec.Cmd {
+// examples are all of them as programs, by their names in a folder, once one was asked for.
+var examples struct {
+	build sync.Once
+	dir   string
+	err   error
+}
+
+// program returns a maker of commands that run an example on a configuration, each with a data folder of its own.
+func program(t *testing.T, name string) func(config string, args ...string) *exec.Cmd {
 	t.Helper()
-	at := filepath.Join(t.TempDir(), "program")
-	example(t, ".", nil, "build", "-o", at, dir)
+	examples.build.Do(func() {
+		if examples.dir, examples.err = os.MkdirTemp("", "pudu-examples-"); examples.err == nil {
+			_, _, examples.err = command(context.Background(), ".", "build", "-o", examples.dir, "./examples/...")
+		}
+	})
+	if examples.err != nil {
+		t.Fatal(examples.err)
+	}
 	return func(config string, args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(t.Context(), at, args...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(examples.dir, name), args...)
 		cmd.Env = append(server.Environment(os.Environ()), "PUDU_CONFIG="+config, "PUDU_DATA="+t.TempDir())
 		return cmd
 	}
+}
+
+// ran runs an example, and returns its output.
+func ran(t *testing.T, name, config string) (stdout, stderr string) {
+	t.Helper()
+	cmd := program(t, name)(config)
+	var out, told strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &told
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", name, err, &out, &told)
+	}
+	return out.String(), told.String()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,8 +45,8 @@ func Build(path, version string) error {
 
 // BuildOther is Build for another package, with further arguments of go build.
 func BuildOther(path, program string, args ...string) error {
-	if Raced {
-		args = append(args, "-race")
+	if Raced { // as scripts/test compiles the tests, which serves these too
+		args = append(args, "-race", "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false")
 	}
 	return build(path, program, args...)
 }
@@ -53,8 +54,11 @@ func BuildOther(path, program string, args ...string) error {
 func build(path, program string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
 	defer cancel()
-	args = append(append([]string{"build", "-o", path}, args...), program)
-	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", path}, args...), program)...)
+	if !slices.Contains(args, "-race") { // which needs cgo; users have none
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the server: %w\n%s", err, out)
 	}
 	return nil

@@ -31,7 +31,7 @@ type Server struct {
 func Start(t testing.TB, o Options) Server {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "pudu")
-	Must(t, build(bin, "github.com/pudu-ai/pudu/test/pudu")) // the second time is quick: Go keeps what it compiled
+	Must(t, build(bin, "github.com/pudu-ai/pudu/test/pudu", "-ldflags", "-s -w")) // the second time is quick: Go keeps what it compiled
 	config, err := filepath.Abs(o.Config)
 	Must(t, err)
 	data := t.TempDir()

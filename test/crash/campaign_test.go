@@ -71,16 +71,22 @@ func (c *campaign) abreast(do func(lane int) error) error {
 }
 
 // wage kills workers at the moments of a plan until there were enough kills, in the shares that are promised; a slow machine
-// may take more for that, up to four times as many.
+// may take more for that, up to four times as many. What runs when there were enough goes on to its end undisturbed.
 func (c *campaign) wage(ctx context.Context, kills int) error {
 	return c.abreast(func(lane int) error {
 		p := newPlan(c.seed + uint64(lane))
+		next := func() kill {
+			if c.enough(kills) {
+				return never
+			}
+			return p.next()
+		}
 		for n := 0; !c.enough(kills); n++ {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			s := newSite(c.orderIn(fmt.Sprintf("run-%d-%d", lane, n)))
-			if err := c.finish(ctx, s, p.next); err != nil {
+			if err := c.finish(ctx, s, next); err != nil {
 				return err
 			}
 		}
@@ -103,7 +109,6 @@ func (c *campaign) finish(ctx context.Context, s *site, next func() kill) error 
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hits = append(c.hits, s.hits...)
 	v.kills, v.runs = len(s.hits)+s.deaths, 1
 	c.tally.add(v.tally)
 	for _, w := range v.wrong {
@@ -117,7 +122,11 @@ func (c *campaign) finish(ctx context.Context, s *site, next func() kill) error 
 
 func (c *campaign) lead(ctx context.Context, s *site, next func() kill) (verdict, error) {
 	for range mostAttempts {
+		before := len(s.hits)
 		a, err := s.try(ctx, next())
+		c.mu.Lock()
+		c.hits = append(c.hits, s.hits[before:]...)
+		c.mu.Unlock()
 		switch {
 		case err != nil:
 			return verdict{}, err

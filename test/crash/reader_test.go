@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -21,6 +22,7 @@ import (
 type reader struct {
 	schema state.Schema
 	state  state.State
+	known  map[string]string // the sums of the state
 }
 
 func newReader(ctx context.Context, st store.UserData, schema state.Schema) (*reader, error) {
@@ -30,7 +32,7 @@ func newReader(ctx context.Context, st store.UserData, schema state.Schema) (*re
 			return nil, err
 		}
 	}
-	return &reader{schema: schema, state: cp.State}, nil
+	return &reader{schema: schema, state: cp.State, known: sums(cp.State)}, nil
 }
 
 // show takes an event.
@@ -42,38 +44,44 @@ func (r *reader) show(ev event.Event) {
 	var err error
 	switch d := ev.Data.(type) {
 	case event.State:
-		r.state, err = r.see(d.Writes)
+		r.state, r.known, err = r.see(d.Writes)
 	case event.ToolEnd: // the state follows
-		_, err = r.see(d.Writes)
+		_, _, err = r.see(d.Writes)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reader:", ev.ID, err)
 	}
 }
 
-// see prints the messages that an update adds or changes and returns the state after it.
-func (r *reader) see(writes json.RawMessage) (state.State, error) {
+// see prints the messages that an update adds or changes and returns the state after it, and its sums.
+func (r *reader) see(writes json.RawMessage) (next state.State, known map[string]string, err error) {
 	if len(writes) == 0 {
-		return r.state, nil
+		return r.state, r.known, nil
 	}
 	u, err := r.schema.DecodeUpdate(writes)
 	if err != nil {
-		return r.state, err
+		return r.state, r.known, err
 	}
-	next, _, err := r.state.Apply(u)
-	if err != nil {
-		return r.state, err
+	next, changed, err := r.state.Apply(u)
+	if err != nil || !slices.Contains(changed, agent.Messages.Name()) {
+		return next, r.known, err
 	}
-	known := make(map[string]string)
-	for _, m := range agent.Messages.Get(r.state) {
-		known[m.ID] = sumMessage(m)
-	}
+	known = sums(next)
 	for _, m := range agent.Messages.Get(next) {
-		if s := sumMessage(m); known[m.ID] != s {
-			say(markMessage, m.ID, s)
+		if r.known[m.ID] != known[m.ID] {
+			say(markMessage, m.ID, known[m.ID])
 		}
 	}
-	return next, nil
+	return next, known, nil
+}
+
+// sums are those of the messages of a state, by their ids.
+func sums(s state.State) map[string]string {
+	all := make(map[string]string)
+	for _, m := range agent.Messages.Get(s) {
+		all[m.ID] = sumMessage(m)
+	}
+	return all
 }
 
 // sumEvent is a short sum of an event as readers see it, but for its time, which a store may round.

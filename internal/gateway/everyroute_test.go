@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pudu-ai/pudu/internal/feature/items"
@@ -26,14 +27,14 @@ import (
 	"github.com/pudu-ai/pudu/web"
 )
 
-// asset is a file that the pages load.
-func asset() string {
+// asset is a file that the pages load. To find it takes a look at the name of each.
+var asset = sync.OnceValue(func() string {
 	all, err := fs.Glob(web.Files(), "assets/*.js")
 	if err != nil || len(all) == 0 {
 		panic("web/dist has no script")
 	}
 	return path.Base(all[0])
-}
+})
 
 // filled is the path of a route with a value for each parameter.
 func filled(r route.Route) string {

@@ -48,10 +48,12 @@ func (in *inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	})
 	select {
 	case <-begun:
-		return a.res, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	case <-ctx.Done(): // who asks does not wait any more, or the handler has ended
+		if r.Context().Err() != nil {
+			return nil, context.Cause(r.Context())
+		}
 	}
+	return a.res, nil
 }
 
 // reading is the body of an answer. Who closes it before its end ends the request.

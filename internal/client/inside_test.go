@@ -143,3 +143,21 @@ func TestInsideARefusalIsSaidAsItIs(t *testing.T) {
 	}
 	c.Close()
 }
+
+// TestInsideAnAnswerWithoutABody: its handler may have ended before anybody looks at it.
+func TestInsideAnAnswerWithoutABody(t *testing.T) {
+	rt := &inside{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })}
+	for i := range 10_000 {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://pudu/x", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := rt.RoundTrip(req)
+		if err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+		if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusNoContent {
+			t.Fatal(res.Status, err)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func Room(ctx context.Context, files *sandbox.Files, quota int64) (n int, bytes 
 		return nil
 	})
 	if errors.Is(err, sandbox.ErrTooMany) {
-		n, err = -1, nil
+		n, bytes, err = -1, 0, nil // which files were seen is by chance
 	}
 	return max(n, 0), max(bytes, 0), n < 0 || bytes < 0, err
 }

@@ -133,7 +133,7 @@ export class Provider {
     send({ delta: { role: 'assistant', content: '' } });
     for (const word of said.text?.split(/(?<= )/) ?? []) {
       send({ delta: { content: word } });
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, 15)); // pieces within 20 ms, on a machine that is slow, are a proxy's that buffers
     }
     for (const [index, call] of (said.calls ?? []).entries()) {
       send({ delta: { tool_calls: [{ index, id: `call_${index}_${this.answered}`, type: 'function', function: { name: call.name, arguments: '' } }] } });

@@ -27,7 +27,7 @@ import (
 	"github.com/pudu-ai/pudu/web"
 )
 
-// asset is a file that the pages load. To find it takes a look at the name of each.
+// asset is a script that the pages load, looked for once: web/dist has many files.
 var asset = sync.OnceValue(func() string {
 	all, err := fs.Glob(web.Files(), "assets/*.js")
 	if err != nil || len(all) == 0 {

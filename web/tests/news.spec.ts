@@ -96,8 +96,10 @@ describe('news', () => {
     const held = await hold(late, '**/news?*');
     await late.goto(`${server.url}/library/agents`);
     await held.answered;
-    if (list === 'there') held.arrive();
-    if (list === 'there') await listed(late);
+    if (list === 'there') {
+      held.arrive();
+      await listed(late);
+    }
     await asked();
     await expect.poll(() => waiting(v.page), { timeout: patience }).toBe(before + 1);
     expect(await waiting(late)).toBe(list === 'there' ? before : 0);
@@ -133,7 +135,8 @@ describe('news', () => {
     await v.sees('Sentence number 2 ');
     arrive();
     await late.getByText('Sentence number 3 ').waitFor();
-    await page.keyboard.press('Control+.'); // no test needs the rest; on a slow machine it may be told already
+    await page.keyboard.press('Control+.'); // on a slow machine it may be over already
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
   });
 
   it('of what stands on the desk of the start page move nothing there', async () => {
